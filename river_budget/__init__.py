@@ -1,0 +1,34 @@
+"""Kernel learning on a memory budget, for River."""
+
+from __future__ import annotations
+
+from river_budget import kernels, synth
+from river_budget.kernel_perceptron import KernelPerceptron
+from river_budget.kernels import (
+    RBF,
+    FunctionKernel,
+    Laplacian,
+    Linear,
+    Normalized,
+    Polynomial,
+)
+from river_budget.randomized_budget import RandomizedBudgetPerceptron
+from river_budget.remove_oldest import RemoveOldestPerceptron
+from river_budget.stoptron import Stoptron
+
+__all__ = [
+    "RBF",
+    "FunctionKernel",
+    "KernelPerceptron",
+    "Laplacian",
+    "Linear",
+    "Normalized",
+    "Polynomial",
+    "RandomizedBudgetPerceptron",
+    "RemoveOldestPerceptron",
+    "Stoptron",
+    "kernels",
+    "synth",
+]
+
+__version__ = "0.1.0"

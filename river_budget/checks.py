@@ -1,0 +1,37 @@
+"""Checks of parameters: each raises a ValueError that names the parameter and its range."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+__all__ = ["check_count", "check_not_negative", "check_positive", "check_probability"]
+
+
+def check_positive(name: str, value: Any) -> None:
+    """Raise ValueError unless the parameter is a positive finite number."""
+    if not _is_real(value) or not 0 < value < math.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    """Raise ValueError unless the parameter is a finite number of at least 0."""
+    if not _is_real(value) or not 0 <= value < math.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+
+
+def check_probability(name: str, value: Any) -> None:
+    """Raise ValueError unless the parameter is a number from 0 to 1."""
+    if not _is_real(value) or not 0 <= value <= 1:
+        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise ValueError unless the parameter is a whole number of at least 1."""
+    if not _is_real(value) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

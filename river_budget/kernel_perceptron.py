@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from river_budget.base import Perceptron
+
+__all__ = ["KernelPerceptron"]
+
+
+class KernelPerceptron(Perceptron):
+    """The kernel perceptron, without a budget.
+
+    Every mistake becomes a support vector with its label's sign as its coefficient. The support set
+    grows for as long as mistakes are made: this is the yardstick for the algorithms on a budget,
+    not an algorithm for a stream without end.
+
+    Where `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any hypothesis `g`
+    with a cumulative hinge loss of `L(g)` (Theorem 1 of [^2]).
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 0%
+
+    >>> model["KernelPerceptron"].n_support
+    0
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, Algorithm 1.](https://doi.org/10.1145/1390156.1390247)
+    [^2]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+
+    """
+
+    def _update(self, y: float, f: float) -> None:
+        self._support.add(y)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from river_budget.base import BudgetPerceptron
+
+__all__ = ["Stoptron"]
+
+
+class Stoptron(BudgetPerceptron):
+    """The kernel perceptron that stops learning once its budget is full.
+
+    It is the baseline that any other use of the same budget has to beat. What it has learned by the
+    time it stops is chance, so it varies much from one order of the stream to another.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.Stoptron(rb.RBF(gamma=1.0), budget=100)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 0%
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, section 5.](https://doi.org/10.1145/1390156.1390247)
+
+    """
+
+    def _update_full(self, y: float, f: float) -> None:
+        pass

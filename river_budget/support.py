@@ -1,0 +1,514 @@
+"""The support set: the support vectors and coefficients of one hypothesis.
+
+A support set knows features, slots, ages and kernel rows. It knows no algorithm. Slots 0 to n - 1
+are taken, in no order; `oldest` and `by_age` tell their ages.
+
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+import functools
+import itertools
+import math
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget import loops
+from river_budget.kernels import Features, Kernel
+
+__all__ = ["SupportSet", "support_set"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.uint32]
+
+
+def support_set(kernel: Kernel) -> SupportSet:
+    """Return an empty support set of the kind that the kernel needs."""
+    return ObjectSupportSet(kernel) if kernel.program is None else VectorSupportSet(kernel)
+
+
+class SupportSet(abc.ABC):
+    """A hypothesis f(x) = sum_i alpha_i k(x, s_i).
+
+    Parameters
+    ----------
+    kernel
+        The kernel. One that takes a parameter from the first example is resolved when that example
+        is stored.
+
+    """
+
+    __slots__ = ("_alphas", "_born", "_clock", "_example", "kernel", "n")
+
+    # The example that was looked at last, or None once the hypothesis has changed. It makes one
+    # kernel row serve a prediction and the learning that follows, and belongs to no saved state.
+    _example: Any
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.n = 0
+        self._alphas: Floats = np.zeros((0, loops.TILE))
+        self._born: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._clock = 0
+        self._example = None
+
+    @abc.abstractmethod
+    def decide(self, x: Features) -> float:
+        """Return f(x), and keep x and its kernel row as the current example.
+
+        Raises
+        ------
+        ValueError
+            If a value of x is not fit for the kernel. The support set stays as it was.
+
+        """
+
+    @abc.abstractmethod
+    def decide_slot(self, slot: int) -> float:
+        """Return f at a support vector."""
+
+    @abc.abstractmethod
+    def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> Any:
+        """Return a frame's lines in the form that `scan` and `decide_block` read.
+
+        Raises
+        ------
+        ValueError
+            If a value of any line is not fit for the kernel.
+
+        """
+
+    @abc.abstractmethod
+    def scan(self, block: Any, signs: Floats, start: int, threshold: float) -> tuple[int, float]:
+        """Find the next line with y f(x) <= threshold and make it the current example.
+
+        Returns
+        -------
+        The line and f(x) there, or the number of lines if there is none.
+
+        """
+
+    @abc.abstractmethod
+    def decide_block(self, block: Any) -> Floats:
+        """Return f at each line of the block (lines,)."""
+
+    @abc.abstractmethod
+    def vector(self, slot: int) -> Features:
+        """Return the support vector in a slot as a dict."""
+
+    @property
+    def coefficients(self) -> Floats:
+        """Signed coefficients (n,), in the order of the slots."""
+        return self._alphas.reshape(-1)[: self.n]
+
+    @property
+    def oldest(self) -> int:
+        """Slot of the oldest support vector."""
+        return int(loops.oldest(self._born, self.n))
+
+    @property
+    def by_age(self) -> NDArray[np.intp]:
+        """Slots of the support vectors, oldest first (n,)."""
+        return np.argsort(self._born[: self.n])
+
+    @property
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, from all pairs of support vectors."""
+        values = [self.decide_slot(slot) for slot in range(self.n)]
+        return math.sqrt(max(0.0, math.fsum(self.coefficients * values)))
+
+    @property
+    @abc.abstractmethod
+    def nbytes(self) -> int:
+        """Bytes that the support set holds: arrays, feature index, names and caches."""
+
+    def add(self, coefficient: float) -> None:
+        """Store the current example as one more support vector."""
+        if self.n == self._alphas.size:
+            self._extend(max(1, 2 * len(self._alphas)))
+        if self._clock == 0:
+            self._resolve()
+        self._insert(self.n)
+        self.n += 1
+        self._stamp(self.n - 1, coefficient)
+
+    def replace(self, slot: int, coefficient: float) -> None:
+        """Store the current example in the slot of a support vector, which goes."""
+        self._exchange(slot)
+        self._stamp(slot, coefficient)
+
+    @abc.abstractmethod
+    def _resolve(self) -> None:
+        """Settle what the kernel takes from the first example."""
+
+    @abc.abstractmethod
+    def _insert(self, slot: int) -> None:
+        """Put the current example in an empty slot."""
+
+    @abc.abstractmethod
+    def _exchange(self, slot: int) -> None:
+        """Put the current example in the place of another."""
+
+    def _extend(self, n_blocks: int) -> None:
+        self._alphas = lengthened(self._alphas, n_blocks)
+        self._born = lengthened(self._born, n_blocks * loops.TILE)
+
+    def _stamp(self, slot: int, coefficient: float) -> None:
+        self._alphas[divmod(slot, loops.TILE)] = coefficient
+        self._born[slot] = self._clock
+        self._clock += 1
+        self._example = None
+
+    def __getstate__(self) -> Any:
+        _, slots = super().__getstate__()  # type: ignore[misc]
+        return None, {**slots, "_example": None}
+
+
+# What a sequence of names comes to: the names, their feature rows (0 where there is none), the size
+# of a sheet, and the function that packs values. A plain tuple, for sparse streams make one a round.
+Layout = tuple[list[Any], Rows, int, Any]
+
+
+class Block(NamedTuple):
+    """Lines of a frame: their names and values."""
+
+    names: list[Any]
+    lines: Floats
+
+
+NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError)
+
+
+@functools.lru_cache
+def packer(n_values: int) -> struct.Struct:
+    """Return what packs so many numbers as doubles."""
+    return struct.Struct(f"{n_values}d")
+
+
+NO_ROW = itertools.repeat(0)
+
+# No list of names equals None.
+NO_LAYOUT: Any = (None, np.zeros(0, np.uint32), 0, None)
+
+
+class VectorSupportSet(SupportSet):
+    """A support set of vectors, feature by feature in tiles (see `loops`).
+
+    A name has a feature row as long as some support vector holds it, and a tile only where it
+    does, so that sparse examples cost what they hold and vanished names cost nothing.
+
+    """
+
+    __slots__ = (
+        "_free",
+        "_free_rows",
+        "_index",
+        "_layout",
+        "_names",
+        "_pairings",
+        "_program",
+        "_row_uses",
+        "_slot_rows",
+        "_table",
+        "_tile_uses",
+        "_tiles",
+    )
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel)
+        self._program = kernel.program
+        self._pairings: Floats = np.zeros((0, loops.TILE))
+        self._tiles: Floats = np.zeros((1, loops.TILE))
+        self._tile_uses = np.zeros(1, np.uint8)
+        self._free = np.zeros(1, np.uint32)
+        self._table: NDArray[np.uint32] = np.zeros((1, 0), np.uint32)
+        self._row_uses = np.zeros(1, np.int64)
+        self._index: dict[Any, int] = {}
+        self._names: list[Any] = [None]
+        self._free_rows: list[int] = []
+        self._slot_rows: list[Rows] = []
+        self._layout = NO_LAYOUT
+
+    def decide(self, x: Features) -> float:
+        example = self._example
+        if example is not None and x == example[0]:
+            return example[1]  # type: ignore[no-any-return]
+        _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
+        sheet = np.empty(sheet_size)
+        try:
+            pack_into(sheet, self._alphas.nbytes, *x.values())
+        except NOT_NUMBERS:
+            raise self._unfit(x) from None
+        f = loops.decide(
+            sheet, self._program, rows, len(self._index),
+            self._table, self._tiles, self._pairings, self._alphas, self.n,
+        )  # fmt: skip
+        if f != f:
+            raise self._unfit(x)
+        self._example = x.copy(), f, layout, sheet
+        return f  # type: ignore[no-any-return]
+
+    def decide_slot(self, slot: int) -> float:
+        rows = self._slot_rows[slot]
+        sheet = np.concatenate([np.empty(self._alphas.size), self._values(slot)])
+        return float(loops.decide(sheet, self._program, rows, *self._hypothesis))
+
+    def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> Block:
+        if lines.dtype.kind in "biuf":
+            values = np.array(lines, np.float64, order="C")
+        else:
+            values = self._packed_lines(columns, lines)
+        unfit = loops.check_block(self._program, values)
+        if unfit < len(values):
+            raise self._unfit(dict(zip(columns, values[unfit].tolist())))
+        return Block(list(columns), values)
+
+    def scan(self, block: Block, signs: Floats, start: int, threshold: float) -> tuple[int, float]:
+        _, rows, sheet_size, _ = layout = self._layout_of(block.names)
+        sheet = np.empty(sheet_size)
+        line, f = loops.scan(
+            block.lines, signs, start, threshold, sheet, self._program, rows, *self._hypothesis
+        )
+        self._example = None, f, layout, sheet
+        return line, f
+
+    def decide_block(self, block: Block) -> Floats:
+        _, rows, sheet_size, _ = self._layout_of(block.names)
+        sheet = np.empty(sheet_size)
+        f: Floats = loops.decide_block(block.lines, sheet, self._program, rows, *self._hypothesis)
+        return f
+
+    def vector(self, slot: int) -> Features:
+        names = [self._names[row] for row in self._slot_rows[slot]]
+        return dict(zip(names, self._values(slot).tolist()))
+
+    @property
+    def nbytes(self) -> int:
+        arrays = [
+            self._alphas, self._born, self._pairings, self._tiles, self._tile_uses, self._free,
+            self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
+        ]  # fmt: skip
+        containers = [self._index, self._names, self._free_rows, self._slot_rows, *self._index]
+        caches = [*self._layout, *(self._example or ())]
+        return sum(map(sys.getsizeof, [*arrays, *containers, *caches]))
+
+    @property
+    def _hypothesis(self) -> tuple[Any, ...]:
+        return len(self._index), self._table, self._tiles, self._pairings, self._alphas, self.n
+
+    def _values(self, slot: int) -> Floats:
+        block, lane = divmod(slot, loops.TILE)
+        values: Floats = self._tiles[self._table[self._slot_rows[slot], block], lane]
+        return values
+
+    def _layout_of(self, names: list[Any]) -> Layout:
+        if names == self._layout[0]:
+            return self._layout
+        n_names = len(names)
+        rows = np.fromiter(map(self._index.get, names, NO_ROW), np.uint32, n_names)
+        layout = names, rows, self._alphas.size + n_names, packer(n_names).pack_into
+        self._layout = layout
+        return layout
+
+    def _resolve(self) -> None:
+        names, *_ = self._example[2]
+        self.kernel = self.kernel.resolve(len(names))
+        self._program = self.kernel.program
+
+    def _insert(self, slot: int) -> None:
+        self._slot_rows.append(self._store(slot))
+
+    def _exchange(self, slot: int) -> None:
+        _, _, (_, rows, *_), sheet = self._example
+        old = self._slot_rows[slot]
+        if old is rows:
+            loops.overwrite(
+                sheet, rows, slot, self._program, self._pairings, self._table, self._tiles
+            )
+            return
+        n_unused = loops.erase(
+            old, slot, self._table, self._tiles, self._tile_uses, self._row_uses, self._free
+        )
+        self._slot_rows[slot] = self._store(slot)
+        if n_unused:
+            self._forget(old[self._row_uses[old] == 0].tolist())
+
+    def _store(self, slot: int) -> Rows:
+        """Store the current example in an empty slot and return its feature rows."""
+        _, _, (names, rows, *_), sheet = self._example
+        if self._free[0] < len(rows):
+            self._extend_tiles(len(rows))
+        while not loops.store(
+            sheet, rows, slot, self._program, self._pairings,
+            self._table, self._tiles, self._tile_uses, self._row_uses, self._free,
+        ):  # fmt: skip
+            rows = self._name_rows(names)
+        return rows
+
+    def _name_rows(self, names: list[Any]) -> Rows:
+        """Return the feature rows of the names, with new ones for those that have none."""
+        for name in names:
+            if name not in self._index:
+                if not self._free_rows:
+                    self._extend_rows()
+                row = self._free_rows.pop()
+                self._index[name] = row
+                self._names[row] = name
+        self._layout = NO_LAYOUT
+        return self._layout_of(names)[1]
+
+    def _forget(self, dead_rows: list[int]) -> None:
+        for row in dead_rows:
+            del self._index[self._names[row]]
+            self._names[row] = None
+            self._free_rows.append(row)
+        self._layout = NO_LAYOUT
+
+    def _extend(self, n_blocks: int) -> None:
+        super()._extend(n_blocks)
+        self._pairings = lengthened(self._pairings, n_blocks)
+        self._layout = NO_LAYOUT
+        self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
+
+    def _extend_rows(self) -> None:
+        n_rows = len(self._names)
+        n_new = max(8, n_rows // 2)
+        self._table = lengthened(self._table, n_rows + n_new)
+        self._row_uses = lengthened(self._row_uses, n_rows + n_new)
+        self._names += [None] * n_new
+        self._free_rows += reversed(range(n_rows, n_rows + n_new))
+
+    def _extend_tiles(self, n_needed: int) -> None:
+        n_tiles = len(self._tiles)
+        n_free = int(self._free[0])
+        n_new = max(n_needed, n_tiles // 2)
+        self._tiles = lengthened(self._tiles, n_tiles + n_new)
+        self._tile_uses = lengthened(self._tile_uses, n_tiles + n_new)
+        self._free = lengthened(self._free, n_tiles + n_new)
+        self._free[n_free + 1 : n_free + n_new + 1] = range(n_tiles, n_tiles + n_new)
+        self._free[0] = n_free + n_new
+
+    def _unfit(self, x: Features) -> ValueError:
+        for name, value in x.items():
+            if isinstance(value, (str, bytes)):
+                return ValueError(
+                    f"feature {name!r} has the value {value!r}, which is not a number: "
+                    "encode it first, for instance with preprocessing.OneHotEncoder"
+                )
+            if not _is_finite(value):
+                return ValueError(
+                    f"feature {name!r} has the value {value!r}: expected a finite number"
+                )
+        name, value = max(x.items(), key=lambda item: abs(item[1]))
+        return ValueError(
+            f"feature {name!r} has the value {value!r}, which is too large: "
+            f"k(x, x) or the norm of x passes {loops.LARGEST:g} under {self.kernel}"
+        )
+
+    def _packed_lines(self, columns: Sequence[Any], lines: NDArray[Any]) -> Floats:
+        packed = b""
+        for line in lines:
+            try:
+                packed += packer(len(line)).pack(*line)
+            except NOT_NUMBERS:
+                raise self._unfit(dict(zip(columns, line))) from None
+        return np.frombuffer(packed).reshape(lines.shape)
+
+    def __getstate__(self) -> Any:
+        _, slots = super().__getstate__()
+        del slots["_layout"]
+        return None, slots
+
+    def __setstate__(self, state: Any) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        self._layout = NO_LAYOUT
+
+
+class ObjectSupportSet(SupportSet):
+    """A support set of dicts with values of any type, for kernels that are only called."""
+
+    __slots__ = ("_vectors",)
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel)
+        self._vectors: list[Features] = []
+
+    def decide(self, x: Features) -> float:
+        if self._example is not None and _are_equal(x, self._example[0]):
+            return self._example[1]  # type: ignore[no-any-return]
+        x = copy.deepcopy(x)
+        f = self._sum(x)
+        self._example = x, f
+        return f
+
+    def decide_slot(self, slot: int) -> float:
+        return self._sum(self._vectors[slot])
+
+    def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> list[Features]:
+        return [dict(zip(columns, line)) for line in lines]
+
+    def scan(
+        self, block: list[Features], signs: Floats, start: int, threshold: float
+    ) -> tuple[int, float]:
+        for line in range(start, len(block)):
+            f = self.decide(block[line])
+            if signs[line] * f <= threshold:
+                return line, f
+        return len(block), 0.0
+
+    def decide_block(self, block: list[Features]) -> Floats:
+        return np.array([self._sum(x) for x in block], dtype=np.float64)
+
+    def vector(self, slot: int) -> Features:
+        return copy.deepcopy(self._vectors[slot])
+
+    @property
+    def nbytes(self) -> int:
+        containers = [self._alphas, self._born, self._vectors, *self._vectors]
+        values = [value for x in self._vectors for value in x.values()]
+        return sum(map(sys.getsizeof, [*containers, *values]))
+
+    def _sum(self, x: Features) -> float:
+        row = [self.kernel(x, s) for s in self._vectors]
+        f = float(np.dot(self.coefficients, row)) if row else 0.0
+        if not math.isfinite(f):
+            raise ValueError(f"{self.kernel} gives no finite value for {x!r}")
+        return f
+
+    def _resolve(self) -> None:
+        self.kernel = self.kernel.resolve(len(self._example[0]))
+
+    def _insert(self, slot: int) -> None:
+        self._vectors.append(self._example[0])
+
+    def _exchange(self, slot: int) -> None:
+        self._vectors[slot] = self._example[0]
+
+
+def lengthened(array: Any, length: int) -> Any:
+    """Return a copy of the array whose first axis has this length, filled up with zeros."""
+    copied = np.zeros((length, *array.shape[1:]), array.dtype)
+    copied[: len(array)] = array
+    return copied
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _are_equal(x: Features, z: Features) -> bool:
+    try:
+        return x == z
+    except ValueError:  # arrays as values do not compare to one truth value
+        return False

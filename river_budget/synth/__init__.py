@@ -1,0 +1,8 @@
+"""Synthetic streams."""
+
+from __future__ import annotations
+
+from .noisy_checkerboard import NoisyCheckerboard
+from .two_gaussians import TwoGaussians
+
+__all__ = ["NoisyCheckerboard", "TwoGaussians"]

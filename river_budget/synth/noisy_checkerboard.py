@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from river import datasets
+from river.datasets.base import BINARY_CLF
+
+from river_budget.checks import check_count, check_probability
+
+__all__ = ["NoisyCheckerboard"]
+
+
+class NoisyCheckerboard(datasets.base.SyntheticDataset):
+    """A checkerboard on the unit square, with flipped labels.
+
+    Examples are uniform on the unit square; neighbouring squares of the board have different
+    labels. The square at the origin is negative. Then labels are flipped at random. Two streams
+    that differ in their noise alone have the same examples.
+
+    Parameters
+    ----------
+    n_samples
+        Number of examples.
+    squares
+        Number of squares along each side of the board.
+    noise
+        Probability that a label is flipped.
+    seed
+        Random number generator seed for reproducibility.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> for x, y in synth.NoisyCheckerboard(seed=42).take(3):
+    ...     print(x, y)
+
+    References
+    ----------
+    [^1]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, section IV.A.](https://doi.org/10.1109/IJCNN.2009.5178870)
+
+    """
+
+    def __init__(
+        self,
+        n_samples: int = 10_000,
+        squares: int = 4,
+        noise: float = 0.15,
+        seed: int | None = None,
+    ):
+        check_count("n_samples", n_samples)
+        check_count("squares", squares)
+        check_probability("noise", noise)
+        super().__init__(task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples)
+        self.squares = squares
+        self.noise = noise
+        self.seed = seed
+
+    def __iter__(self) -> Iterator[tuple[dict[int, float], bool]]:
+        rng = random.Random(self.seed)
+        for _ in range(self.n_samples):
+            x = {0: rng.random(), 1: rng.random()}
+            square = int(x[0] * self.squares) + int(x[1] * self.squares)
+            yield x, (square % 2 == 1) != (rng.random() < self.noise)
