@@ -35,7 +35,7 @@ class KernelPerceptron(Perceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 85.91%
 
     >>> model["KernelPerceptron"].n_support
     0

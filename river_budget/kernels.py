@@ -138,7 +138,7 @@ class RBF(_Radial):
     pairing = SQUARED_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
-        return self._of_distance(math.fsum((v - w) ** 2 for v, w in _aligned(x, z)))
+        return self._of_distance(math.fsum((v - w) * (v - w) for v, w in _aligned(x, z)))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -38,7 +38,7 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 81.11%
 
     References
     ----------

@@ -33,7 +33,7 @@ class RemoveOldestPerceptron(BudgetPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 81.55%
 
     References
     ----------

@@ -33,7 +33,7 @@ class Stoptron(BudgetPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 83.11%
 
     References
     ----------

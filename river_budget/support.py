@@ -167,12 +167,13 @@ class SupportSet(abc.ABC):
         self._example = None
 
     def __getstate__(self) -> Any:
-        _, slots = super().__getstate__()  # type: ignore[misc]
-        return None, {**slots, "_example": None}
+        state: Any = super().__getstate__()
+        return None, {**state[1], "_example": None}
 
 
 # What a sequence of names comes to: the names, their feature rows (0 where there is none), the size
-# of a sheet, and the function that packs values. A plain tuple, for sparse streams make one a round.
+# of a sheet (see `loops.decide`), and the function that packs values. It is a plain tuple because
+# a sparse stream makes one a round.
 Layout = tuple[list[Any], Rows, int, Any]
 
 
@@ -267,7 +268,7 @@ class VectorSupportSet(SupportSet):
             values = self._packed_lines(columns, lines)
         unfit = loops.check_block(self._program, values)
         if unfit < len(values):
-            raise self._unfit(dict(zip(columns, values[unfit].tolist())))
+            raise self._unfit(dict(zip(columns, values[unfit].tolist(), strict=True)))
         return Block(list(columns), values)
 
     def scan(self, block: Block, signs: Floats, start: int, threshold: float) -> tuple[int, float]:
@@ -287,7 +288,7 @@ class VectorSupportSet(SupportSet):
 
     def vector(self, slot: int) -> Features:
         names = [self._names[row] for row in self._slot_rows[slot]]
-        return dict(zip(names, self._values(slot).tolist()))
+        return dict(zip(names, self._values(slot).tolist(), strict=True))
 
     @property
     def nbytes(self) -> int:
@@ -309,8 +310,9 @@ class VectorSupportSet(SupportSet):
         return values
 
     def _layout_of(self, names: list[Any]) -> Layout:
-        if names == self._layout[0]:
-            return self._layout
+        layout: Layout = self._layout
+        if names == layout[0]:
+            return layout
         n_names = len(names)
         rows = np.fromiter(map(self._index.get, names, NO_ROW), np.uint32, n_names)
         layout = names, rows, self._alphas.size + n_names, packer(n_names).pack_into
@@ -318,7 +320,7 @@ class VectorSupportSet(SupportSet):
         return layout
 
     def _resolve(self) -> None:
-        names, *_ = self._example[2]
+        _, _, (names, *_), _ = self._example
         self.kernel = self.kernel.resolve(len(names))
         self._program = self.kernel.program
 
@@ -362,7 +364,8 @@ class VectorSupportSet(SupportSet):
                 self._index[name] = row
                 self._names[row] = name
         self._layout = NO_LAYOUT
-        return self._layout_of(names)[1]
+        rows: Rows = self._layout_of(names)[1]
+        return rows
 
     def _forget(self, dead_rows: list[int]) -> None:
         for row in dead_rows:
@@ -413,13 +416,13 @@ class VectorSupportSet(SupportSet):
         )
 
     def _packed_lines(self, columns: Sequence[Any], lines: NDArray[Any]) -> Floats:
-        packed = b""
+        packed = []
         for line in lines:
             try:
-                packed += packer(len(line)).pack(*line)
+                packed.append(packer(len(line)).pack(*line))
             except NOT_NUMBERS:
-                raise self._unfit(dict(zip(columns, line))) from None
-        return np.frombuffer(packed).reshape(lines.shape)
+                raise self._unfit(dict(zip(columns, line, strict=True))) from None
+        return np.frombuffer(b"".join(packed)).reshape(lines.shape)
 
     def __getstate__(self) -> Any:
         _, slots = super().__getstate__()
@@ -453,7 +456,7 @@ class ObjectSupportSet(SupportSet):
         return self._sum(self._vectors[slot])
 
     def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> list[Features]:
-        return [dict(zip(columns, line)) for line in lines]
+        return [dict(zip(columns, line, strict=True)) for line in lines]
 
     def scan(
         self, block: list[Features], signs: Floats, start: int, threshold: float

@@ -41,6 +41,9 @@ class NoisyCheckerboard(datasets.base.SyntheticDataset):
 
     >>> for x, y in synth.NoisyCheckerboard(seed=42).take(3):
     ...     print(x, y)
+    {0: 0.6394267984578837, 1: 0.025010755222666936} False
+    {0: 0.22321073814882275, 1: 0.7364712141640124} False
+    {0: 0.8921795677048454, 1: 0.08693883262941615} True
 
     References
     ----------
@@ -58,7 +61,9 @@ class NoisyCheckerboard(datasets.base.SyntheticDataset):
         check_count("n_samples", n_samples)
         check_count("squares", squares)
         check_probability("noise", noise)
-        super().__init__(task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples)
+        super().__init__(  # type: ignore[no-untyped-call]
+            task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples
+        )
         self.squares = squares
         self.noise = noise
         self.seed = seed

@@ -39,6 +39,9 @@ class TwoGaussians(datasets.base.SyntheticDataset):
 
     >>> for x, y in synth.TwoGaussians(seed=42).take(3):
     ...     print(x, y)
+    {0: -0.6457421022434613, 1: -0.8224903521747634} False
+    {0: -1.4195092595002838, 1: -3.673812298973276} True
+    {0: 1.308654748473391, 1: 1.1849033430946416} True
 
     References
     ----------
@@ -49,7 +52,9 @@ class TwoGaussians(datasets.base.SyntheticDataset):
     def __init__(self, n_samples: int = 10_000, flip: float = 0.1, seed: int | None = None):
         check_count("n_samples", n_samples)
         check_probability("flip", flip)
-        super().__init__(task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples)
+        super().__init__(  # type: ignore[no-untyped-call]
+            task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples
+        )
         self.flip = flip
         self.seed = seed
 

@@ -1,0 +1,37 @@
+"""What the tests of all algorithms run over: a new algorithm adds one row here."""
+
+from __future__ import annotations
+
+import pytest
+
+import river_budget as rb
+
+BUDGET = 5
+
+# Each row makes a model of a kernel, on a budget of `BUDGET` where it has one.
+ALGORITHMS = {
+    "KernelPerceptron": rb.KernelPerceptron,
+    "Stoptron": lambda kernel: rb.Stoptron(kernel, budget=BUDGET),
+    "RemoveOldestPerceptron": lambda kernel: rb.RemoveOldestPerceptron(kernel, budget=BUDGET),
+    "RandomizedBudgetPerceptron": lambda kernel: rb.RandomizedBudgetPerceptron(
+        kernel, budget=BUDGET, seed=7
+    ),
+}
+UNBOUNDED = {"KernelPerceptron"}
+
+each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
+each_budgeted = pytest.mark.parametrize(
+    "make",
+    [make for name, make in ALGORITHMS.items() if name not in UNBOUNDED],
+    ids=[name for name in ALGORITHMS if name not in UNBOUNDED],
+)
+
+KERNELS = [
+    rb.RBF(gamma=0.7),
+    rb.Laplacian(gamma=0.4),
+    rb.Linear(),
+    rb.Polynomial(degree=3, gamma=0.5, coef0=1.0),
+    rb.Normalized(rb.Polynomial(degree=2)),
+    rb.FunctionKernel(rb.RBF(gamma=0.7)),
+]
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=str)

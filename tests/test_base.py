@@ -1,0 +1,357 @@
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from algorithms import ALGORITHMS, BUDGET, each_algorithm, each_budgeted, each_kernel
+from hypothesis import given
+from hypothesis import strategies as st
+from river import checks, evaluate, metrics, multiclass, preprocessing, stream
+
+import river_budget as rb
+
+VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
+EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES}, optional={"c": VALUES})
+STREAMS = st.lists(st.tuples(EXAMPLES, st.booleans()), min_size=1, max_size=40)
+FULL_EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES, "c": VALUES})
+FULL_STREAMS = st.lists(st.tuples(FULL_EXAMPLES, st.booleans()), min_size=1, max_size=60)
+
+KERNEL = rb.RBF(gamma=0.7)
+
+
+def learned(model, examples):
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+def some_stream(n, seed=1):
+    return list(rb.synth.TwoGaussians(n, seed=seed))
+
+
+def river_checks():
+    for name, make in ALGORITHMS.items():
+        model = make(None)
+        for check in checks.yield_checks(model):
+            yield pytest.param(model, check, id=f"{name}-{check.__name__}")
+
+
+@pytest.mark.parametrize(("model", "check"), list(river_checks()))
+def test_river_accepts_it(model, check):
+    assert not model._unit_test_skips()
+    check(model.clone())
+
+
+@each_algorithm
+@given(examples=STREAMS)
+def test_the_state_is_in_order_after_every_round(make, examples):
+    model = make(KERNEL)
+    for n_rounds, (x, y) in enumerate(examples, 1):
+        wrong = (1 if y else -1) * model.decision_function_one(x) <= 0
+        n_mistakes = model.n_mistakes
+        model.learn_one(x, y)
+        assert model.n_rounds == n_rounds
+        assert model.n_mistakes == n_mistakes + wrong
+        assert len(model.support_vectors) == len(model.coefficients) == model.n_support
+    f = sum(a * KERNEL(s, x) for a, s in zip(model.coefficients, model.support_vectors, strict=True))
+    assert model.decision_function_one(x) == pytest.approx(f, abs=1e-9)
+
+
+@each_budgeted
+@given(examples=STREAMS)
+def test_the_budget_is_never_exceeded(make, examples):
+    model = make(KERNEL)
+    for x, y in examples:
+        model.learn_one(x, y)
+        assert model.n_support <= BUDGET
+
+
+@each_algorithm
+@given(examples=STREAMS, order=st.randoms(use_true_random=False))
+def test_the_order_of_features_does_not_matter(make, examples, order):
+    model, shuffled = make(KERNEL), make(KERNEL)
+    for x, y in examples:
+        names = list(x)
+        order.shuffle(names)
+        z = {name: x[name] for name in names}
+        f = model.decision_function_one(x)
+        assert shuffled.decision_function_one(z) == pytest.approx(f, abs=1e-9)
+        if 0 < abs(f) < 1e-9 or 0 < abs(abs(f) - 1) < 1e-9:
+            return  # a tie that rounding decides
+        model.learn_one(x, y)
+        shuffled.learn_one(z, y)
+
+
+@each_algorithm
+@given(examples=STREAMS)
+def test_flipped_labels_flip_the_hypothesis(make, examples):
+    model, flipped = make(KERNEL), make(KERNEL)
+    for x, y in examples:
+        model.learn_one(x, y)
+        flipped.learn_one(x, not y)
+    assert flipped.coefficients.tolist() == (-model.coefficients).tolist()
+
+
+@each_algorithm
+@given(examples=FULL_STREAMS, size=st.integers(1, 30))
+def test_learn_many_is_learn_one_many_times(make, examples, size):
+    one, many = make(None), make(None)
+    for start in range(0, len(examples), size):
+        lines = examples[start : start + size]
+        learned(one, lines)
+        frame = pd.DataFrame([x for x, _ in lines], columns=list("abc"))
+        many.learn_many(frame, pd.Series([y for _, y in lines]))
+    assert many.coefficients.tolist() == one.coefficients.tolist()
+    assert many.support_vectors == one.support_vectors
+    assert (many.n_rounds, many.n_mistakes) == (one.n_rounds, one.n_mistakes)
+    x, _ = examples[0]
+    assert many.decision_function_one(x) == one.decision_function_one(x)
+
+
+@each_algorithm
+@given(examples=STREAMS, cut=st.integers(0, 40))
+def test_a_pickled_model_continues_identically(make, examples, cut):
+    model = learned(make(KERNEL), examples[:cut])
+    model.predict_one({"a": 1.0})
+    twin = pickle.loads(pickle.dumps(model))
+    learned(model, examples[cut:])
+    learned(twin, examples[cut:])
+    assert twin.coefficients.tolist() == model.coefficients.tolist()
+    assert twin.support_vectors == model.support_vectors
+    assert twin.predict_proba_one({"a": 1.0}) == model.predict_proba_one({"a": 1.0})
+
+
+@each_algorithm
+@each_kernel
+def test_every_kernel_learns(make, kernel):
+    model = learned(make(kernel), some_stream(300))
+    assert model.n_mistakes < 150
+    assert math.isfinite(model.norm)
+
+
+@each_algorithm
+def test_frames_of_any_kind(make):
+    examples = some_stream(200)
+    names = ["u", "v"]
+    values = np.array([list(x.values()) for x, _ in examples])
+    y = [label for _, label in examples]
+    one = learned(make(None), [(dict(zip(names, v, strict=True)), t) for v, t in zip(values.tolist(), y, strict=True)])
+    f = [one.decision_function_one(dict(zip(names, v, strict=True))) for v in values.tolist()]
+    for frame, series in [
+        (pd.DataFrame(values, columns=names), pd.Series(y)),
+        (pd.DataFrame(values, columns=names).convert_dtypes(), pd.Series(y)),
+        (pd.DataFrame(values, columns=names, dtype=object), pd.Series(y)),
+        (pl.DataFrame(values, schema=names), pl.Series(y)),
+    ]:
+        many = make(None)
+        many.learn_many(frame, series)
+        assert many.coefficients.tolist() == one.coefficients.tolist()
+        assert list(many.decision_function_many(frame)) == f
+        assert list(many.predict_many(frame)) == [value > 0 for value in f]
+        p = many.predict_proba_many(frame)
+        assert isinstance(p, type(frame))
+        assert np.asarray(p).sum(axis=1) == pytest.approx(1.0)
+
+
+@each_algorithm
+def test_drops_into_rivers_evaluation(make):
+    model = preprocessing.StandardScaler() | make(KERNEL)
+    metric = evaluate.progressive_val_score(some_stream(500), model, metrics.ROCAUC())
+    assert metric.get() > 0.6
+
+
+def test_more_classes_by_one_against_the_rest():
+    model = multiclass.OneVsRestClassifier(rb.Stoptron(rb.RBF(gamma=1.0)))
+    for label, value in itertools.islice(itertools.cycle(zip("abc", [0.0, 5.0, 9.0], strict=True)), 60):
+        model.learn_one({"u": value}, label)
+    assert [model.predict_one({"u": value}) for value in [0.1, 5.1, 9.1]] == ["a", "b", "c"]
+
+
+# Labels
+
+
+def test_a_model_that_was_never_trained():
+    model = rb.KernelPerceptron()
+    assert model.predict_proba_one({"a": 1.0}) == {False: 0.5, True: 0.5}
+    assert model.predict_one({"a": 1.0}) is False
+    assert model.predict_many(pd.DataFrame({"a": [1.0]})).tolist() == [False]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "negative", "positive"),
+    [
+        (False, True, False, True),
+        (True, False, False, True),
+        (0, 1, 0, 1),
+        (1, 0, 0, 1),
+        (-1, 1, -1, 1),
+        (1, -1, -1, 1),
+        ("spam", "ham", "spam", "ham"),
+        ("ham", 1, "ham", 1),
+        (1, "ham", "ham", 1),
+        ("ham", 0, "ham", 0),
+        (2, 1, 2, 1),
+        (1, 2, 2, 1),
+        (0, -1, 0, -1),
+        (np.bool_(True), np.bool_(False), False, True),
+        (np.int64(1), np.int64(-1), -1, 1),
+    ],
+)
+def test_which_label_is_positive(first, second, negative, positive):
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    model.learn_one({"a": 0.0}, first)
+    model.learn_one({"a": 9.0}, second)
+    probabilities = model.predict_proba_one({"a": 0.0 if first == negative else 9.0})
+    assert list(probabilities) == [negative, positive]
+    assert probabilities[negative] > 0.5
+    for example, label in [({"a": 0.0}, first), ({"a": 9.0}, second)]:
+        assert model.predict_one(example) == label
+        assert (model.decision_function_one(example) > 0) == (label == positive)
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [(True, [False, True]), (0, [0, 1]), (-1, [-1, 1]), (1, [1]), ("spam", ["spam"])],
+)
+def test_what_follows_from_one_label(label, expected):
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    model.learn_one({"a": 0.0}, label)
+    assert list(model.predict_proba_one({"a": 0.0})) == expected
+    assert sum(model.predict_proba_one({"a": 0.0}).values()) == pytest.approx(1.0)
+    assert model.predict_one({"a": 0.0}) == label
+    assert model.predict_many(pd.DataFrame({"a": [0.0]})).tolist() == [label]
+
+
+# Bad input, row by row of the design's table
+
+
+def bad_examples():
+    for value in [math.nan, math.inf, -math.inf, "red", None, b"red", [1.0], 1j, 10**400, 1e300]:
+        yield pytest.param({"a": 1.0, "b": value}, True, "'b'", id=repr(value)[:9])
+    yield pytest.param({"a": 1.0}, None, "label", id="no label")
+    yield pytest.param({"a": 1.0}, math.nan, "label", id="nan label")
+    yield pytest.param({"a": 1.0}, [1], "label", id="list label")
+    yield pytest.param({"a": 1.0}, "third", "OneVsRestClassifier", id="third label")
+    yield pytest.param({"new": 1.0}, 7, "OneVsRestClassifier", id="third label, new name")
+
+
+@each_algorithm
+@pytest.mark.parametrize(("x", "y", "message"), list(bad_examples()))
+def test_what_is_refused_changes_nothing(make, x, y, message):
+    model = learned(make(None), [({"a": 1.0, "b": 2.0}, True), ({"a": -1.0}, False)])
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=message):
+        model.learn_one(x, y)
+    assert pickle.dumps(model) == before
+
+
+@each_algorithm
+@pytest.mark.parametrize("value", [math.nan, math.inf, "red", None, 1e300])
+def test_what_cannot_be_predicted(make, value):
+    model = make(None)
+    for n_learned in range(2):
+        before = pickle.dumps(model)
+        for predict in [model.predict_one, model.predict_proba_one, model.decision_function_one]:
+            with pytest.raises(ValueError, match="'b'"):
+                predict({"a": 1.0, "b": value})
+        assert pickle.dumps(model) == before
+        model.learn_one({"a": 1.0, "b": n_learned}, True)
+
+
+@each_algorithm
+@pytest.mark.parametrize("value", [math.nan, "red", None, 1e300])
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_block_with_a_bad_row_is_refused_whole(make, value, frame):
+    model = learned(make(None), [({"a": 1.0, "b": 2.0}, True)])
+    before = pickle.dumps(model)
+    kwargs = {"strict": False} if frame is pl.DataFrame else {}
+    if frame is pl.DataFrame and value == "red":
+        X = frame({"a": [1.0, 2.0, 3.0], "b": ["1.0", "red", "2.0"]})
+    else:
+        X = frame({"a": [1.0, 2.0, 3.0], "b": [1.0, value, 2.0]}, **kwargs)
+    y = (pd.Series if frame is pd.DataFrame else pl.Series)([True, False, True])
+    with pytest.raises(ValueError, match="'b'"):
+        model.learn_many(X, y)
+    with pytest.raises(ValueError, match="'b'"):
+        model.predict_many(X)
+    assert pickle.dumps(model) == before
+
+
+@each_algorithm
+def test_a_block_with_a_bad_label_is_refused_whole(make):
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
+    model = make(None)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="third class"):
+        model.learn_many(X, pd.Series(["x", "y", "z"]))
+    with pytest.raises(ValueError, match="the label is None"):
+        model.learn_many(X, pd.Series(["x", "y", None], dtype=object))
+    with pytest.raises(ValueError, match="3 rows, but y has 2"):
+        model.learn_many(X, pd.Series(["x", "y"]))
+    assert pickle.dumps(model) == before
+
+
+@each_algorithm
+@each_kernel
+def test_an_empty_example_is_legal(make, kernel):
+    model = learned(make(kernel), [({}, True), ({"a": 1.0}, False), ({}, True)])
+    assert math.isfinite(model.decision_function_one({}))
+    model.learn_many(pd.DataFrame(index=range(3)), pd.Series([True, False, True]))
+    assert model.n_rounds == 6
+
+
+@each_algorithm
+@each_kernel
+@pytest.mark.parametrize("value", [1e-300, 1e20, 1e80, 1e155, 1e300])
+def test_huge_and_tiny_values(make, kernel, value):
+    """A finite result or a ValueError, and no warning."""
+    model = make(kernel)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x, y in [({"a": value}, True), ({"a": -value}, False), ({"a": 1.0, "b": value}, True)]:
+            try:
+                model.learn_one(x, y)
+                assert math.isfinite(model.decision_function_one(x))
+            except (ValueError, OverflowError) as error:
+                assert isinstance(error, ValueError)
+    assert math.isfinite(model.norm)
+
+
+@each_budgeted
+@pytest.mark.parametrize("budget", [0, -1, 2.5, "ten", None, True])
+def test_budgets_out_of_range(make, budget):
+    with pytest.raises(ValueError, match="budget must be a whole number of at least 1"):
+        type(make(None))(budget=budget)
+
+
+@each_algorithm
+def test_what_is_not_a_kernel(make):
+    with pytest.raises(ValueError, match="kernel must be a kernel"):
+        make(math.dist)
+
+
+# Memory
+
+
+@each_budgeted
+def test_memory_stays_where_it_was(make):
+    model = make(KERNEL)
+    sizes = []
+    for t in range(1500):
+        model.learn_one({f"{t:05}-{j}": 1.0 for j in range(8)}, t % 2 == 0)
+        sizes.append(model.memory_bytes)
+    assert model.n_support == BUDGET
+    assert max(sizes[750:]) == max(sizes[50:750])
+
+
+@each_budgeted
+def test_one_vector_is_a_budget(make):
+    model = make(KERNEL).clone({"budget": 1})
+    learned(model, some_stream(200))
+    assert model.n_support == 1

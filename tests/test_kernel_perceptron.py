@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import numpy as np
+
+import river_budget as rb
+
+
+def test_a_trace_by_hand():
+    """With the linear kernel f is a weight: every step can be followed in the head."""
+    model = rb.KernelPerceptron(rb.Linear())
+    trace = []
+    for value, y in [(1.0, True), (2.0, True), (3.0, False), (-1.0, False), (-2.0, True)]:
+        trace.append(model.decision_function_one({"u": value}))
+        model.learn_one({"u": value}, y)
+    # w: 0 +1 -> 1, right, 3 is wrong -> 1 - 3 = -2, -1 is wrong -> -2 + 1 = -1, -2 is right
+    assert trace == [0.0, 2.0, 3.0, 2.0, 2.0]
+    assert model.coefficients.tolist() == [1.0, -1.0, -1.0]
+    assert model.support_vectors == [{"u": 1.0}, {"u": 3.0}, {"u": -1.0}]
+    assert (model.n_rounds, model.n_mistakes, model.norm) == (5, 3, 1.0)
+
+
+def test_no_margin_is_a_mistake():
+    model = rb.KernelPerceptron(rb.Linear())
+    model.learn_one({"u": 0.0}, False)
+    assert model.predict_one({"u": 0.0}) is False
+    assert model.n_mistakes == 1
+
+
+def test_against_the_projectron_authors_library(shared):
+    data = shared("oracle/input_synth_p0_first2000.npz")
+    trace = shared("oracle/synth_perceptron_0.npz")
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    margins, sizes = [], []
+    for x, y in zip(data["X"].tolist(), data["y"].ravel(), strict=True):
+        margins.append(model.decision_function_one(dict(enumerate(x))))
+        model.learn_one(dict(enumerate(x)), y > 0)
+        sizes.append(model.n_support)
+    assert sizes == trace["num_sv"].ravel().tolist()
+    assert np.abs(margins - trace["margin"].ravel()).max() < 1e-9
+    assert np.array_equal(model.coefficients, trace["alpha"].ravel())

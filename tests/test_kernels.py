@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+import pickle
+
+import pytest
+from algorithms import KERNELS, each_kernel
+from river import utils
+
+import river_budget as rb
+
+
+def test_values_by_hand():
+    x, z = {"a": 1.0, "b": 2.0}, {"b": 1.0, "c": -2.0}
+    assert rb.Linear()(x, z) == 2.0
+    assert rb.Polynomial(degree=2, gamma=0.5, coef0=3.0)(x, z) == 16.0
+    assert rb.RBF(gamma=0.5)(x, z) == pytest.approx(math.exp(-3.0))
+    assert rb.Laplacian(gamma=0.5)(x, z) == pytest.approx(math.exp(-2.0))
+    assert rb.Normalized(rb.Linear())(x, z) == pytest.approx(2.0 / 5.0)
+    assert rb.FunctionKernel(lambda x, z: len(x) * len(z))(x, z) == 4
+
+
+def test_an_example_without_direction_is_orthogonal_to_all():
+    cosine = rb.Normalized(rb.Linear())
+    assert cosine({}, {}) == 0.0
+    assert cosine({"a": 0.0}, {"a": 1.0}) == 0.0
+
+
+@each_kernel
+def test_kernels_are_values(kernel):
+    twin = copy.deepcopy(kernel)
+    assert twin == kernel
+    assert hash(twin) == hash(kernel)
+    assert kernel.clone() == kernel
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert [other for other in KERNELS if other == kernel] == [kernel]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        kernel.gamma = 2.0
+
+
+def test_models_show_their_kernels_parameters():
+    model = rb.Stoptron(rb.Normalized(rb.Polynomial(degree=2)))
+    assert "Normalized(kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0))" in repr(model)
+    assert repr(rb.FunctionKernel(math.dist)) == "FunctionKernel(f=dist)"
+
+
+def test_kernels_in_a_parameter_grid():
+    grid = {"kernel": [rb.RBF(gamma=0.1), rb.Linear()], "budget": [10, 20]}
+    models = utils.expand_param_grid(rb.Stoptron(), grid)
+    assert {(str(model.kernel), model.budget) for model in models} == {
+        ("RBF(gamma=0.1)", 10), ("RBF(gamma=0.1)", 20), ("Linear()", 10), ("Linear()", 20),
+    }  # fmt: skip
+
+
+def test_gamma_is_left_to_the_first_example():
+    assert rb.RBF().resolve(4) == rb.RBF(gamma=0.25)
+    assert rb.RBF().resolve(0) == rb.RBF(gamma=1.0)
+    assert rb.RBF(gamma=3.0).resolve(4) == rb.RBF(gamma=3.0)
+    assert rb.Normalized(rb.Laplacian()).resolve(2) == rb.Normalized(rb.Laplacian(gamma=0.5))
+    with pytest.raises(ValueError, match="give it a gamma"):
+        rb.RBF()({}, {})
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: rb.RBF(gamma=0), "gamma"),
+        (lambda: rb.RBF(gamma=-1.0), "gamma"),
+        (lambda: rb.RBF(gamma=math.nan), "gamma"),
+        (lambda: rb.RBF(gamma=math.inf), "gamma"),
+        (lambda: rb.RBF(gamma="wide"), "gamma"),
+        (lambda: rb.Laplacian(gamma=-1.0), "gamma"),
+        (lambda: rb.Polynomial(gamma=None), "gamma"),
+        (lambda: rb.Polynomial(degree=0), "degree"),
+        (lambda: rb.Polynomial(degree=2.5), "degree"),
+        (lambda: rb.Polynomial(coef0=-1.0), "coef0"),
+        (lambda: rb.Normalized(math.dist), "kernel"),
+        (lambda: rb.FunctionKernel(3), "f must"),
+    ],
+)
+def test_parameters_out_of_range(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()
