@@ -38,7 +38,7 @@ class KernelPerceptron(Perceptron):
     Accuracy: 85.91%
 
     >>> model["KernelPerceptron"].n_support
-    0
+    751
 
     References
     ----------

@@ -240,7 +240,7 @@ class VectorSupportSet(SupportSet):
     def decide(self, x: Features) -> float:
         example = self._example
         if example is not None and x == example[0]:
-            return example[1]  # type: ignore[no-any-return]
+            return example[1]
         _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
         sheet = np.empty(sheet_size)
         try:
@@ -254,7 +254,7 @@ class VectorSupportSet(SupportSet):
         if f != f:
             raise self._unfit(x)
         self._example = x.copy(), f, layout, sheet
-        return f  # type: ignore[no-any-return]
+        return f
 
     def decide_slot(self, slot: int) -> float:
         rows = self._slot_rows[slot]
@@ -283,8 +283,7 @@ class VectorSupportSet(SupportSet):
     def decide_block(self, block: Block) -> Floats:
         _, rows, sheet_size, _ = self._layout_of(block.names)
         sheet = np.empty(sheet_size)
-        f: Floats = loops.decide_block(block.lines, sheet, self._program, rows, *self._hypothesis)
-        return f
+        return loops.decide_block(block.lines, sheet, self._program, rows, *self._hypothesis)
 
     def vector(self, slot: int) -> Features:
         names = [self._names[row] for row in self._slot_rows[slot]]
@@ -297,8 +296,10 @@ class VectorSupportSet(SupportSet):
             self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
         ]  # fmt: skip
         containers = [self._index, self._names, self._free_rows, self._slot_rows, *self._index]
-        caches = [*self._layout, *(self._example or ())]
-        return sum(map(sys.getsizeof, [*arrays, *containers, *caches]))
+        # One example is counted, whether it is there just now or not.
+        names, rows, sheet_size, _ = self._layout
+        example = [names, rows, dict.fromkeys(names or ())]
+        return sum(map(sys.getsizeof, [*arrays, *containers, *example])) + 8 * sheet_size
 
     @property
     def _hypothesis(self) -> tuple[Any, ...]:
@@ -306,8 +307,7 @@ class VectorSupportSet(SupportSet):
 
     def _values(self, slot: int) -> Floats:
         block, lane = divmod(slot, loops.TILE)
-        values: Floats = self._tiles[self._table[self._slot_rows[slot], block], lane]
-        return values
+        return self._tiles[self._table[self._slot_rows[slot], block], lane]
 
     def _layout_of(self, names: list[Any]) -> Layout:
         layout: Layout = self._layout
@@ -318,6 +318,11 @@ class VectorSupportSet(SupportSet):
         layout = names, rows, self._alphas.size + n_names, packer(n_names).pack_into
         self._layout = layout
         return layout
+
+    def _renew_layout(self) -> None:
+        names, *_ = self._layout
+        self._layout = NO_LAYOUT
+        self._layout_of(names)
 
     def _resolve(self) -> None:
         _, _, (names, *_), _ = self._example
@@ -363,22 +368,21 @@ class VectorSupportSet(SupportSet):
                 row = self._free_rows.pop()
                 self._index[name] = row
                 self._names[row] = name
-        self._layout = NO_LAYOUT
-        rows: Rows = self._layout_of(names)[1]
-        return rows
+        self._renew_layout()
+        return self._layout_of(names)[1]
 
     def _forget(self, dead_rows: list[int]) -> None:
         for row in dead_rows:
             del self._index[self._names[row]]
             self._names[row] = None
             self._free_rows.append(row)
-        self._layout = NO_LAYOUT
+        self._renew_layout()
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
         self._pairings = lengthened(self._pairings, n_blocks)
-        self._layout = NO_LAYOUT
         self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
+        self._renew_layout()
 
     def _extend_rows(self) -> None:
         n_rows = len(self._names)
@@ -446,7 +450,7 @@ class ObjectSupportSet(SupportSet):
 
     def decide(self, x: Features) -> float:
         if self._example is not None and _are_equal(x, self._example[0]):
-            return self._example[1]  # type: ignore[no-any-return]
+            return self._example[1]
         x = copy.deepcopy(x)
         f = self._sum(x)
         self._example = x, f

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import pickle
@@ -12,7 +13,7 @@ import pytest
 from algorithms import ALGORITHMS, BUDGET, each_algorithm, each_budgeted, each_kernel
 from hypothesis import given
 from hypothesis import strategies as st
-from river import checks, evaluate, metrics, multiclass, preprocessing, stream
+from river import checks, evaluate, metrics, multiclass, preprocessing
 
 import river_budget as rb
 
@@ -59,7 +60,9 @@ def test_the_state_is_in_order_after_every_round(make, examples):
         assert model.n_rounds == n_rounds
         assert model.n_mistakes == n_mistakes + wrong
         assert len(model.support_vectors) == len(model.coefficients) == model.n_support
-    f = sum(a * KERNEL(s, x) for a, s in zip(model.coefficients, model.support_vectors, strict=True))
+    f = sum(
+        a * KERNEL(s, x) for a, s in zip(model.coefficients, model.support_vectors, strict=True)
+    )
     assert model.decision_function_one(x) == pytest.approx(f, abs=1e-9)
 
 
@@ -141,7 +144,10 @@ def test_frames_of_any_kind(make):
     names = ["u", "v"]
     values = np.array([list(x.values()) for x, _ in examples])
     y = [label for _, label in examples]
-    one = learned(make(None), [(dict(zip(names, v, strict=True)), t) for v, t in zip(values.tolist(), y, strict=True)])
+    one = learned(
+        make(None),
+        [(dict(zip(names, v, strict=True)), t) for v, t in zip(values.tolist(), y, strict=True)],
+    )
     f = [one.decision_function_one(dict(zip(names, v, strict=True))) for v in values.tolist()]
     for frame, series in [
         (pd.DataFrame(values, columns=names), pd.Series(y)),
@@ -168,7 +174,9 @@ def test_drops_into_rivers_evaluation(make):
 
 def test_more_classes_by_one_against_the_rest():
     model = multiclass.OneVsRestClassifier(rb.Stoptron(rb.RBF(gamma=1.0)))
-    for label, value in itertools.islice(itertools.cycle(zip("abc", [0.0, 5.0, 9.0], strict=True)), 60):
+    for label, value in itertools.islice(
+        itertools.cycle(zip("abc", [0.0, 5.0, 9.0], strict=True)), 60
+    ):
         model.learn_one({"u": value}, label)
     assert [model.predict_one({"u": value}) for value in [0.1, 5.1, 9.1]] == ["a", "b", "c"]
 
@@ -315,11 +323,9 @@ def test_huge_and_tiny_values(make, kernel, value):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for x, y in [({"a": value}, True), ({"a": -value}, False), ({"a": 1.0, "b": value}, True)]:
-            try:
+            with contextlib.suppress(ValueError):
                 model.learn_one(x, y)
                 assert math.isfinite(model.decision_function_one(x))
-            except (ValueError, OverflowError) as error:
-                assert isinstance(error, ValueError)
     assert math.isfinite(model.norm)
 
 

@@ -16,7 +16,10 @@ def test_it_stops_when_it_is_full():
 
 def test_it_is_the_perceptron_until_then():
     stream = list(rb.synth.TwoGaussians(400, seed=3))
-    free, stopped = rb.KernelPerceptron(rb.RBF(gamma=1.0)), rb.Stoptron(rb.RBF(gamma=1.0), budget=30)
+    free, stopped = (
+        rb.KernelPerceptron(rb.RBF(gamma=1.0)),
+        rb.Stoptron(rb.RBF(gamma=1.0), budget=30),
+    )
     for x, y in stream:
         if free.n_support == 30:
             break

@@ -61,9 +61,7 @@ class NoisyCheckerboard(datasets.base.SyntheticDataset):
         check_count("n_samples", n_samples)
         check_count("squares", squares)
         check_probability("noise", noise)
-        super().__init__(  # type: ignore[no-untyped-call]
-            task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples
-        )
+        super().__init__(task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples)
         self.squares = squares
         self.noise = noise
         self.seed = seed

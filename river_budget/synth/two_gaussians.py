@@ -52,9 +52,7 @@ class TwoGaussians(datasets.base.SyntheticDataset):
     def __init__(self, n_samples: int = 10_000, flip: float = 0.1, seed: int | None = None):
         check_count("n_samples", n_samples)
         check_probability("flip", flip)
-        super().__init__(  # type: ignore[no-untyped-call]
-            task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples
-        )
+        super().__init__(task=BINARY_CLF, n_features=2, n_classes=2, n_samples=n_samples)
         self.flip = flip
         self.seed = seed
 

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    try:
+        from river_budget import cli
+    except ModuleNotFoundError as error:
+        sys.exit(f"river-budget needs {error.name}: pip install 'river-budget[cli]'")
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()

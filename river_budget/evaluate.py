@@ -1,0 +1,169 @@
+"""Comparison runs by progressive validation."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river import evaluate, metrics
+from river.base import Estimator
+
+__all__ = ["Comparison", "Run", "compare"]
+
+# Enough examples to have every loop compiled before time is taken.
+WARM_UP = 64
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One model's way through one order of a stream.
+
+    Attributes
+    ----------
+    n_examples, n_mistakes
+        How many examples there were, and how many were predicted with y f(x) <= 0.
+    n_support
+        Number of support vectors at the end.
+    memory_bytes
+        Bytes that the model holds at the end.
+    seconds
+        Time that predicting and learning took.
+    examples, errors, support_sizes
+        The run over time (points,): the examples seen, the share of mistakes among them, and the
+        number of support vectors then.
+
+    """
+
+    n_examples: int
+    n_mistakes: int
+    n_support: int
+    memory_bytes: int
+    seconds: float
+    examples: tuple[int, ...]
+    errors: tuple[float, ...]
+    support_sizes: tuple[int, ...]
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What a table shows of the run."""
+        return {
+            "mistakes_percent": 100.0 * self.n_mistakes / self.n_examples,
+            "n_support": self.n_support,
+            "memory_bytes": self.memory_bytes,
+            "microseconds_per_example": 1e6 * self.seconds / self.n_examples,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """The runs of several models on the same orders of one stream, by the models' names."""
+
+    runs: dict[str, list[Run]]
+
+    def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Return mean and standard deviation of each model's figures over the orders."""
+        return {
+            name: {key: _mean_and_deviation([run.figures[key] for run in runs]) for key in figures}
+            for name, runs in self.runs.items()
+            for figures in [runs[0].figures]
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison in plain types, ready for JSON."""
+        return {
+            name: {
+                "summary": {key: {"mean": mean, "sd": sd} for key, (mean, sd) in figures.items()},
+                "runs": [dataclasses.asdict(run) for run in self.runs[name]],
+            }
+            for name, figures in self.summary().items()
+        }
+
+
+def compare(
+    models: Mapping[str, Estimator],
+    stream: Iterable[tuple[dict[Any, Any], Any]],
+    permutations: int = 1,
+    seed: int | None = None,
+    n_points: int = 100,
+    after_run: Callable[[str], None] = lambda name: None,
+) -> Comparison:
+    """Run models side by side through a stream, by progressive validation.
+
+    Parameters
+    ----------
+    models
+        Classifiers of this package, or pipelines that end in one, by name. They are cloned.
+    stream
+        Pairs of features and label. It has to end.
+    permutations
+        Number of orders. One run takes the stream as it comes; several shuffle it each time.
+    seed
+        Random number generator seed for the orders.
+    n_points
+        Number of points at which errors and support sizes are recorded.
+    after_run
+        Called with the model's name when a run is over.
+
+    Raises
+    ------
+    ValueError
+        If the stream is empty.
+
+    Examples
+    --------
+
+    >>> from river_budget import evaluate, synth
+    >>> import river_budget as rb
+
+    >>> models = {
+    ...     "all": rb.KernelPerceptron(rb.RBF(gamma=1.0)),
+    ...     "50": rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=50),
+    ... }
+    >>> stream = synth.TwoGaussians(1000, seed=42)
+    >>> comparison = evaluate.compare(models, stream, permutations=3, seed=1)
+    >>> for name, figures in comparison.summary().items():
+    ...     print(name, *figures["n_support"])
+    all 171.66... 7.23...
+    50 50.0 0.0
+
+    """
+    rows = list(stream)
+    if not rows:
+        raise ValueError("the stream has no examples")
+    rng = random.Random(seed)
+    runs: dict[str, list[Run]] = {name: [] for name in models}
+    for model in models.values():
+        _run(model.clone(), rows[:WARM_UP], n_points)
+    for _ in range(permutations):
+        if permutations > 1:
+            rng.shuffle(rows)
+        for name, model in models.items():
+            runs[name].append(_run(model.clone(), rows, n_points))
+            after_run(name)
+    return Comparison(runs)
+
+
+def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> Run:
+    classifier = getattr(model, "_last_step", model)
+    step = max(1, len(rows) // n_points)
+    points = []
+    start = time.perf_counter()
+    for state in evaluate.iter_progressive_val_score(rows, model, metrics.Accuracy(), step=step):
+        n = state["Step"]
+        points.append((n, classifier.n_mistakes / n, classifier.n_support))
+    seconds = time.perf_counter() - start
+    examples, errors, support_sizes = zip(*points, strict=True)
+    return Run(
+        len(rows), classifier.n_mistakes, classifier.n_support, classifier.memory_bytes, seconds,
+        examples, errors, support_sizes,
+    )  # fmt: skip
+
+
+def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
+    array: NDArray[np.float64] = np.array(values)
+    return float(array.mean()), float(array.std(ddof=1)) if len(values) > 1 else 0.0

@@ -1,0 +1,53 @@
+"""Pictures. They need matplotlib, which the extra `plot` installs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from river_budget.evaluate import Comparison
+
+__all__ = ["plot_comparison"]
+
+
+def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
+    """Draw online error and support size against examples, as Figures 1 and 2 of the Projectron
+    paper do: means over the orders, with a band of one standard deviation.
+
+    Parameters
+    ----------
+    comparison
+        The runs.
+    title
+        What stands above the picture.
+    path
+        Where it goes; the suffix tells the format.
+
+    """
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, runs in comparison.runs.items():
+        examples = runs[0].examples
+        for axes, values in [
+            (left, 100 * np.array([run.errors for run in runs])),
+            (right, np.array([run.support_sizes for run in runs])),
+        ]:
+            mean, deviation = values.mean(axis=0), values.std(axis=0)
+            (line,) = axes.plot(examples, mean, label=name)
+            axes.fill_between(
+                examples, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.2
+            )
+    # The first few examples are nearly all mistakes and would squeeze the rest.
+    late = [
+        max(run.errors[len(run.errors) // 20 :])
+        for runs in comparison.runs.values()
+        for run in runs
+    ]
+    left.set_ylim(0, 110 * max(late))
+    left.set(xlabel="examples", ylabel="online error (%)")
+    right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
+    right.legend()
+    figure.suptitle(title)
+    figure.savefig(path, dpi=120)
