@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from river_budget import kernels, synth
+from river_budget import kernels
 from river_budget.kernel_perceptron import KernelPerceptron
 from river_budget.kernels import (
     RBF,
@@ -28,7 +28,6 @@ __all__ = [
     "RemoveOldestPerceptron",
     "Stoptron",
     "kernels",
-    "synth",
 ]
 
 __version__ = "0.1.0"

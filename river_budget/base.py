@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import abc
 import copy
+import math
 import sys
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import base, utils
+from river import base
 from river.utils import dataframe
-from scipy import special
 
 from river_budget import kernels
 from river_budget.checks import check_count
@@ -143,7 +143,8 @@ class KernelClassifier(base.MiniBatchClassifier):
         return labels.positive if self._support.decide(x) > 0 else labels.negative
 
     def predict_proba_one(self, x: kernels.Features, **kwargs: Any) -> dict[Any, float]:
-        p = utils.math.sigmoid(self._support.decide(x))
+        # The logistic function, in a form that cannot overflow.
+        p = 0.5 + 0.5 * math.tanh(0.5 * self._support.decide(x))
         return self._probabilities(1.0 - p, p)
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries) -> None:
@@ -199,7 +200,7 @@ class KernelClassifier(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = dataframe.into_frame(X)
-        p = special.expit(self._decide_many(frame))
+        p = 0.5 + 0.5 * np.tanh(0.5 * self._decide_many(frame))
         return dataframe.to_native_frame(self._probabilities(1.0 - p, p), like=frame)
 
     @property
@@ -275,14 +276,16 @@ class Perceptron(KernelClassifier):
             self._update(sign, f)
 
     def _learn_block(self, block: Any, signs: NDArray[np.float64]) -> None:
-        start = 0
-        while start < len(signs):
+        start, labels = 0, signs.tolist()
+        while start < len(labels):
             line, f = self._support.scan(block, signs, start, self._threshold)
-            self._n_rounds += min(line + 1, len(signs)) - start
-            if line < len(signs):
-                self._n_mistakes += bool(signs[line] * f <= 0.0)
-                self._update(float(signs[line]), f)
+            if line == len(labels):
+                break
+            self._n_mistakes += labels[line] * f <= 0.0
+            self._n_rounds += line + 1 - start
+            self._update(labels[line], f)
             start = line + 1
+        self._n_rounds += len(labels) - start
 
     @abc.abstractmethod
     def _update(self, y: float, f: float) -> None:

@@ -161,7 +161,7 @@ class SupportSet(abc.ABC):
         self._born = lengthened(self._born, n_blocks * loops.TILE)
 
     def _stamp(self, slot: int, coefficient: float) -> None:
-        self._alphas[divmod(slot, loops.TILE)] = coefficient
+        self._alphas[slot // loops.TILE, slot % loops.TILE] = coefficient
         self._born[slot] = self._clock
         self._clock += 1
         self._example = None
@@ -311,7 +311,7 @@ class VectorSupportSet(SupportSet):
 
     def _layout_of(self, names: list[Any]) -> Layout:
         layout: Layout = self._layout
-        if names == layout[0]:
+        if names is layout[0] or names == layout[0]:
             return layout
         n_names = len(names)
         rows = np.fromiter(map(self._index.get, names, NO_ROW), np.uint32, n_names)

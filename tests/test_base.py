@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from river import checks, evaluate, metrics, multiclass, preprocessing
 
 import river_budget as rb
+from river_budget import synth
 
 VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
 EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES}, optional={"c": VALUES})
@@ -33,7 +34,7 @@ def learned(model, examples):
 
 
 def some_stream(n, seed=1):
-    return list(rb.synth.TwoGaussians(n, seed=seed))
+    return list(synth.TwoGaussians(n, seed=seed))
 
 
 def river_checks():

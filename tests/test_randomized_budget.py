@@ -5,10 +5,11 @@ import random
 import numpy as np
 
 import river_budget as rb
+from river_budget import synth
 
 
 def test_the_newcomer_takes_the_place_of_the_vector_drawn():
-    stream = list(rb.synth.TwoGaussians(600, seed=3))
+    stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
     rng, vectors = random.Random(5), []
     for x, y in stream:
@@ -24,7 +25,7 @@ def test_the_newcomer_takes_the_place_of_the_vector_drawn():
 def test_the_seed_decides():
     def run(seed):
         model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=seed)
-        for x, y in rb.synth.TwoGaussians(600, seed=3):
+        for x, y in synth.TwoGaussians(600, seed=3):
             model.learn_one(x, y)
         return model.support_vectors
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import river_budget as rb
+from river_budget import synth
 
 
 def test_a_trace_by_hand():
@@ -16,7 +17,7 @@ def test_a_trace_by_hand():
 
 
 def test_it_keeps_the_last_mistakes():
-    stream = list(rb.synth.TwoGaussians(600, seed=3))
+    stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=10)
     mistakes = []
     for x, y in stream:

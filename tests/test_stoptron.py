@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import river_budget as rb
+from river_budget import synth
 
 
 def test_it_stops_when_it_is_full():
@@ -15,7 +16,7 @@ def test_it_stops_when_it_is_full():
 
 
 def test_it_is_the_perceptron_until_then():
-    stream = list(rb.synth.TwoGaussians(400, seed=3))
+    stream = list(synth.TwoGaussians(400, seed=3))
     free, stopped = (
         rb.KernelPerceptron(rb.RBF(gamma=1.0)),
         rb.Stoptron(rb.RBF(gamma=1.0), budget=30),

@@ -1,0 +1,32 @@
+"""Streams to measure on, as lists of pairs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from river.datasets import synth
+
+DATA = Path(os.environ.get("RIVER_BUDGET_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def numeric(n_samples: int = 20_000) -> list:
+    """River's random radial basis functions: 10 numeric features, two classes."""
+    stream = synth.RandomRBF(
+        seed_model=42, seed_sample=42, n_classes=2, n_features=10, n_centroids=50
+    )
+    return [({f"f{j}": v for j, v in x.items()}, y == 1) for x, y in stream.take(n_samples)]
+
+
+def adult(n_samples: int = 20_000) -> list | None:
+    """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
+    path = DATA / "adult_a9a.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as archive:
+        X, y = archive["X_train"][:n_samples], archive["y_train"][:n_samples]
+    return [
+        ({f"f{j}": 1.0 for j in np.flatnonzero(row)}, bool(label > 0))
+        for row, label in zip(X, y, strict=True)
+    ]
