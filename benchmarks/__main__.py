@@ -21,8 +21,6 @@ import numba
 import numpy as np
 import pandas as pd
 import river
-from rich.console import Console
-from rich.table import Table
 from river import evaluate, linear_model, metrics
 
 import river_budget as rb
@@ -85,35 +83,30 @@ def imports() -> tuple[float, float]:
 
 def main() -> None:
     numeric, adult = streams.numeric(), streams.adult()
-    wide = rb.RBF(gamma=1 / 50)
+    narrow, wide = rb.RBF(gamma=1.0), rb.RBF(gamma=1 / 50)
     rows = [
         ("RemoveOldest B=100, 10 features / logistic regression, µs", 0.8,
-         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(budget=100))),
+         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(narrow, budget=100))),
         ("RemoveOldest B=1000, 10 features / logistic regression, µs", 1.4,
-         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(budget=1000))),
+         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(narrow, budget=1000))),
         ("RemoveOldest B=1500, Adult / logistic regression, µs", 1.3,
          adult and (lambda: against_logistic_regression(
              adult, rb.RemoveOldestPerceptron(wide, budget=1500)))),
         ("learn_many of 1,000 rows / learn_one, B=100, 10 features, µs", 0.4,
-         lambda: blocks_against_rows(numeric, rb.RemoveOldestPerceptron(budget=100))),
+         lambda: blocks_against_rows(numeric, rb.RemoveOldestPerceptron(narrow, budget=100))),
         ("import river_budget / import river, numba, ms", 1.5, imports),
     ]  # fmt: skip
-    console = Console(highlight=False)
-    console.print(
+    print(
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
         f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
     )
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("measured", no_wrap=True)
-    for heading in ["ours", "theirs", "ratio", "goal"]:
-        table.add_column(heading, justify="right")
+    print(f"{'measured (a / b, per example or once)':<64}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>6}")
     for name, goal, measure in rows:
         if measure is None:
-            table.add_row(name, f"skipped: not in {streams.DATA}")
+            print(f"{name:<64} skipped: not in {streams.DATA}")
             continue
         ours, theirs = measure()
-        table.add_row(name, f"{ours:.2f}", f"{theirs:.2f}", f"{ours / theirs:.2f}", f"{goal}")
-    console.print(table, width=100)
+        print(f"{name:<64}{ours:>8.2f}{theirs:>8.2f}{ours / theirs:>7.2f}{goal:>6}")
 
 
 if __name__ == "__main__":
