@@ -34,10 +34,10 @@ __all__ = [
     "decide",
     "decide_block",
     "erase",
+    "load",
     "oldest",
     "overwrite",
     "scan",
-    "self_pairing",
     "self_value",
     "store",
 ]
@@ -96,13 +96,21 @@ def self_pairing(program, values):
 
 
 @numba.njit(cache=True, forceinline=True)
-def self_value(program, pairing):
-    """Return k(x, x), before any normalization, from x's pairing with itself."""
+def _raw_self_value(program, pairing):
     if program[1] == EXPONENTIAL:
         return 1.0
     if program[1] == POWER:
         return (program[2] * pairing + program[3]) ** np.int64(program[4])
     return pairing
+
+
+@numba.njit(cache=True)
+def self_value(program, pairing):
+    """Return k(x, x) from x's pairing with itself."""
+    value = _raw_self_value(program, pairing)
+    if program[5] != 0.0:
+        return 1.0 if value > 0.0 else 0.0
+    return value
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -221,13 +229,13 @@ def _profile(profile, gamma, coef0, degree, n_blocks, row):
 def _normalize(program, x_value, pairings, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
-            norms = x_value * self_value(program, pairings[block, i])
+            norms = x_value * _raw_self_value(program, pairings[block, i])
             row[block, i] = row[block, i] / math.sqrt(norms) if norms > 0.0 else 0.0
 
 
 @numba.njit(cache=True, forceinline=True)
-def _expand(coefficients, n_blocks, row):
-    """Return the sum of the coefficients times the kernel row."""
+def _expand(coefficients, scale, n_blocks, row):
+    """Return the sum of the scaled coefficients times the kernel row."""
     sums = np.zeros(TILE)
     for block in range(n_blocks):
         for i in range(TILE):
@@ -235,7 +243,7 @@ def _expand(coefficients, n_blocks, row):
     f = 0.0
     for i in range(TILE):
         f += sums[i]
-    return f
+    return scale * f
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -247,13 +255,13 @@ def _covers(rows, n_rows):
 
 
 @numba.njit(cache=True, forceinline=True)
-def _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, n, row):
+def _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, scale, n, row):
     """Fill the kernel row (blocks, TILE) of x and return f(x); see `decide`."""
     pairing, profile = np.int64(program[0]), np.int64(program[1])
     gamma, coef0, degree = program[2], program[3], np.int64(program[4])
     normalized = program[5] != 0.0
     x_pairing = self_pairing(program, values)
-    x_value = self_value(program, x_pairing)
+    x_value = _raw_self_value(program, x_pairing)
     if not (x_pairing <= LARGEST and x_value <= LARGEST):
         return np.nan
     covered = _covers(rows, n_rows)
@@ -262,11 +270,11 @@ def _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients,
     _profile(profile, gamma, coef0, degree, n_blocks, row)
     if normalized:
         _normalize(program, x_value, pairings, n_blocks, row)
-    return _expand(coefficients, n_blocks, row)
+    return _expand(coefficients, scale, n_blocks, row)
 
 
 @numba.njit(cache=True)
-def decide(sheet, program, rows, n_rows, table, tiles, pairings, coefficients, n):
+def decide(sheet, program, rows, n_rows, table, tiles, pairings, coefficients, scale, n):
     """Return f(x), or NaN if x is not fit to be used.
 
     Parameters
@@ -288,19 +296,23 @@ def decide(sheet, program, rows, n_rows, table, tiles, pairings, coefficients, n
         Pairing of each support vector with itself (blocks, TILE).
     coefficients
         Coefficient of each support vector (blocks, TILE), 0 in free slots.
+    scale
+        What all coefficients are to be multiplied by.
     n
         Number of support vectors, in slots 0 to n - 1.
 
     """
     row = sheet[: coefficients.size].reshape(coefficients.shape)
     values = sheet[coefficients.size :]
-    return _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, n, row)
+    return _decide(
+        program, values, rows, n_rows, table, tiles, pairings, coefficients, scale, n, row
+    )
 
 
 @numba.njit(cache=True)
 def scan(
     block, signs, start, threshold,
-    sheet, program, rows, n_rows, table, tiles, pairings, coefficients, n,
+    sheet, program, rows, n_rows, table, tiles, pairings, coefficients, scale, n,
 ):  # fmt: skip
     """Return the first line from `start` on with y f(x) <= threshold, and f(x) there.
 
@@ -322,14 +334,18 @@ def scan(
     for i in range(start, len(block)):
         for j in range(len(values)):
             values[j] = block[i, j]
-        f = _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, n, row)
+        f = _decide(
+            program, values, rows, n_rows, table, tiles, pairings, coefficients, scale, n, row
+        )
         if signs[i] * f <= threshold:
             return i, f
     return len(block), 0.0
 
 
 @numba.njit(cache=True)
-def decide_block(block, sheet, program, rows, n_rows, table, tiles, pairings, coefficients, n):
+def decide_block(
+    block, sheet, program, rows, n_rows, table, tiles, pairings, coefficients, scale, n
+):
     """Return f(x) for each line of the block (lines,)."""
     row = sheet[: coefficients.size].reshape(coefficients.shape)
     values = sheet[coefficients.size :]
@@ -337,7 +353,9 @@ def decide_block(block, sheet, program, rows, n_rows, table, tiles, pairings, co
     for i in range(len(block)):
         for j in range(len(values)):
             values[j] = block[i, j]
-        f[i] = _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, n, row)
+        f[i] = _decide(
+            program, values, rows, n_rows, table, tiles, pairings, coefficients, scale, n, row
+        )
     return f
 
 
@@ -346,7 +364,7 @@ def check_block(program, block):
     """Return the first line that is not fit to be used, or the number of lines."""
     for i in range(len(block)):
         pairing = self_pairing(program, block[i])
-        if not (pairing <= LARGEST and self_value(program, pairing) <= LARGEST):
+        if not (pairing <= LARGEST and _raw_self_value(program, pairing) <= LARGEST):
             return i
     return len(block)
 
@@ -401,6 +419,14 @@ def overwrite(sheet, rows, slot, program, pairings, table, tiles):
     for j in range(len(rows)):
         tiles[table[rows[j], block], lane] = values[j]
     pairings[block, lane] = self_pairing(program, values)
+
+
+@numba.njit(cache=True)
+def load(sheet, rows, slot, table, tiles):
+    """Put the values of a stored example at the end of a sheet; see `store`."""
+    values = sheet[len(sheet) - len(rows) :]
+    for j in range(len(rows)):
+        values[j] = tiles[table[rows[j], slot // TILE], slot % TILE]
 
 
 @numba.njit(cache=True)

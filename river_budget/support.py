@@ -28,6 +28,9 @@ __all__ = ["SupportSet", "support_set"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.uint32]
 
+# Below this, a common factor of the coefficients is multiplied into them.
+SMALLEST_SCALE = 1e-100
+
 
 def support_set(kernel: Kernel) -> SupportSet:
     """Return an empty support set of the kind that the kernel needs."""
@@ -45,7 +48,7 @@ class SupportSet(abc.ABC):
 
     """
 
-    __slots__ = ("_alphas", "_born", "_clock", "_example", "kernel", "n")
+    __slots__ = ("_alphas", "_born", "_clock", "_example", "_scale", "kernel", "n")
 
     # The example that was looked at last, or None once the hypothesis has changed. It makes one
     # kernel row serve a prediction and the learning that follows, and belongs to no saved state.
@@ -55,6 +58,7 @@ class SupportSet(abc.ABC):
         self.kernel = kernel
         self.n = 0
         self._alphas: Floats = np.zeros((0, loops.TILE))
+        self._scale = 1.0
         self._born: NDArray[np.int64] = np.zeros(0, np.int64)
         self._clock = 0
         self._example = None
@@ -70,9 +74,23 @@ class SupportSet(abc.ABC):
 
         """
 
+    @property
     @abc.abstractmethod
-    def decide_slot(self, slot: int) -> float:
-        """Return f at a support vector."""
+    def kernel_row(self) -> Floats:
+        """k(x, s) for the current example x and each support vector s (n,), by slots."""
+
+    @property
+    @abc.abstractmethod
+    def self_value(self) -> float:
+        """k(x, x) for the current example x."""
+
+    @abc.abstractmethod
+    def decide_slot(self, slot: int) -> tuple[float, Floats]:
+        """Return f at a support vector, and its kernel row (n,), by slots."""
+
+    @abc.abstractmethod
+    def self_value_of(self, slot: int) -> float:
+        """Return k(s, s) for a support vector s."""
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> Any:
@@ -105,8 +123,8 @@ class SupportSet(abc.ABC):
 
     @property
     def coefficients(self) -> Floats:
-        """Signed coefficients (n,), in the order of the slots."""
-        return self._alphas.reshape(-1)[: self.n]
+        """Signed coefficients (n,), by slots."""
+        return self._scale * self._alphas.reshape(-1)[: self.n]
 
     @property
     def oldest(self) -> int:
@@ -121,7 +139,7 @@ class SupportSet(abc.ABC):
     @property
     def norm(self) -> float:
         """Norm of f in the kernel's Hilbert space, from all pairs of support vectors."""
-        values = [self.decide_slot(slot) for slot in range(self.n)]
+        values = [self.decide_slot(slot)[0] for slot in range(self.n)]
         return math.sqrt(max(0.0, math.fsum(self.coefficients * values)))
 
     @property
@@ -144,6 +162,14 @@ class SupportSet(abc.ABC):
         self._exchange(slot)
         self._stamp(slot, coefficient)
 
+    def shrink(self, factor: float) -> None:
+        """Multiply all coefficients by a factor of at most 1, without touching them as a rule."""
+        self._scale *= factor
+        if self._scale < SMALLEST_SCALE:
+            self._alphas *= self._scale
+            self._scale = 1.0
+        self._example = None
+
     @abc.abstractmethod
     def _resolve(self) -> None:
         """Settle what the kernel takes from the first example."""
@@ -161,7 +187,7 @@ class SupportSet(abc.ABC):
         self._born = lengthened(self._born, n_blocks * loops.TILE)
 
     def _stamp(self, slot: int, coefficient: float) -> None:
-        self._alphas[slot // loops.TILE, slot % loops.TILE] = coefficient
+        self._alphas[slot // loops.TILE, slot % loops.TILE] = coefficient / self._scale
         self._born[slot] = self._clock
         self._clock += 1
         self._example = None
@@ -249,17 +275,34 @@ class VectorSupportSet(SupportSet):
             raise self._unfit(x) from None
         f = loops.decide(
             sheet, self._program, rows, len(self._index),
-            self._table, self._tiles, self._pairings, self._alphas, self.n,
+            self._table, self._tiles, self._pairings, self._alphas, self._scale, self.n,
         )  # fmt: skip
         if f != f:
             raise self._unfit(x)
         self._example = x.copy(), f, layout, sheet
         return f
 
-    def decide_slot(self, slot: int) -> float:
+    @property
+    def kernel_row(self) -> Floats:
+        _, _, _, sheet = self._example
+        return sheet[: self.n]
+
+    @property
+    def self_value(self) -> float:
+        _, _, (names, *_), sheet = self._example
+        pairing = loops.self_pairing(self._program, sheet[len(sheet) - len(names) :])
+        return loops.self_value(self._program, pairing)
+
+    def decide_slot(self, slot: int) -> tuple[float, Floats]:
         rows = self._slot_rows[slot]
-        sheet = np.concatenate([np.empty(self._alphas.size), self._values(slot)])
-        return float(loops.decide(sheet, self._program, rows, *self._hypothesis))
+        sheet = np.empty(self._alphas.size + len(rows))
+        loops.load(sheet, rows, slot, self._table, self._tiles)
+        f = loops.decide(sheet, self._program, rows, *self._hypothesis)
+        return f, sheet[: self.n]
+
+    def self_value_of(self, slot: int) -> float:
+        pairing = self._pairings[slot // loops.TILE, slot % loops.TILE]
+        return loops.self_value(self._program, pairing)
 
     def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> Block:
         if lines.dtype.kind in "biuf":
@@ -286,8 +329,10 @@ class VectorSupportSet(SupportSet):
         return loops.decide_block(block.lines, sheet, self._program, rows, *self._hypothesis)
 
     def vector(self, slot: int) -> Features:
-        names = [self._names[row] for row in self._slot_rows[slot]]
-        return dict(zip(names, self._values(slot).tolist(), strict=True))
+        rows = self._slot_rows[slot]
+        values = np.empty(len(rows))
+        loops.load(values, rows, slot, self._table, self._tiles)
+        return dict(zip([self._names[row] for row in rows], values.tolist(), strict=True))
 
     @property
     def nbytes(self) -> int:
@@ -303,11 +348,10 @@ class VectorSupportSet(SupportSet):
 
     @property
     def _hypothesis(self) -> tuple[Any, ...]:
-        return len(self._index), self._table, self._tiles, self._pairings, self._alphas, self.n
-
-    def _values(self, slot: int) -> Floats:
-        block, lane = divmod(slot, loops.TILE)
-        return self._tiles[self._table[self._slot_rows[slot], block], lane]
+        return (
+            len(self._index), self._table, self._tiles, self._pairings, self._alphas, self._scale,
+            self.n,
+        )  # fmt: skip
 
     def _layout_of(self, names: list[Any]) -> Layout:
         layout: Layout = self._layout
@@ -452,12 +496,24 @@ class ObjectSupportSet(SupportSet):
         if self._example is not None and _are_equal(x, self._example[0]):
             return self._example[1]
         x = copy.deepcopy(x)
-        f = self._sum(x)
-        self._example = x, f
+        f, kernel_row = self._look_at(x)
+        self._example = x, f, kernel_row
         return f
 
-    def decide_slot(self, slot: int) -> float:
-        return self._sum(self._vectors[slot])
+    @property
+    def kernel_row(self) -> Floats:
+        return self._example[2]
+
+    @property
+    def self_value(self) -> float:
+        x, _, _ = self._example
+        return self.kernel(x, x)
+
+    def decide_slot(self, slot: int) -> tuple[float, Floats]:
+        return self._look_at(self._vectors[slot])
+
+    def self_value_of(self, slot: int) -> float:
+        return self.kernel(self._vectors[slot], self._vectors[slot])
 
     def block(self, columns: Sequence[Any], lines: NDArray[Any]) -> list[Features]:
         return [dict(zip(columns, line, strict=True)) for line in lines]
@@ -472,7 +528,7 @@ class ObjectSupportSet(SupportSet):
         return len(block), 0.0
 
     def decide_block(self, block: list[Features]) -> Floats:
-        return np.array([self._sum(x) for x in block], dtype=np.float64)
+        return np.array([self._look_at(x)[0] for x in block], dtype=np.float64)
 
     def vector(self, slot: int) -> Features:
         return copy.deepcopy(self._vectors[slot])
@@ -483,12 +539,11 @@ class ObjectSupportSet(SupportSet):
         values = [value for x in self._vectors for value in x.values()]
         return sum(map(sys.getsizeof, [*containers, *values]))
 
-    def _sum(self, x: Features) -> float:
-        row = [self.kernel(x, s) for s in self._vectors]
-        f = float(np.dot(self.coefficients, row)) if row else 0.0
-        if not math.isfinite(f):
+    def _look_at(self, x: Features) -> tuple[float, Floats]:
+        kernel_row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
+        if not np.isfinite(kernel_row).all():
             raise ValueError(f"{self.kernel} gives no finite value for {x!r}")
-        return f
+        return float(np.dot(self.coefficients, kernel_row)), kernel_row
 
     def _resolve(self) -> None:
         self.kernel = self.kernel.resolve(len(self._example[0]))
