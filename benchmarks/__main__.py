@@ -45,11 +45,9 @@ def validation(examples: list, model) -> Callable[[], object]:
     return lambda: evaluate.progressive_val_score(examples, model.clone(), metrics.Accuracy())
 
 
-def against_logistic_regression(examples: list, model) -> tuple[float, float]:
-    """Return the times of the model and of logistic regression, in microseconds an example."""
-    times = in_turns(
-        validation(examples, model), validation(examples, linear_model.LogisticRegression())
-    )
+def side_by_side(examples: list, model, other) -> tuple[float, float]:
+    """Return the times of two models, in microseconds an example."""
+    times = in_turns(validation(examples, model), validation(examples, other))
     return tuple(1e6 * t / len(examples) for t in times)
 
 
@@ -81,32 +79,38 @@ def imports() -> tuple[float, float]:
     return tuple(1e3 * t for t in in_turns(importing("river_budget"), importing("river, numba")))
 
 
+def report(name: str, goal: str, times: tuple[float, float]) -> None:
+    ours, theirs = times
+    print(f"{name:<60}{ours:>8.2f}{theirs:>8.2f}{ours / theirs:>7.2f}{goal:>7}")
+
+
 def main() -> None:
-    numeric, adult = streams.numeric(), streams.adult()
-    narrow, wide = rb.RBF(gamma=1.0), rb.RBF(gamma=1 / 50)
-    rows = [
-        ("RemoveOldest B=100, 10 features / logistic regression, µs", 0.8,
-         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(narrow, budget=100))),
-        ("RemoveOldest B=1000, 10 features / logistic regression, µs", 1.4,
-         lambda: against_logistic_regression(numeric, rb.RemoveOldestPerceptron(narrow, budget=1000))),
-        ("RemoveOldest B=1500, Adult / logistic regression, µs", 1.3,
-         adult and (lambda: against_logistic_regression(
-             adult, rb.RemoveOldestPerceptron(wide, budget=1500)))),
-        ("learn_many of 1,000 rows / learn_one, B=100, 10 features, µs", 0.4,
-         lambda: blocks_against_rows(numeric, rb.RemoveOldestPerceptron(narrow, budget=100))),
-        ("import river_budget / import river, numba, ms", 1.5, imports),
-    ]  # fmt: skip
     print(
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
         f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
     )
-    print(f"{'measured (a / b, per example or once)':<64}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>6}")
-    for name, goal, measure in rows:
-        if measure is None:
-            print(f"{name:<64} skipped: not in {streams.DATA}")
-            continue
-        ours, theirs = measure()
-        print(f"{name:<64}{ours:>8.2f}{theirs:>8.2f}{ours / theirs:>7.2f}{goal:>6}")
+    print(f"{'microseconds an example: a / b':<60}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
+    logistic = linear_model.LogisticRegression()
+
+    numeric, kernel = streams.numeric(), rb.RBF(gamma=1.0)
+    for budget, goal in [(100, "0.8"), (1000, "1.4")]:
+        model = rb.RemoveOldestPerceptron(kernel, budget)
+        times = side_by_side(numeric, model, logistic)
+        report(f"10 features: RemoveOldest B={budget} / logistic regression", goal, times)
+    times = blocks_against_rows(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
+    report("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", times)
+
+    adult, kernel = streams.adult(), rb.RBF(gamma=1 / 50)
+    if adult is None:
+        print(f"Adult: skipped, adult_a9a.npz is not in {streams.DATA}")
+    else:
+        oldest, forgetron = rb.RemoveOldestPerceptron(kernel, 1500), rb.Forgetron(kernel, 1500)
+        times = side_by_side(adult, oldest, logistic)
+        report("Adult: RemoveOldest B=1500 / logistic regression", "1.3", times)
+        times = side_by_side(adult, forgetron, oldest)
+        report("Adult: Forgetron B=1500 (goal: 16) / RemoveOldest B=1500", "2.0", times)
+
+    report("milliseconds: import river_budget / import river, numba", "1.5", imports())
 
 
 if __name__ == "__main__":

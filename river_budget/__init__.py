@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from river_budget import kernels
+from river_budget.fixed_budget import FixedBudgetPerceptron
+from river_budget.forgetron import Forgetron
 from river_budget.kernel_perceptron import KernelPerceptron
 from river_budget.kernels import (
     RBF,
@@ -12,20 +14,26 @@ from river_budget.kernels import (
     Normalized,
     Polynomial,
 )
+from river_budget.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
 from river_budget.randomized_budget import RandomizedBudgetPerceptron
 from river_budget.remove_oldest import RemoveOldestPerceptron
+from river_budget.simplified_forgetron import SimplifiedForgetron
 from river_budget.stoptron import Stoptron
 
 __all__ = [
     "RBF",
+    "FixedBudgetPerceptron",
+    "Forgetron",
     "FunctionKernel",
     "KernelPerceptron",
     "Laplacian",
     "Linear",
+    "ModifiedRandomizedBudgetPerceptron",
     "Normalized",
     "Polynomial",
     "RandomizedBudgetPerceptron",
     "RemoveOldestPerceptron",
+    "SimplifiedForgetron",
     "Stoptron",
     "kernels",
 ]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from river_budget import loops
 from river_budget.kernels import Features, Kernel
 
-__all__ = ["SupportSet", "support_set"]
+__all__ = ["Floats", "SupportSet", "support_set"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.uint32]
@@ -50,8 +50,9 @@ class SupportSet(abc.ABC):
 
     __slots__ = ("_alphas", "_born", "_clock", "_example", "_scale", "kernel", "n")
 
-    # The example that was looked at last, or None once the hypothesis has changed. It makes one
-    # kernel row serve a prediction and the learning that follows, and belongs to no saved state.
+    # The example that was looked at last, as a tuple of x, f(x) and what its kind of support set needs
+    # to store it, or None once one was stored. It makes one kernel row serve a prediction and the
+    # learning that follows, and belongs to no saved state.
     _example: Any
 
     def __init__(self, kernel: Kernel) -> None:
@@ -131,6 +132,17 @@ class SupportSet(abc.ABC):
         """Slot of the oldest support vector."""
         return int(loops.oldest(self._born, self.n))
 
+    def oldest_largest(self, scores: Floats) -> int:
+        """Return the slot with the largest score, the oldest of several.
+
+        The scores are those of the support vectors by slots, and may go on with a newcomer's
+        (n,) or (n + 1,).
+
+        """
+        ages = np.append(self._born[: self.n], self._clock)
+        (best,) = np.nonzero(scores == scores.max())
+        return int(best[np.argmin(ages[best])])
+
     @property
     def by_age(self) -> NDArray[np.intp]:
         """Slots of the support vectors, oldest first (n,)."""
@@ -163,12 +175,17 @@ class SupportSet(abc.ABC):
         self._stamp(slot, coefficient)
 
     def shrink(self, factor: float) -> None:
-        """Multiply all coefficients by a factor of at most 1, without touching them as a rule."""
+        """Multiply all coefficients by a factor of at most 1, without touching them as a rule.
+
+        The current example can still be stored, but f is to be looked up anew.
+
+        """
         self._scale *= factor
         if self._scale < SMALLEST_SCALE:
             self._alphas *= self._scale
             self._scale = 1.0
-        self._example = None
+        if self._example is not None:
+            self._example = None, *self._example[1:]
 
     @abc.abstractmethod
     def _resolve(self) -> None:
@@ -493,20 +510,22 @@ class ObjectSupportSet(SupportSet):
         self._vectors: list[Features] = []
 
     def decide(self, x: Features) -> float:
-        if self._example is not None and _are_equal(x, self._example[0]):
-            return self._example[1]
+        example = self._example
+        if example is not None and _are_equal(x, example[0]):
+            return example[1]
         x = copy.deepcopy(x)
         f, kernel_row = self._look_at(x)
-        self._example = x, f, kernel_row
+        self._example = x, f, x, kernel_row
         return f
 
     @property
     def kernel_row(self) -> Floats:
-        return self._example[2]
+        _, _, _, kernel_row = self._example
+        return kernel_row
 
     @property
     def self_value(self) -> float:
-        x, _, _ = self._example
+        _, _, x, _ = self._example
         return self.kernel(x, x)
 
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
@@ -546,13 +565,13 @@ class ObjectSupportSet(SupportSet):
         return float(np.dot(self.coefficients, kernel_row)), kernel_row
 
     def _resolve(self) -> None:
-        self.kernel = self.kernel.resolve(len(self._example[0]))
+        self.kernel = self.kernel.resolve(len(self._example[2]))
 
     def _insert(self, slot: int) -> None:
-        self._vectors.append(self._example[0])
+        self._vectors.append(self._example[2])
 
     def _exchange(self, slot: int) -> None:
-        self._vectors[slot] = self._example[0]
+        self._vectors[slot] = self._example[2]
 
 
 def lengthened(array: Any, length: int) -> Any:

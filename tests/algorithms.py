@@ -8,12 +8,18 @@ import river_budget as rb
 
 BUDGET = 5
 
-# Each row makes a model of a kernel, on a budget of `BUDGET` where it has one.
+# Each row makes a model of a kernel, on a budget of `BUDGET` at most where it has one.
 ALGORITHMS = {
     "KernelPerceptron": rb.KernelPerceptron,
     "Stoptron": lambda kernel: rb.Stoptron(kernel, budget=BUDGET),
     "RemoveOldestPerceptron": lambda kernel: rb.RemoveOldestPerceptron(kernel, budget=BUDGET),
     "RandomizedBudgetPerceptron": lambda kernel: rb.RandomizedBudgetPerceptron(
+        kernel, budget=BUDGET, seed=7
+    ),
+    "FixedBudgetPerceptron": lambda kernel: rb.FixedBudgetPerceptron(kernel, budget=BUDGET),
+    "Forgetron": lambda kernel: rb.Forgetron(kernel, budget=BUDGET),
+    "SimplifiedForgetron": lambda kernel: rb.SimplifiedForgetron(kernel, budget=BUDGET),
+    "ModifiedRandomizedBudgetPerceptron": lambda kernel: rb.ModifiedRandomizedBudgetPerceptron(
         kernel, budget=BUDGET, seed=7
     ),
 }

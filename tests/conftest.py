@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import os
 import pathlib
-import warnings
 
 import numpy as np
 import pytest
+from published import sparse_examples
 
 SHARED = pathlib.Path(
     os.environ.get("RIVER_BUDGET_SHARED", pathlib.Path(__file__).parents[2] / "shared")
@@ -19,10 +19,28 @@ def shared():
     def load(name):
         path = SHARED / name
         if not path.exists():
-            message = f"{path} is absent: the comparison with reference data did not run"
-            warnings.warn(message, stacklevel=2)
-            pytest.skip(message)
+            pytest.skip(f"{path} is absent: a comparison with reference data did not run")
         with np.load(path) as archive:
             return {key: archive[key] for key in archive.files}
 
     return load
+
+
+@pytest.fixture(scope="session")
+def adult9(shared):
+    """Return the training part of Adult9 as sparse examples."""
+    data = shared("data/adult_a9a.npz")
+    return sparse_examples(data["X_train"], data["y_train"])
+
+
+def pytest_terminal_summary(terminalreporter):
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if "reference data" in str(report.longrepr)
+    ]
+    if skipped:
+        terminalreporter.write_line(
+            f"WARNING: {len(skipped)} comparisons with reference data did not run, for want of {SHARED}",
+            yellow=True, bold=True,
+        )  # fmt: skip

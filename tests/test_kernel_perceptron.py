@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+from traces import replay
 
 import river_budget as rb
 
@@ -27,14 +28,8 @@ def test_no_margin_is_a_mistake():
 
 
 def test_against_the_projectron_authors_library(shared):
-    data = shared("oracle/input_synth_p0_first2000.npz")
-    trace = shared("oracle/synth_perceptron_0.npz")
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
-    margins, sizes = [], []
-    for x, y in zip(data["X"].tolist(), data["y"].ravel(), strict=True):
-        margins.append(model.decision_function_one(dict(enumerate(x))))
-        model.learn_one(dict(enumerate(x)), y > 0)
-        sizes.append(model.n_support)
-    assert sizes == trace["num_sv"].ravel().tolist()
-    assert np.abs(margins - trace["margin"].ravel()).max() < 1e-9
-    assert np.array_equal(model.coefficients, trace["alpha"].ravel())
+    margins, sizes, trace = replay(model, shared, "synth_perceptron_0")
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-9
+    assert np.array_equal(model.coefficients, trace["alpha"])

@@ -3,6 +3,9 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
+from published import ADULT9_MISTAKES, mistakes_percent, orders
+from traces import replay
 
 import river_budget as rb
 from river_budget import synth
@@ -35,8 +38,6 @@ def test_the_seed_decides():
 
 def test_replayed_against_the_projectron_authors_library(shared):
     """The trace tells which old vector went; a generator that says so replays it."""
-    data = shared("oracle/input_synth_p0_first2000.npz")
-    trace = shared("oracle/synth_rbp_100.npz")
 
     class Replay:
         def __init__(self, slots):
@@ -45,13 +46,21 @@ def test_replayed_against_the_projectron_authors_library(shared):
         def randrange(self, n):
             return next(self.slots)
 
-    replaced = trace["replaced_slot"].ravel()
+    replaced = shared("oracle/synth_rbp_100.npz")["replaced_slot"].ravel()
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
     model._rng = Replay(int(slot) - 1 for slot in replaced if slot > 0)
-    margins, sizes = [], []
-    for x, y in zip(data["X"].tolist(), data["y"].ravel(), strict=True):
-        margins.append(model.decision_function_one(dict(enumerate(x))))
-        model.learn_one(dict(enumerate(x)), y > 0)
-        sizes.append(model.n_support)
-    assert sizes == trace["num_sv"].ravel().tolist()
-    assert np.abs(margins - trace["margin"].ravel()).max() < 1e-9
+    margins, sizes, trace = replay(model, shared, "synth_rbp_100")
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-9
+
+
+@pytest.mark.parametrize("budget", [1500, 3000])
+def test_adult9_as_published(adult9, budget):
+    published = ADULT9_MISTAKES["RandomizedBudgetPerceptron", budget]
+    errors = [
+        mistakes_percent(
+            rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1 / 50), budget, seed=1), adult9, order
+        )
+        for order in orders(len(adult9))
+    ]
+    assert np.mean(errors) == pytest.approx(published, abs=0.6)

@@ -4,7 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from algorithms import BUDGET, each_budgeted
 
+import river_budget as rb
 from river_budget import synth
 
 
@@ -60,3 +62,23 @@ def test_streams_are_seeded_and_end(make):
 def test_parameters_out_of_range(make, name):
     with pytest.raises(ValueError, match=name):
         make()
+
+
+@each_budgeted
+def test_no_budget_withstands_the_unit_vectors(make):
+    """Every round is a mistake, and the sum of the unit vectors never errs."""
+    model = make(rb.Linear())
+    stream = synth.UnitVectors(BUDGET, n_samples=200)
+    comparator = dict.fromkeys(range(BUDGET + 1), 1.0)
+    for x, y in stream.against(model):
+        assert model.predict_one(x) is False
+        model.learn_one(x, y)
+        assert rb.Linear()(comparator, x) == 1.0
+    assert model.n_mistakes == 200
+
+
+def test_round_robin_is_the_worst_for_those_that_forget_the_oldest():
+    for model in [rb.RemoveOldestPerceptron(rb.Linear(), 7), rb.Forgetron(rb.Linear(), 7)]:
+        for x, y in synth.UnitVectors(7, n_samples=100):
+            model.learn_one(x, y)
+        assert model.n_mistakes == 100
