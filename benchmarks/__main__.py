@@ -25,6 +25,7 @@ from river import evaluate, linear_model, metrics
 
 import river_budget as rb
 from benchmarks import streams
+from river_budget import bounds
 
 REPEATS = 7
 
@@ -109,6 +110,9 @@ def main() -> None:
         report("Adult: RemoveOldest B=1500 / logistic regression", "1.3", times)
         times = side_by_side(adult, forgetron, oldest)
         report("Adult: Forgetron B=1500 (goal: 16) / RemoveOldest B=1500", "2.0", times)
+        projectron = rb.Projectron(kernel, norm_bound=bounds.forgetron_norm(1500))
+        times = side_by_side(adult, projectron, oldest)
+        report("Adult: Projectron, U of B=1500 (goal: 60) / RemoveOldest", "", times)
 
     report("milliseconds: import river_budget / import river, numba", "1.5", imports())
 

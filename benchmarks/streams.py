@@ -19,7 +19,7 @@ def numeric(n_samples: int = 20_000) -> list:
     return [({f"f{j}": v for j, v in x.items()}, y == 1) for x, y in stream.take(n_samples)]
 
 
-def adult(n_samples: int = 20_000) -> list | None:
+def adult(n_samples: int = 32_561) -> list | None:
     """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
     path = DATA / "adult_a9a.npz"
     if not path.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from river_budget import kernels
 from river_budget.fixed_budget import FixedBudgetPerceptron
 from river_budget.forgetron import Forgetron
+from river_budget.kernel_pa import KernelPAClassifier
 from river_budget.kernel_perceptron import KernelPerceptron
 from river_budget.kernels import (
     RBF,
@@ -15,6 +16,8 @@ from river_budget.kernels import (
     Polynomial,
 )
 from river_budget.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
+from river_budget.projectron import Projectron
+from river_budget.projectron_plus_plus import ProjectronPlusPlus
 from river_budget.randomized_budget import RandomizedBudgetPerceptron
 from river_budget.remove_oldest import RemoveOldestPerceptron
 from river_budget.simplified_forgetron import SimplifiedForgetron
@@ -25,12 +28,15 @@ __all__ = [
     "FixedBudgetPerceptron",
     "Forgetron",
     "FunctionKernel",
+    "KernelPAClassifier",
     "KernelPerceptron",
     "Laplacian",
     "Linear",
     "ModifiedRandomizedBudgetPerceptron",
     "Normalized",
     "Polynomial",
+    "Projectron",
+    "ProjectronPlusPlus",
     "RandomizedBudgetPerceptron",
     "RemoveOldestPerceptron",
     "SimplifiedForgetron",

@@ -11,22 +11,21 @@ import abc
 import copy
 import math
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe
 
 from river_budget import kernels
 from river_budget.checks import check_count
-from river_budget.support import support_set
+from river_budget.support import Floats, lengthened, support_set
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["BudgetPerceptron", "KernelClassifier", "Perceptron"]
+__all__ = ["BudgetPerceptron", "GrowingPerceptron", "KernelClassifier", "Perceptron"]
 
 NEGATIVE, POSITIVE = -1.0, 1.0
 USUAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
@@ -67,7 +66,7 @@ class Labels:
         except (KeyError, TypeError):
             return self._admit(y)
 
-    def signs(self, y: Sequence[Any]) -> NDArray[np.float64]:
+    def signs(self, y: Sequence[Any]) -> Floats:
         """Return the signs of many labels, which all become known unless one is refused."""
         trial = copy.copy(self)
         try:
@@ -79,7 +78,7 @@ class Labels:
 
     def _admit(self, y: Any) -> float:
         label = y.item() if isinstance(y, np.generic) else y
-        if not isinstance(label, Hashable) or label is None or label != label:
+        if label is None or label != label or not _is_hashable(label):
             raise ValueError(f"the label is {y!r}: expected one of two classes")
         if len(self._signs) == 2:
             raise ValueError(
@@ -94,6 +93,14 @@ class Labels:
         self.negative, self.positive = (label, other) if sign == NEGATIVE else (other, label)
         self._signs = {**self._signs, label: sign}
         return sign
+
+
+def _is_hashable(label: Any) -> bool:
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
 
 
 def _implied(label: Any) -> Any:
@@ -224,7 +231,7 @@ class KernelClassifier(base.MiniBatchClassifier):
         return [self._support.vector(slot) for slot in self._support.by_age]
 
     @property
-    def coefficients(self) -> NDArray[np.float64]:
+    def coefficients(self) -> Floats:
         """Signed coefficients of the support vectors, oldest first (n_support,)."""
         return self._support.coefficients[self._support.by_age]
 
@@ -239,10 +246,10 @@ class KernelClassifier(base.MiniBatchClassifier):
         return sys.getsizeof(self) + self._support.nbytes
 
     @abc.abstractmethod
-    def _learn_block(self, block: Any, signs: NDArray[np.float64]) -> None:
+    def _learn_block(self, block: Any, signs: Floats) -> None:
         """Learn the lines of a block that was found fit, in order."""
 
-    def _decide_many(self, frame: Any) -> NDArray[np.float64]:
+    def _decide_many(self, frame: Any) -> Floats:
         return self._support.decide_block(self._support.block(frame.columns, frame.to_numpy()))
 
     def _probabilities(self, negative: Any, positive: Any) -> dict[Any, Any]:
@@ -275,7 +282,7 @@ class Perceptron(KernelClassifier):
             self._n_mistakes += sign * f <= 0.0
             self._update(sign, f)
 
-    def _learn_block(self, block: Any, signs: NDArray[np.float64]) -> None:
+    def _learn_block(self, block: Any, signs: Floats) -> None:
         start, labels = 0, signs.tolist()
         while start < len(labels):
             line, f = self._support.scan(block, signs, start, self._threshold)
@@ -329,3 +336,67 @@ class BudgetPerceptron(Perceptron):
     @abc.abstractmethod
     def _update_full(self, y: float, f: float) -> None:
         """Change the hypothesis after a mistake with the budget full; see `_update`."""
+
+
+class GrowingPerceptron(Perceptron):
+    """A perceptron whose support set only grows, so that its hypotheses can be averaged.
+
+    An algorithm is one subclass that changes the hypothesis with `_add` and `_shift` alone.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+
+    """
+
+    def __init__(self, kernel: kernels.Kernel | None = None) -> None:
+        super().__init__(kernel)
+        # The sum over updates of the round times the change of each coefficient, by slots. The
+        # hypotheses after rounds 1 to T add up to (T + 1) times the last one less this.
+        self._moments: Floats = np.zeros(0)
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._moments.nbytes
+
+    def averaged_decision_function_one(self, x: kernels.Features) -> float:
+        """Return the mean of f_1(x), ..., f_T(x), the hypotheses after each round so far.
+
+        This is the online-to-batch conversion of [^1]: on examples that are drawn independently, the
+        average generalizes better than the last hypothesis. It takes one more kernel row, and no
+        hypothesis is stored.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number that the kernel can take.
+
+        References
+        ----------
+        [^1]: [Cesa-Bianchi, N., Conconi, A. and Gentile, C., 2004. On the generalization ability of on-line learning algorithms. IEEE Transactions on Information Theory, 50(9), pp.2050-2057.](https://doi.org/10.1109/TIT.2004.833339)
+
+        """
+        f = self._support.decide(x)
+        if not self._n_rounds:
+            return f
+        moment = float(np.dot(self._moments[: self._support.n], self._support.kernel_row))
+        return ((self._n_rounds + 1) * f - moment) / self._n_rounds
+
+    def _add(self, coefficient: float) -> None:
+        """Store the current example as one more support vector."""
+        n = self._support.n
+        if n == len(self._moments):
+            self._moments = lengthened(self._moments, max(8, 2 * n))
+        self._moments[n] = self._n_rounds * coefficient
+        self._support.add(coefficient)
+
+    def _shift(self, change: Floats) -> None:
+        """Add to the coefficients (n_support,)."""
+        self._moments[: len(change)] += self._n_rounds * change
+        self._support.shift(change)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from river_budget.base import Perceptron
+from river_budget.base import GrowingPerceptron
 
 __all__ = ["KernelPerceptron"]
 
 
-class KernelPerceptron(Perceptron):
+class KernelPerceptron(GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
     Every mistake becomes a support vector with its label's sign as its coefficient. The support set
@@ -48,4 +48,4 @@ class KernelPerceptron(Perceptron):
     """
 
     def _update(self, y: float, f: float) -> None:
-        self._support.add(y)
+        self._add(y)

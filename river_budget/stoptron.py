@@ -1,11 +1,13 @@
 from __future__ import annotations
 
-from river_budget.base import BudgetPerceptron
+from river_budget import kernels
+from river_budget.base import GrowingPerceptron
+from river_budget.checks import check_count
 
 __all__ = ["Stoptron"]
 
 
-class Stoptron(BudgetPerceptron):
+class Stoptron(GrowingPerceptron):
     """The kernel perceptron that stops learning once its budget is full.
 
     It is the baseline that any other use of the same budget has to beat. What it has learned by the
@@ -41,5 +43,11 @@ class Stoptron(BudgetPerceptron):
 
     """
 
-    def _update_full(self, y: float, f: float) -> None:
-        pass
+    def __init__(self, kernel: kernels.Kernel | None = None, budget: int = 100) -> None:
+        check_count("budget", budget)
+        super().__init__(kernel)
+        self.budget = budget
+
+    def _update(self, y: float, f: float) -> None:
+        if self._support.n < self.budget:
+            self._add(y)

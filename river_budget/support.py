@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from river_budget import loops
 from river_budget.kernels import Features, Kernel
 
-__all__ = ["Floats", "SupportSet", "support_set"]
+__all__ = ["Floats", "SupportSet", "lengthened", "support_set"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.uint32]
@@ -186,6 +186,11 @@ class SupportSet(abc.ABC):
             self._scale = 1.0
         if self._example is not None:
             self._example = None, *self._example[1:]
+
+    def shift(self, change: Floats) -> None:
+        """Add to the coefficients (n,), by slots."""
+        self._alphas.reshape(-1)[: self.n] += change / self._scale
+        self._example = None
 
     @abc.abstractmethod
     def _resolve(self) -> None:

@@ -22,8 +22,13 @@ ALGORITHMS = {
     "ModifiedRandomizedBudgetPerceptron": lambda kernel: rb.ModifiedRandomizedBudgetPerceptron(
         kernel, budget=BUDGET, seed=7
     ),
+    "Projectron": lambda kernel: rb.Projectron(kernel, budget=BUDGET),
+    "ProjectronPlusPlus": lambda kernel: rb.ProjectronPlusPlus(
+        kernel, norm_bound=2.0, budget=BUDGET
+    ),
+    "KernelPAClassifier": rb.KernelPAClassifier,
 }
-UNBOUNDED = {"KernelPerceptron"}
+UNBOUNDED = {"KernelPerceptron", "KernelPAClassifier"}
 
 each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
 each_budgeted = pytest.mark.parametrize(
