@@ -21,7 +21,7 @@ import numba
 import numpy as np
 import pandas as pd
 import river
-from river import evaluate, linear_model, metrics
+from river import datasets, evaluate, forest, linear_model, metrics
 
 import river_budget as rb
 from benchmarks import streams
@@ -46,9 +46,10 @@ def validation(examples: list, model) -> Callable[[], object]:
     return lambda: evaluate.progressive_val_score(examples, model.clone(), metrics.Accuracy())
 
 
-def side_by_side(examples: list, model, other) -> tuple[float, float]:
+def side_by_side(examples: list, model, other, repeats: int = REPEATS) -> tuple[float, float]:
     """Return the times of two models, in microseconds an example."""
-    times = in_turns(validation(examples, model), validation(examples, other))
+    works = validation(examples, model), validation(examples, other)
+    times = in_turns(*works, repeats=repeats)
     return tuple(1e6 * t / len(examples) for t in times)
 
 
@@ -113,6 +114,18 @@ def main() -> None:
         projectron = rb.Projectron(kernel, norm_bound=bounds.forgetron_norm(1500))
         times = side_by_side(adult, projectron, oldest)
         report("Adult: Projectron, U of B=1500 (goal: 60) / RemoveOldest", "", times)
+
+    bananas = list(datasets.Bananas())
+    tightest = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)
+    trees = forest.ARFClassifier(n_models=10, seed=1)
+    times = side_by_side(bananas, tightest, trees, repeats=3)
+    report("Bananas: Tightest B=100 / ARFClassifier(n_models=10)", "0.067", times)
+    times = side_by_side(bananas, tightest, rb.Forgetron(rb.RBF(gamma=1.0), budget=100))
+    report("Bananas: Tightest B=100 / Forgetron B=100", "3.0", times)
+    wide = streams.numeric(n_samples=5_000, n_features=20)
+    smaller, larger = (rb.TightestPerceptron(rb.RBF(gamma=1.0), budget) for budget in (250, 500))
+    times = side_by_side(wide, larger, smaller, repeats=3)
+    report("20 features: Tightest B=500 / Tightest B=250", "4.0", times)
 
     report("milliseconds: import river_budget / import river, numba", "1.5", imports())
 

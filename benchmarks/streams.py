@@ -11,10 +11,10 @@ from river.datasets import synth
 DATA = Path(os.environ.get("RIVER_BUDGET_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
-def numeric(n_samples: int = 20_000) -> list:
-    """River's random radial basis functions: 10 numeric features, two classes."""
+def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
+    """River's random radial basis functions: numeric features, two classes."""
     stream = synth.RandomRBF(
-        seed_model=42, seed_sample=42, n_classes=2, n_features=10, n_centroids=50
+        seed_model=42, seed_sample=42, n_classes=2, n_features=n_features, n_centroids=50
     )
     return [({f"f{j}": v for j, v in x.items()}, y == 1) for x, y in stream.take(n_samples)]
 

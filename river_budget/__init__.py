@@ -22,6 +22,8 @@ from river_budget.randomized_budget import RandomizedBudgetPerceptron
 from river_budget.remove_oldest import RemoveOldestPerceptron
 from river_budget.simplified_forgetron import SimplifiedForgetron
 from river_budget.stoptron import Stoptron
+from river_budget.tighter import TighterPerceptron
+from river_budget.tightest import TightestPerceptron
 
 __all__ = [
     "RBF",
@@ -41,6 +43,8 @@ __all__ = [
     "RemoveOldestPerceptron",
     "SimplifiedForgetron",
     "Stoptron",
+    "TighterPerceptron",
+    "TightestPerceptron",
     "kernels",
 ]
 

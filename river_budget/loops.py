@@ -37,8 +37,12 @@ __all__ = [
     "load",
     "oldest",
     "overwrite",
+    "removal_errors",
+    "removal_losses",
     "scan",
+    "self_pairing",
     "self_value",
+    "squared_norms",
     "store",
 ]
 
@@ -459,3 +463,59 @@ def oldest(born, n):
         if born[i] < born[slot]:
             slot = i
     return slot
+
+
+@numba.njit(cache=True)
+def removal_errors(table, values, signs, alphas):
+    """Return the 0-1 loss on validation examples without each vector (vectors,); f = 0 is an error.
+
+    Parameters
+    ----------
+    table
+        Kernel value of each example and each vector (examples, vectors or more).
+    values, signs
+        f and the label at each example (examples,).
+    alphas
+        Coefficients of the vectors (vectors,).
+
+    """
+    errors = np.zeros(len(alphas))
+    for i in range(len(table)):
+        for j in range(len(alphas)):
+            margin = signs[i] * (values[i] - alphas[j] * table[i, j])
+            errors[j] += 1.0 if margin <= 0.0 else 0.0
+    return errors
+
+
+@numba.njit(cache=True)
+def removal_losses(table, values, weights, alphas):
+    """Return the expected hinge loss without each vector (vectors,).
+
+    Parameters
+    ----------
+    weights
+        Probability of the positive label at each example (examples,).
+
+    The other parameters are those of `removal_errors`.
+
+    """
+    losses = np.zeros(len(alphas))
+    for i in range(len(table)):
+        value, weight = values[i], weights[i]
+        for j in range(len(alphas)):
+            f = value - alphas[j] * table[i, j]
+            losses[j] += weight * max(0.0, 1.0 - f) + (1.0 - weight) * max(0.0, 1.0 + f)
+    return losses
+
+
+@numba.njit(cache=True)
+def squared_norms(tiles, table, row_uses, n_blocks):
+    """Return the squared norm of each stored example (blocks, TILE)."""
+    squares = np.zeros((n_blocks, TILE))
+    for r in range(len(table)):
+        if row_uses[r] > 0:
+            for block in range(n_blocks):
+                t = table[r, block]
+                for i in range(TILE):
+                    squares[block, i] += tiles[t, i] * tiles[t, i]
+    return squares

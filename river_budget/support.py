@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget import loops
-from river_budget.kernels import Features, Kernel
+from river_budget.kernels import IDENTITY, SQUARED_DISTANCE, Features, Kernel
 
 __all__ = ["Floats", "SupportSet", "lengthened", "support_set"]
 
@@ -84,6 +84,20 @@ class SupportSet(abc.ABC):
     @abc.abstractmethod
     def self_value(self) -> float:
         """k(x, x) for the current example x."""
+
+    @property
+    @abc.abstractmethod
+    def current(self) -> Features:
+        """The current example as a dict."""
+
+    @property
+    @abc.abstractmethod
+    def distances(self) -> Floats:
+        """What orders the support vectors by their distance from the current example (n,)."""
+
+    @abc.abstractmethod
+    def distances_of(self, slot: int) -> Floats:
+        """Return what orders the support vectors by their distance from one of them (n,)."""
 
     @abc.abstractmethod
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
@@ -241,6 +255,9 @@ def packer(n_values: int) -> struct.Struct:
     return struct.Struct(f"{n_values}d")
 
 
+# A program that gives squared Euclidean distances, whatever the kernel is.
+EUCLIDEAN = np.array([SQUARED_DISTANCE, IDENTITY, 1.0, 0.0, 1.0, False])
+
 NO_ROW = itertools.repeat(0)
 
 # No list of names equals None.
@@ -272,7 +289,7 @@ class VectorSupportSet(SupportSet):
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
-        self._program = kernel.program
+        self._program: Any = kernel.program
         self._pairings: Floats = np.zeros((0, loops.TILE))
         self._tiles: Floats = np.zeros((1, loops.TILE))
         self._tile_uses = np.zeros(1, np.uint8)
@@ -315,12 +332,39 @@ class VectorSupportSet(SupportSet):
         pairing = loops.self_pairing(self._program, sheet[len(sheet) - len(names) :])
         return loops.self_value(self._program, pairing)
 
+    @property
+    def current(self) -> Features:
+        _, _, (names, *_), sheet = self._example
+        return dict(zip(names, sheet[len(sheet) - len(names) :].tolist(), strict=True))
+
+    @property
+    def distances(self) -> Floats:
+        _, _, (_, rows, *_), sheet = self._example
+        return self._distances(sheet, rows)
+
+    def distances_of(self, slot: int) -> Floats:
+        sheet, _ = self._sheet_of(slot)
+        return self._distances(sheet, self._slot_rows[slot])
+
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
+        sheet, f = self._sheet_of(slot)
+        return f, sheet[: self.n]
+
+    def _sheet_of(self, slot: int) -> tuple[Floats, float]:
+        """Return a sheet with the values and the kernel row of a support vector, and f there."""
         rows = self._slot_rows[slot]
         sheet = np.empty(self._alphas.size + len(rows))
         loops.load(sheet, rows, slot, self._table, self._tiles)
         f = loops.decide(sheet, self._program, rows, *self._hypothesis)
-        return f, sheet[: self.n]
+        return sheet, f
+
+    def _distances(self, sheet: Floats, rows: Rows) -> Floats:
+        if self._program[0] == SQUARED_DISTANCE:
+            return -sheet[: self.n]
+        sheet, (n_rows, table, tiles, _, alphas, scale, n) = sheet.copy(), self._hypothesis
+        squares = loops.squared_norms(tiles, table, self._row_uses, len(alphas))
+        loops.decide(sheet, EUCLIDEAN, rows, n_rows, table, tiles, squares, alphas, scale, n)
+        return sheet[:n]
 
     def self_value_of(self, slot: int) -> float:
         pairing = self._pairings[slot // loops.TILE, slot % loops.TILE]
@@ -533,6 +577,19 @@ class ObjectSupportSet(SupportSet):
         _, _, x, _ = self._example
         return self.kernel(x, x)
 
+    @property
+    def current(self) -> Features:
+        _, _, x, _ = self._example
+        return x
+
+    @property
+    def distances(self) -> Floats:
+        return self._distances(self.kernel_row)
+
+    def distances_of(self, slot: int) -> Floats:
+        _, kernel_row = self.decide_slot(slot)
+        return self._distances(kernel_row)
+
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
         return self._look_at(self._vectors[slot])
 
@@ -562,6 +619,10 @@ class ObjectSupportSet(SupportSet):
         containers = [self._alphas, self._born, self._vectors, *self._vectors]
         values = [value for x in self._vectors for value in x.values()]
         return sum(map(sys.getsizeof, [*containers, *values]))
+
+    def _distances(self, kernel_row: Floats) -> Floats:
+        """Return the kernel's own squared distances, less the norm that all have in common."""
+        return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * kernel_row
 
     def _look_at(self, x: Features) -> tuple[float, Floats]:
         kernel_row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)

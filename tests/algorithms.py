@@ -26,9 +26,17 @@ ALGORITHMS = {
     "ProjectronPlusPlus": lambda kernel: rb.ProjectronPlusPlus(
         kernel, norm_bound=2.0, budget=BUDGET
     ),
+    "TighterPerceptron-0": lambda kernel: rb.TighterPerceptron(kernel, budget=BUDGET),
+    "TighterPerceptron-A": lambda kernel: rb.TighterPerceptron(
+        kernel, budget=BUDGET, validation=9, seed=7
+    ),
+    "TighterPerceptron-Full": lambda kernel: rb.TighterPerceptron(
+        kernel, budget=BUDGET, validation="all"
+    ),
+    "TightestPerceptron": lambda kernel: rb.TightestPerceptron(kernel, budget=BUDGET),
     "KernelPAClassifier": rb.KernelPAClassifier,
 }
-UNBOUNDED = {"KernelPerceptron", "KernelPAClassifier"}
+UNBOUNDED = {"KernelPerceptron", "KernelPAClassifier", "TighterPerceptron-Full"}
 
 each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
 each_budgeted = pytest.mark.parametrize(

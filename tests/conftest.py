@@ -5,7 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
-from published import sparse_examples
+from runs import sparse_examples
 
 SHARED = pathlib.Path(
     os.environ.get("RIVER_BUDGET_SHARED", pathlib.Path(__file__).parents[2] / "shared")

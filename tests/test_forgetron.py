@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from published import ADULT9_MISTAKES, mistakes_percent, orders
+from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
 from river_budget import synth
 from river_budget.forgetron import _largest_phi, _psi
+from river_budget.published import ADULT9_MISTAKES
 
 
 def test_a_trace_by_hand():

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from published import mistakes_percent, orders
 from river import linear_model
+from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from published import mistakes_percent, orders
+from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb

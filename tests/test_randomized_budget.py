@@ -4,11 +4,12 @@ import random
 
 import numpy as np
 import pytest
-from published import ADULT9_MISTAKES, mistakes_percent, orders
+from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.published import ADULT9_MISTAKES
 
 
 def test_the_newcomer_takes_the_place_of_the_vector_drawn():

@@ -1,18 +1,10 @@
-"""Helpers for the tests that hold the algorithms to published figures."""
+"""Runs for the tests that hold the algorithms to published figures."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
-
-# Tables 1 and 3 of the Projectron paper: mean share of mistakes in percent.
-ADULT9_MISTAKES = {
-    ("Forgetron", 1500): 21.90,
-    ("Forgetron", 3000): 21.41,
-    ("RandomizedBudgetPerceptron", 1500): 22.05,
-    ("RandomizedBudgetPerceptron", 3000): 21.49,
-}
 
 
 @functools.cache
