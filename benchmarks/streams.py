@@ -19,6 +19,16 @@ def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
     return [({f"f{j}": v for j, v in x.items()}, y == 1) for x, y in stream.take(n_samples)]
 
 
+def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
+    """Normal features and labels that have nothing to do with them: every other round errs."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(n_samples, n_features)), rng.random(n_samples) < 0.5
+    names = [f"f{j}" for j in range(n_features)]
+    return [
+        (dict(zip(names, x, strict=True)), t) for x, t in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+
+
 def adult(n_samples: int = 32_561) -> list | None:
     """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
     path = DATA / "adult_a9a.npz"
