@@ -9,11 +9,13 @@ from river_budget.kernel_pa import KernelPAClassifier
 from river_budget.kernel_perceptron import KernelPerceptron
 from river_budget.kernels import (
     RBF,
+    AdditiveRationalQuadratic,
     FunctionKernel,
     Laplacian,
     Linear,
     Normalized,
     Polynomial,
+    RationalQuadratic,
 )
 from river_budget.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
 from river_budget.projectron import Projectron
@@ -27,6 +29,7 @@ from river_budget.tightest import TightestPerceptron
 
 __all__ = [
     "RBF",
+    "AdditiveRationalQuadratic",
     "FixedBudgetPerceptron",
     "Forgetron",
     "FunctionKernel",
@@ -40,6 +43,7 @@ __all__ = [
     "Projectron",
     "ProjectronPlusPlus",
     "RandomizedBudgetPerceptron",
+    "RationalQuadratic",
     "RemoveOldestPerceptron",
     "SimplifiedForgetron",
     "Stoptron",

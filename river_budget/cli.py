@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import inspect
 import json
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -112,14 +113,9 @@ def compare(
         name: _model(algorithm, kernel, budget, seed, source.scale)
         for name, algorithm in _algorithms(models).items()
     }
-    with Progress(
-        console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True
-    ) as bar:
-        task = bar.add_task("comparing", total=len(chosen) * permutations)
+    with _progress(len(chosen) * permutations) as advance:
         try:
-            comparison = evaluate.compare(
-                chosen, rows, permutations, seed, after_run=lambda name: bar.advance(task)
-            )
+            comparison = evaluate.compare(chosen, rows, permutations, seed, after_run=advance)
         except ValueError as error:
             raise typer.BadParameter(f"{stream_name}: {error}") from None
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
@@ -128,6 +124,17 @@ def compare(
         json_file.write_text(json.dumps({"title": title, "models": comparison.to_dict()}, indent=1))
     if plot_file and plot_comparison:
         plot_comparison(comparison, title, plot_file)
+
+
+@contextlib.contextmanager
+def _progress(total: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=total)
+        yield lambda name: bar.advance(task)
 
 
 def _algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:

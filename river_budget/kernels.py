@@ -11,7 +11,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,8 @@ __all__ = [
 
 Features = dict[base.typing.FeatureName, Any]
 
-DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE = range(3)
-IDENTITY, POWER, EXPONENTIAL = range(3)
+DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
+IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN = range(5)
 
 
 class Kernel(base.Base, abc.ABC):
@@ -58,16 +58,25 @@ class Kernel(base.Base, abc.ABC):
         """The kernel as the compiled loops read it, or None where only calling it will do."""
         return None
 
-    def resolve(self, n_features: int) -> Kernel:
+    @property
+    def has_unit_norm(self) -> bool:
+        """Whether k(x, x) = 1 for every x."""
+        return False
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
         """Return the kernel with every parameter set that was left to the first example.
 
         Parameters
         ----------
-        n_features
-            Number of features of the first example.
+        names
+            Names of the features of the first example.
 
         """
         return self
+
+    def visible(self, names: Sequence[Any]) -> list[bool] | None:
+        """Tell which of the names the kernel looks at, or None if it looks at all of them."""
+        return None
 
 
 class VectorKernel(Kernel):
@@ -95,18 +104,23 @@ class _Radial(VectorKernel):
         if self.gamma is not None:
             check_positive("gamma", self.gamma)
 
-    def resolve(self, n_features: int) -> Kernel:
+    @property
+    def has_unit_norm(self) -> bool:
+        return True
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
         if self.gamma is not None:
             return self
-        return dataclasses.replace(self, gamma=1 / max(n_features, 1))  # type: ignore[type-var]
+        return dataclasses.replace(self, gamma=1 / max(len(names), 1))  # type: ignore[type-var]
 
-    def _of_distance(self, distance: float) -> float:
+    @property
+    def _width(self) -> float:
         if self.gamma is None:
             raise ValueError(
                 f"{self} takes its gamma from the first example that a model learns: "
                 "give it a gamma to evaluate it by itself"
             )
-        return math.exp(-self.gamma * distance)
+        return self.gamma
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,7 +152,7 @@ class RBF(_Radial):
     pairing = SQUARED_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
-        return self._of_distance(math.fsum((v - w) * (v - w) for v, w in _aligned(x, z)))
+        return math.exp(-self._width * _squared_distance(x, z))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -170,7 +184,104 @@ class Laplacian(_Radial):
     pairing = MANHATTAN_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
-        return self._of_distance(math.fsum(abs(v - w) for v, w in _aligned(x, z)))
+        return math.exp(-self._width * math.fsum(abs(v - w) for v, w in _aligned(x, z)))
+
+
+@dataclasses.dataclass(frozen=True)
+class RationalQuadratic(_Radial):
+    """The rational quadratic kernel, `1 / (1 + gamma ||x - z||^2)`.
+
+    Its tails are heavier than the Gaussian's: it is a mixture of Gaussians of all widths.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        example that a model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernels.RationalQuadratic(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.5
+
+    """
+
+    gamma: float | None = None
+    pairing = SQUARED_DISTANCE
+    profile = RATIONAL
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return 1 / (1 + self._width * _squared_distance(x, z))
+
+
+@dataclasses.dataclass(frozen=True)
+class AdditiveRationalQuadratic(_Radial):
+    """The mean over features of rational quadratic kernels, each on one feature.
+
+    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M names. It learns what features contribute
+    each by itself, and looks at no others than these names.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        example that a model learns.
+    names
+        The names of the features, as a tuple. By default they are those of the first example that a
+        model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernel = kernels.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
+    >>> kernel({"a": 1.0}, {"a": 2.0, "c": 1.0})
+    0.75
+
+    """
+
+    gamma: float | None = None
+    names: tuple[Any, ...] | None = None
+    pairing = SUM_OF_RATIONALS
+    profile = MEAN
+
+    @property
+    def program(self) -> NDArray[np.float64]:
+        program = super().program
+        n_names = len(self.names or ())
+        program[2] *= n_names
+        program[4] = n_names
+        return program
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        named = self if self.names is not None else dataclasses.replace(self, names=tuple(names))
+        return super(AdditiveRationalQuadratic, named).resolve(named.names or ())
+
+    def visible(self, names: Sequence[Any]) -> list[bool] | None:
+        if self.names is None or set(names) <= set(self.names):
+            return None
+        return [name in self.names for name in names]
+
+    def __call__(self, x: Features, z: Features) -> float:
+        if self.names is None:
+            raise ValueError(f"{self} takes its names from the first example that a model learns")
+        gaps = [x.get(name, 0.0) - z.get(name, 0.0) for name in self.names]
+        width = self._width * len(gaps)
+        return math.fsum(1 / (1 + width * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -280,8 +391,15 @@ class Normalized(Kernel):
             program[-1] = True
         return program
 
-    def resolve(self, n_features: int) -> Kernel:
-        return Normalized(self.kernel.resolve(n_features))
+    @property
+    def has_unit_norm(self) -> bool:
+        return True
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        return Normalized(self.kernel.resolve(names))
+
+    def visible(self, names: Sequence[Any]) -> list[bool] | None:
+        return self.kernel.visible(names)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -342,6 +460,10 @@ def check_kernel(kernel: Any) -> None:
 
 def _aligned(x: Features, z: Features) -> list[tuple[float, float]]:
     return [(x.get(name, 0.0), z.get(name, 0.0)) for name in x.keys() | z.keys()]
+
+
+def _squared_distance(x: Features, z: Features) -> float:
+    return math.fsum((v - w) * (v - w) for v, w in _aligned(x, z))
 
 
 def _dot(x: Features, z: Features) -> float:

@@ -23,8 +23,11 @@ from river_budget.kernels import (
     DOT_PRODUCT,
     EXPONENTIAL,
     MANHATTAN_DISTANCE,
+    MEAN,
     POWER,
+    RATIONAL,
     SQUARED_DISTANCE,
+    SUM_OF_RATIONALS,
 )
 
 __all__ = [
@@ -88,11 +91,20 @@ def exp(x):
 
 @numba.njit(cache=True, forceinline=True)
 def self_pairing(program, values):
-    """Return <x, x>, or ||x||_1 under the Manhattan distance."""
+    """Return <x, x>, or what else x's pairing with the zero vector takes.
+
+    That is ||x||_1 under the Manhattan distance, and the pairing itself for sums of rationals, in
+    which each of the kernel's names that x lacks counts 1.
+
+    """
     total = 0.0
     if program[0] == MANHATTAN_DISTANCE:
         for value in values:
             total += abs(value)
+    elif program[0] == SUM_OF_RATIONALS:
+        total += program[4] - len(values)
+        for value in values:
+            total += 1.0 / (1.0 + program[2] * value * value)
     else:
         for value in values:
             total += value * value
@@ -100,8 +112,18 @@ def self_pairing(program, values):
 
 
 @numba.njit(cache=True, forceinline=True)
+def _are_fit(program, values, pairing):
+    """Tell whether nothing is NaN or infinite, nor overflows where it is squared or summed."""
+    if program[0] == SUM_OF_RATIONALS:
+        pairing = 0.0
+        for value in values:
+            pairing += value * value
+    return pairing <= LARGEST and _raw_self_value(program, pairing) <= LARGEST
+
+
+@numba.njit(cache=True, forceinline=True)
 def _raw_self_value(program, pairing):
-    if program[1] == EXPONENTIAL:
+    if program[1] == EXPONENTIAL or program[1] == RATIONAL or program[1] == MEAN:
         return 1.0
     if program[1] == POWER:
         return (program[2] * pairing + program[3]) ** np.int64(program[4])
@@ -185,13 +207,39 @@ def _manhattan_excesses(values, rows, table, tiles, n_blocks, row):
 
 
 @numba.njit(cache=True, forceinline=True)
-def _pair(pairing, x_pairing, covered, values, rows, table, tiles, pairings, n_blocks, row):
+def _sums_of_rationals(width, rest, values, rows, table, tiles, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = rest
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                d = v - tiles[t, i]
+                row[block, i] += 1.0 / (1.0 + width * d * d)
+
+
+@numba.njit(cache=True, forceinline=True)
+def _sums_of_rational_excesses(width, values, rows, table, tiles, pairings, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = pairings[block, i]
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                s = tiles[t, i]
+                d = v - s
+                row[block, i] += 1.0 / (1.0 + width * d * d) - 1.0 / (1.0 + width * s * s)
+
+
+@numba.njit(cache=True, forceinline=True)
+def _pair(program, x_pairing, covered, values, rows, table, tiles, pairings, n_blocks, row):
     """Fill the row with the pairings of x and the support vectors.
 
     Where x holds every feature that any support vector holds, a distance is a plain sum. Elsewhere
     the features that x lacks come in by the support vectors' pairings with themselves.
 
     """
+    pairing = np.int64(program[0])
     if pairing == DOT_PRODUCT:
         _dot_products(values, rows, table, tiles, n_blocks, row)
     elif pairing == SQUARED_DISTANCE and covered:
@@ -202,6 +250,11 @@ def _pair(pairing, x_pairing, covered, values, rows, table, tiles, pairings, n_b
             for i in range(TILE):
                 square = (x_pairing + pairings[block, i]) - 2.0 * row[block, i]
                 row[block, i] = max(0.0, square)
+    elif pairing == SUM_OF_RATIONALS and covered:
+        rest = program[4] - len(values)
+        _sums_of_rationals(program[2], rest, values, rows, table, tiles, n_blocks, row)
+    elif pairing == SUM_OF_RATIONALS:
+        _sums_of_rational_excesses(program[2], values, rows, table, tiles, pairings, n_blocks, row)
     elif covered:
         _manhattan_distances(values, rows, table, tiles, n_blocks, row)
     else:
@@ -218,6 +271,14 @@ def _profile(profile, gamma, coef0, degree, n_blocks, row):
         for block in range(n_blocks):
             for i in range(TILE):
                 row[block, i] = exp(-gamma * row[block, i])
+    elif profile == RATIONAL:
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = 1.0 / (1.0 + gamma * row[block, i])
+    elif profile == MEAN:
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = row[block, i] / degree if degree > 0 else 1.0
     elif profile == POWER:
         base = np.empty(TILE)
         for block in range(n_blocks):
@@ -261,16 +322,16 @@ def _covers(rows, n_rows):
 @numba.njit(cache=True, forceinline=True)
 def _decide(program, values, rows, n_rows, table, tiles, pairings, coefficients, scale, n, row):
     """Fill the kernel row (blocks, TILE) of x and return f(x); see `decide`."""
-    pairing, profile = np.int64(program[0]), np.int64(program[1])
+    profile = np.int64(program[1])
     gamma, coef0, degree = program[2], program[3], np.int64(program[4])
     normalized = program[5] != 0.0
     x_pairing = self_pairing(program, values)
     x_value = _raw_self_value(program, x_pairing)
-    if not (x_pairing <= LARGEST and x_value <= LARGEST):
+    if not _are_fit(program, values, x_pairing):
         return np.nan
     covered = _covers(rows, n_rows)
     n_blocks = (n + TILE - 1) // TILE
-    _pair(pairing, x_pairing, covered, values, rows, table, tiles, pairings, n_blocks, row)
+    _pair(program, x_pairing, covered, values, rows, table, tiles, pairings, n_blocks, row)
     _profile(profile, gamma, coef0, degree, n_blocks, row)
     if normalized:
         _normalize(program, x_value, pairings, n_blocks, row)
@@ -368,7 +429,7 @@ def check_block(program, block):
     """Return the first line that is not fit to be used, or the number of lines."""
     for i in range(len(block)):
         pairing = self_pairing(program, block[i])
-        if not (pairing <= LARGEST and _raw_self_value(program, pairing) <= LARGEST):
+        if not _are_fit(program, block[i], pairing):
             return i
     return len(block)
 

@@ -258,6 +258,9 @@ def packer(n_values: int) -> struct.Struct:
 # A program that gives squared Euclidean distances, whatever the kernel is.
 EUCLIDEAN = np.array([SQUARED_DISTANCE, IDENTITY, 1.0, 0.0, 1.0, False])
 
+# A name that no example has.
+_NO_NAME = object()
+
 NO_ROW = itertools.repeat(0)
 
 # No list of names equals None.
@@ -276,6 +279,7 @@ class VectorSupportSet(SupportSet):
         "_free",
         "_free_rows",
         "_index",
+        "_is_selective",
         "_layout",
         "_names",
         "_pairings",
@@ -290,6 +294,7 @@ class VectorSupportSet(SupportSet):
     def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
         self._program: Any = kernel.program
+        self._is_selective = _is_selective(kernel)
         self._pairings: Floats = np.zeros((0, loops.TILE))
         self._tiles: Floats = np.zeros((1, loops.TILE))
         self._tile_uses = np.zeros(1, np.uint8)
@@ -306,6 +311,8 @@ class VectorSupportSet(SupportSet):
         example = self._example
         if example is not None and x == example[0]:
             return example[1]
+        if self._is_selective:
+            x = self._visible(x)
         _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
         sheet = np.empty(sheet_size)
         try:
@@ -378,6 +385,10 @@ class VectorSupportSet(SupportSet):
         unfit = loops.check_block(self._program, values)
         if unfit < len(values):
             raise self._unfit(dict(zip(columns, values[unfit].tolist(), strict=True)))
+        visible = self.kernel.visible(columns)
+        if visible is not None:
+            columns = list(itertools.compress(columns, visible))
+            values = np.ascontiguousarray(values[:, visible])
         return Block(list(columns), values)
 
     def scan(self, block: Block, signs: Floats, start: int, threshold: float) -> tuple[int, float]:
@@ -436,8 +447,9 @@ class VectorSupportSet(SupportSet):
 
     def _resolve(self) -> None:
         _, _, (names, *_), _ = self._example
-        self.kernel = self.kernel.resolve(len(names))
+        self.kernel = self.kernel.resolve(names)
         self._program = self.kernel.program
+        self._is_selective = _is_selective(self.kernel)
 
     def _insert(self, slot: int) -> None:
         self._slot_rows.append(self._store(slot))
@@ -511,6 +523,19 @@ class VectorSupportSet(SupportSet):
         self._free = lengthened(self._free, n_tiles + n_new)
         self._free[n_free + 1 : n_free + n_new + 1] = range(n_tiles, n_tiles + n_new)
         self._free[0] = n_free + n_new
+
+    def _visible(self, x: Features) -> Features:
+        """Return what the kernel looks at in x, all of which has to be fit."""
+        visible = self.kernel.visible(list(x))
+        if visible is None:
+            return x
+        hidden = {
+            name: value for (name, value), seen in zip(x.items(), visible, strict=True) if not seen
+        }
+        for value in hidden.values():
+            if isinstance(value, (str, bytes)) or not _is_finite(value):
+                raise self._unfit(hidden)
+        return {name: value for name, value in x.items() if name not in hidden}
 
     def _unfit(self, x: Features) -> ValueError:
         for name, value in x.items():
@@ -631,13 +656,17 @@ class ObjectSupportSet(SupportSet):
         return float(np.dot(self.coefficients, kernel_row)), kernel_row
 
     def _resolve(self) -> None:
-        self.kernel = self.kernel.resolve(len(self._example[2]))
+        self.kernel = self.kernel.resolve(self._example[2])
 
     def _insert(self, slot: int) -> None:
         self._vectors.append(self._example[2])
 
     def _exchange(self, slot: int) -> None:
         self._vectors[slot] = self._example[2]
+
+
+def _is_selective(kernel: Kernel) -> bool:
+    return kernel.visible([_NO_NAME]) is not None
 
 
 def lengthened(array: Any, length: int) -> Any:

@@ -48,6 +48,8 @@ each_budgeted = pytest.mark.parametrize(
 KERNELS = [
     rb.RBF(gamma=0.7),
     rb.Laplacian(gamma=0.4),
+    rb.RationalQuadratic(gamma=0.7),
+    rb.AdditiveRationalQuadratic(gamma=0.7, names=(0, 1, 2, 4, "a", "b", "c", None, ("f", 1))),
     rb.Linear(),
     rb.Polynomial(degree=3, gamma=0.5, coef0=1.0),
     rb.Normalized(rb.Polynomial(degree=2)),

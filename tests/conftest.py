@@ -3,9 +3,13 @@ from __future__ import annotations
 import os
 import pathlib
 
+import hypothesis
 import numpy as np
 import pytest
 from runs import sparse_examples
+
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 SHARED = pathlib.Path(
     os.environ.get("RIVER_BUDGET_SHARED", pathlib.Path(__file__).parents[2] / "shared")

@@ -54,11 +54,16 @@ def test_kernels_in_a_parameter_grid():
     }  # fmt: skip
 
 
-def test_gamma_is_left_to_the_first_example():
-    assert rb.RBF().resolve(4) == rb.RBF(gamma=0.25)
-    assert rb.RBF().resolve(0) == rb.RBF(gamma=1.0)
-    assert rb.RBF(gamma=3.0).resolve(4) == rb.RBF(gamma=3.0)
-    assert rb.Normalized(rb.Laplacian()).resolve(2) == rb.Normalized(rb.Laplacian(gamma=0.5))
+def test_gamma_and_names_are_left_to_the_first_example():
+    assert rb.RBF().resolve("abcd") == rb.RBF(gamma=0.25)
+    assert rb.RBF().resolve("") == rb.RBF(gamma=1.0)
+    assert rb.RBF(gamma=3.0).resolve("abcd") == rb.RBF(gamma=3.0)
+    assert rb.Normalized(rb.Laplacian()).resolve("ab") == rb.Normalized(rb.Laplacian(gamma=0.5))
+    additive = rb.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
+    assert rb.AdditiveRationalQuadratic().resolve("ab") == additive
+    assert additive.resolve("xyz") == additive
+    with pytest.raises(ValueError, match="names"):
+        rb.AdditiveRationalQuadratic(gamma=1.0)({}, {})
     with pytest.raises(ValueError, match="give it a gamma"):
         rb.RBF()({}, {})
 
