@@ -17,6 +17,7 @@ from river_budget.kernels import (
     Polynomial,
     RationalQuadratic,
 )
+from river_budget.mnemotron import Mnemotron
 from river_budget.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
 from river_budget.projectron import Projectron
 from river_budget.projectron_plus_plus import ProjectronPlusPlus
@@ -37,6 +38,7 @@ __all__ = [
     "KernelPerceptron",
     "Laplacian",
     "Linear",
+    "Mnemotron",
     "ModifiedRandomizedBudgetPerceptron",
     "Normalized",
     "Polynomial",

@@ -177,7 +177,7 @@ class KernelClassifier(base.MiniBatchClassifier):
         labels = dataframe.into_series(y).to_list()
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
-        block = self._support.block(frame.columns, frame.to_numpy())
+        block = self._block(frame)
         self._learn_block(block, self._labels.signs(labels))
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
@@ -249,8 +249,12 @@ class KernelClassifier(base.MiniBatchClassifier):
     def _learn_block(self, block: Any, signs: Floats) -> None:
         """Learn the lines of a block that was found fit, in order."""
 
+    def _block(self, frame: Any) -> Any:
+        """Return a frame's lines, all of them found fit."""
+        return self._support.block(frame.columns, frame.to_numpy())
+
     def _decide_many(self, frame: Any) -> Floats:
-        return self._support.decide_block(self._support.block(frame.columns, frame.to_numpy()))
+        return self._support.decide_block(self._block(frame))
 
     def _probabilities(self, negative: Any, positive: Any) -> dict[Any, Any]:
         labels = self._labels

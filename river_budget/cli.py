@@ -165,9 +165,9 @@ def _short(name: str) -> str:
 def _model(
     algorithm: type[KernelClassifier], kernel: kernels.Kernel, budget: int, seed: int, scale: bool
 ) -> Estimator:
-    options = {"budget": budget, "seed": seed}
+    options = {"kernel": kernel, "budget": budget, "seed": seed}
     wanted = inspect.signature(algorithm).parameters
-    model = algorithm(kernel, **{key: options[key] for key in options if key in wanted})
+    model = algorithm(**{key: options[key] for key in options if key in wanted})  # type: ignore[arg-type]
     return preprocessing.StandardScaler() | model if scale else model
 
 

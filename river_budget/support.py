@@ -142,6 +142,11 @@ class SupportSet(abc.ABC):
         return self._scale * self._alphas.reshape(-1)[: self.n]
 
     @property
+    def born(self) -> NDArray[np.int64]:
+        """When each slot was filled, by slots (n,)."""
+        return self._born[: self.n]
+
+    @property
     def oldest(self) -> int:
         """Slot of the oldest support vector."""
         return int(loops.oldest(self._born, self.n))

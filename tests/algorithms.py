@@ -9,7 +9,7 @@ import river_budget as rb
 BUDGET = 5
 
 # Each row makes a model of a kernel, on a budget of `BUDGET` at most where it has one.
-ALGORITHMS = {
+PERCEPTRONS = {
     "KernelPerceptron": rb.KernelPerceptron,
     "Stoptron": lambda kernel: rb.Stoptron(kernel, budget=BUDGET),
     "RemoveOldestPerceptron": lambda kernel: rb.RemoveOldestPerceptron(kernel, budget=BUDGET),
@@ -36,9 +36,19 @@ ALGORITHMS = {
     "TightestPerceptron": lambda kernel: rb.TightestPerceptron(kernel, budget=BUDGET),
     "KernelPAClassifier": rb.KernelPAClassifier,
 }
+
+
+def mnemotron(kernel):
+    if isinstance(kernel, rb.kernels.Kernel) and not kernel.has_unit_norm:
+        kernel = rb.Normalized(kernel)
+    return rb.Mnemotron(budget=BUDGET, kernels=None if kernel is None else (kernel,))
+
+
+ALGORITHMS = {**PERCEPTRONS, "Mnemotron": mnemotron}
 UNBOUNDED = {"KernelPerceptron", "KernelPAClassifier", "TighterPerceptron-Full"}
 
 each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
+each_perceptron = pytest.mark.parametrize("make", PERCEPTRONS.values(), ids=PERCEPTRONS)
 each_budgeted = pytest.mark.parametrize(
     "make",
     [make for name, make in ALGORITHMS.items() if name not in UNBOUNDED],

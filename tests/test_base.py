@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from algorithms import ALGORITHMS, BUDGET, each_algorithm, each_budgeted, each_kernel
+from algorithms import (
+    ALGORITHMS,
+    BUDGET,
+    each_algorithm,
+    each_budgeted,
+    each_kernel,
+    each_perceptron,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 from river import checks, evaluate, metrics, multiclass, preprocessing
@@ -50,6 +57,16 @@ def test_river_accepts_it(model, check):
     check(model.clone())
 
 
+@each_perceptron
+@given(examples=STREAMS)
+def test_f_is_the_kernel_expansion(make, examples):
+    model = learned(make(KERNEL), examples)
+    terms = zip(model.coefficients, model.support_vectors, strict=True)
+    x, _ = examples[-1]
+    f = sum(alpha * KERNEL(s, x) for alpha, s in terms)
+    assert model.decision_function_one(x) == pytest.approx(f, abs=1e-9)
+
+
 @each_algorithm
 @given(examples=STREAMS)
 def test_the_state_is_in_order_after_every_round(make, examples):
@@ -61,10 +78,6 @@ def test_the_state_is_in_order_after_every_round(make, examples):
         assert model.n_rounds == n_rounds
         assert model.n_mistakes == n_mistakes + wrong
         assert len(model.support_vectors) == len(model.coefficients) == model.n_support
-    f = sum(
-        a * KERNEL(s, x) for a, s in zip(model.coefficients, model.support_vectors, strict=True)
-    )
-    assert model.decision_function_one(x) == pytest.approx(f, abs=1e-9)
 
 
 @each_budgeted
@@ -92,7 +105,7 @@ def test_the_order_of_features_does_not_matter(make, examples, order):
         shuffled.learn_one(z, y)
 
 
-@each_algorithm
+@each_perceptron
 @given(examples=STREAMS)
 def test_flipped_labels_flip_the_hypothesis(make, examples):
     model, flipped = make(KERNEL), make(KERNEL)
@@ -131,7 +144,7 @@ def test_a_pickled_model_continues_identically(make, examples, cut):
     assert twin.predict_proba_one({"a": 1.0}) == model.predict_proba_one({"a": 1.0})
 
 
-@each_algorithm
+@each_perceptron
 @each_kernel
 def test_every_kernel_learns(make, kernel):
     model = learned(make(kernel), some_stream(200))
@@ -344,7 +357,7 @@ def test_budgets_out_of_range(make, budget):
         type(make(None))(budget=budget)
 
 
-@each_algorithm
+@each_perceptron
 def test_what_is_not_a_kernel(make):
     with pytest.raises(ValueError, match="kernel must be a kernel"):
         make(math.dist)

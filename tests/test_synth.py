@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from algorithms import BUDGET, each_budgeted
+from algorithms import BUDGET, PERCEPTRONS, UNBOUNDED
 
 import river_budget as rb
 from river_budget import synth
@@ -64,10 +64,10 @@ def test_parameters_out_of_range(make, name):
         make()
 
 
-@each_budgeted
-def test_no_budget_withstands_the_unit_vectors(make):
+@pytest.mark.parametrize("name", sorted(set(PERCEPTRONS) - UNBOUNDED))
+def test_no_budget_withstands_the_unit_vectors(name):
     """Every round is a mistake, and the sum of the unit vectors never errs."""
-    model = make(rb.Linear())
+    model = PERCEPTRONS[name](rb.Linear())
     stream = synth.UnitVectors(BUDGET, n_samples=200)
     comparator = dict.fromkeys(range(BUDGET + 1), 1.0)
     for x, y in stream.against(model):
