@@ -120,6 +120,8 @@ def main() -> None:
     trees = forest.ARFClassifier(n_models=10, seed=1)
     times = side_by_side(bananas, tightest, trees, repeats=3)
     report("Bananas: Tightest B=100 / ARFClassifier(n_models=10)", "0.067", times)
+    times = side_by_side(bananas, rb.Mnemotron(budget=100), trees, repeats=3)
+    report("Bananas: Mnemotron B=100 / ARFClassifier(n_models=10)", "0.05", times)
     times = side_by_side(bananas, tightest, rb.Forgetron(rb.RBF(gamma=1.0), budget=100))
     report("Bananas: Tightest B=100 / Forgetron B=100", "3.0", times)
     noise = streams.noise()

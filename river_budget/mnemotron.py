@@ -79,11 +79,12 @@ class Mnemotron(KernelClassifier):
     >>> model = preprocessing.StandardScaler() | rb.Mnemotron(budget=100)
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 89.77%
 
     >>> weights = model["Mnemotron"].expert_weights
     >>> kernel, memory, noise = max(weights, key=weights.get)
     >>> print(kernel, memory)
+    RationalQuadratic(gamma=0.5) 1.0
 
     References
     ----------

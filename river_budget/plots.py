@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from river_budget.evaluate import Comparison
+from river_budget.kernels import Kernel
 
-__all__ = ["plot_comparison"]
+__all__ = ["plot_comparison", "plot_expert_weights"]
 
 
 def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
@@ -50,4 +52,39 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     right.legend()
     figure.suptitle(title)
+    figure.savefig(path, dpi=120)
+
+
+def plot_expert_weights(
+    rounds: Sequence[int],
+    history: Sequence[Mapping[tuple[Kernel, float, float], float]],
+    path: Path,
+    drifts: Sequence[int] = (),
+) -> None:
+    """Draw which memory Mnemotron trusts over time, the weights of all kernels added up.
+
+    Parameters
+    ----------
+    rounds
+        When the weights were taken.
+    history
+        `Mnemotron.expert_weights` at those rounds.
+    path
+        Where the picture goes; the suffix tells the format.
+    drifts
+        Rounds to mark.
+
+    """
+    memories = sorted({memory for weights in history for _, memory, _ in weights})
+    shares = [
+        [sum(w for (_, m, _), w in weights.items() if m == memory) for weights in history]
+        for memory in memories
+    ]
+    figure = Figure(figsize=(8, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.stackplot(rounds, shares, labels=[f"{memory:g}" for memory in memories], alpha=0.8)
+    for drift in drifts:
+        axes.axvline(drift, color="black", linestyle="--", linewidth=1)
+    axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
+    axes.legend(title="memory", loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.savefig(path, dpi=120)
