@@ -132,6 +132,13 @@ class Mnemotron(KernelClassifier):
         self._log_weights: Floats = np.zeros(n_experts)
         self._n_changes = 0
         self._n_rebuilds = 0
+        # The forecast of the example that was looked at last, which learning goes on from.
+        self._mixed_example: Any = None
+        self._mixture: Any = None
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return {**state, "_mixed_example": None, "_mixture": None}
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
@@ -211,13 +218,19 @@ class Mnemotron(KernelClassifier):
         self._learn(self._labels.sign(y), f, opinions)
 
     def _forecast(self, x: Features) -> tuple[float, list[Floats]]:
-        """Return f(x) and the experts' margins, probabilities and weights."""
+        """Return f(x) and what `rounds.forecast` finds on the way there."""
         for support in self._supports:
             support.decide(x)
         return self._mix()
 
     def _mix(self) -> tuple[float, list[Floats]]:
         """Return what `_forecast` does, of the support sets' current example."""
+        example = self._support.example
+        if self._mixed_example is not example:
+            self._mixed_example, self._mixture = example, self._mix_anew()
+        return self._mixture
+
+    def _mix_anew(self) -> tuple[float, list[Floats]]:
         n = self._support.n
         rows = np.zeros((len(self._supports), self.budget + 1))
         for row, support in zip(rows, self._supports, strict=True):
@@ -231,6 +244,7 @@ class Mnemotron(KernelClassifier):
     def _learn(self, y: float, f: float, opinions: list[Floats]) -> None:
         self._n_rounds += 1
         self._n_mistakes += y * f <= 0.0
+        self._mixed_example = None
         rows, margins, chances, weights = opinions
         n = self._support.n
         slot = rounds.learn(

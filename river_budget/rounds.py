@@ -34,6 +34,20 @@ SMALLEST_SCALE = 1e-100
 
 
 @numba.njit(cache=True)
+def _dot(a, b, n):
+    """Return <a, b>, in four sums that do not wait for each other."""
+    s, t, u, v = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, n - 3, 4):
+        s += a[i] * b[i]
+        t += a[i + 1] * b[i + 1]
+        u += a[i + 2] * b[i + 2]
+        v += a[i + 3] * b[i + 3]
+    for i in range(n - n % 4, n):
+        s += a[i] * b[i]
+    return (s + t) + (u + v)
+
+
+@numba.njit(cache=True)
 def forecast(rows, owners, means, scales, log_weights, n, margins, chances, weights):
     """Return f(x), and fill what the experts think of x.
 
@@ -58,10 +72,7 @@ def forecast(rows, owners, means, scales, log_weights, n, margins, chances, weig
     largest = log_weights.max()
     total = 0.0
     for e in range(len(owners)):
-        m = 0.0
-        for i in range(n):
-            m += means[e, i] * rows[owners[e], i]
-        margins[e] = math.sqrt(scales[e]) * m
+        margins[e] = math.sqrt(scales[e]) * _dot(means[e], rows[owners[e]], n)
         chances[e] = 0.5 * math.erfc(-margins[e] / math.sqrt(2.0 * LINK))
         weights[e] = math.exp(log_weights[e] - largest)
         total += weights[e]
@@ -93,14 +104,6 @@ def _times(matrix, vector, n, product):
     for j in range(n):
         for i in range(n):
             product[i] += matrix[j, i] * vector[j]
-
-
-@numba.njit(cache=True)
-def _dot(a, b, n):
-    total = 0.0
-    for i in range(n):
-        total += a[i] * b[i]
-    return total
 
 
 @numba.njit(cache=True)

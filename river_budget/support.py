@@ -142,6 +142,11 @@ class SupportSet(abc.ABC):
         return self._scale * self._alphas.reshape(-1)[: self.n]
 
     @property
+    def example(self) -> Any:
+        """The current example: the same object as long as it is current and f has not changed."""
+        return self._example
+
+    @property
     def born(self) -> NDArray[np.int64]:
         """When each slot was filled, by slots (n,)."""
         return self._born[: self.n]
