@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import abc
 import copy
-import math
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -147,11 +146,10 @@ class KernelClassifier(base.MiniBatchClassifier):
 
     def predict_one(self, x: kernels.Features, **kwargs: Any) -> Any:
         labels = self._labels
-        return labels.positive if self._support.decide(x) > 0 else labels.negative
+        return labels.positive if self.decision_function_one(x) > 0 else labels.negative
 
     def predict_proba_one(self, x: kernels.Features, **kwargs: Any) -> dict[Any, float]:
-        # The logistic function, in a form that cannot overflow.
-        p = 0.5 + 0.5 * math.tanh(0.5 * self._support.decide(x))
+        p = float(self._chance(self.decision_function_one(x)))
         return self._probabilities(1.0 - p, p)
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries) -> None:
@@ -207,7 +205,7 @@ class KernelClassifier(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = dataframe.into_frame(X)
-        p = 0.5 + 0.5 * np.tanh(0.5 * self._decide_many(frame))
+        p = self._chance(self._decide_many(frame))
         return dataframe.to_native_frame(self._probabilities(1.0 - p, p), like=frame)
 
     @property
@@ -248,6 +246,10 @@ class KernelClassifier(base.MiniBatchClassifier):
     @abc.abstractmethod
     def _learn_block(self, block: Any, signs: Floats) -> None:
         """Learn the lines of a block that was found fit, in order."""
+
+    def _chance(self, f: Any) -> Any:
+        """Return the probability of the positive class: the logistic function of f."""
+        return 0.5 + 0.5 * np.tanh(0.5 * f)
 
     def _block(self, frame: Any) -> Any:
         """Return a frame's lines, all of them found fit."""

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from river import base
-from river.utils import dataframe
 
 from river_budget import rounds
 from river_budget.base import KernelClassifier
@@ -19,9 +18,6 @@ from river_budget.kernels import (
     check_kernel,
 )
 from river_budget.support import Floats, support_set
-
-if TYPE_CHECKING:
-    from narwhals.stable.v2.typing import IntoDataFrame
 
 __all__ = ["Mnemotron"]
 
@@ -200,19 +196,6 @@ class Mnemotron(KernelClassifier):
         f, _ = self._forecast(x)
         return f
 
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        labels = self._labels
-        return labels.positive if self.decision_function_one(x) > 0 else labels.negative
-
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        p = 0.5 + 0.5 * self.decision_function_one(x)
-        return self._probabilities(1.0 - p, p)
-
-    def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
-        frame = dataframe.into_frame(X)
-        p = 0.5 + 0.5 * self._decide_many(frame)
-        return dataframe.to_native_frame(self._probabilities(1.0 - p, p), like=frame)
-
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
         f, opinions = self._forecast(x)
         self._learn(self._labels.sign(y), f, opinions)
@@ -272,6 +255,9 @@ class Mnemotron(KernelClassifier):
     def _block(self, frame: Any) -> Any:
         lines = frame.to_numpy()
         return [support.block(frame.columns, lines) for support in self._supports]
+
+    def _chance(self, f: Any) -> Any:
+        return 0.5 + 0.5 * f
 
     def _decide_many(self, frame: Any) -> Floats:
         block, signs = self._block(frame), np.ones(len(frame))
