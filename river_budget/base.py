@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from river import base
 from river.utils import dataframe
 
@@ -24,10 +25,15 @@ from river_budget.support import Floats, lengthened, support_set
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["BudgetPerceptron", "GrowingPerceptron", "KernelClassifier", "Perceptron"]
+__all__ = ["BudgetPerceptron", "GrowingPerceptron", "KernelClassifier", "Perceptron", "lines_of"]
 
 NEGATIVE, POSITIVE = -1.0, 1.0
 USUAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
+
+
+def lines_of(frame: Any) -> NDArray[Any]:
+    """Return the values of a frame (rows, columns), of any type; pandas hands its own out faster."""
+    return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
 
 
 class Labels:
@@ -253,7 +259,7 @@ class KernelClassifier(base.MiniBatchClassifier):
 
     def _block(self, frame: Any) -> Any:
         """Return a frame's lines, all of them found fit."""
-        return self._support.block(frame.columns, frame.to_numpy())
+        return self._support.block(frame.columns, lines_of(frame))
 
     def _decide_many(self, frame: Any) -> Floats:
         return self._support.decide_block(self._block(frame))

@@ -8,7 +8,7 @@ import numpy as np
 from river import base
 
 from river_budget import rounds
-from river_budget.base import KernelClassifier
+from river_budget.base import KernelClassifier, lines_of
 from river_budget.checks import check_count, check_not_negative, check_positive
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
@@ -253,7 +253,7 @@ class Mnemotron(KernelClassifier):
             self._learn(y, *self._mix())
 
     def _block(self, frame: Any) -> Any:
-        lines = frame.to_numpy()
+        lines = lines_of(frame)
         return [support.block(frame.columns, lines) for support in self._supports]
 
     def _chance(self, f: Any) -> Any:
