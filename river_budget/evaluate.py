@@ -15,8 +15,8 @@ from river.base import Estimator
 
 __all__ = ["Comparison", "Run", "compare"]
 
-# Enough examples to have every loop compiled before time is taken.
-WARM_UP = 64
+# Enough examples to fill a usual budget, so that every loop is compiled before time is taken.
+WARM_UP = 1000
 
 
 @dataclasses.dataclass(frozen=True)
