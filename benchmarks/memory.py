@@ -29,6 +29,14 @@ def main() -> None:
         rb.Stoptron(budget=BUDGET),
         rb.RemoveOldestPerceptron(budget=BUDGET),
         rb.RandomizedBudgetPerceptron(budget=BUDGET, seed=1),
+        rb.FixedBudgetPerceptron(budget=BUDGET),
+        rb.Forgetron(budget=BUDGET),
+        rb.SimplifiedForgetron(budget=BUDGET),
+        rb.ModifiedRandomizedBudgetPerceptron(budget=BUDGET, seed=1),
+        rb.ProjectronPlusPlus(budget=BUDGET),
+        rb.TighterPerceptron(budget=BUDGET, validation=BUDGET, seed=1),
+        rb.TightestPerceptron(budget=BUDGET),
+        rb.Mnemotron(budget=BUDGET),
     ]:
         names = itertools.count(10**9)
 
