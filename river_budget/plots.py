@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from cycler import cycler
+from matplotlib import rcParams
 from matplotlib.figure import Figure
 
 from river_budget.evaluate import Comparison
@@ -28,8 +30,11 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
         Where it goes; the suffix tells the format.
 
     """
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
+    for axes in (left, right):
+        # Ten colours, in three styles of lines.
+        axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
     for name, runs in comparison.runs.items():
         examples = runs[0].examples
         for axes, values in [
@@ -50,7 +55,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     left.set_ylim(0, 110 * max(late))
     left.set(xlabel="examples", ylabel="online error (%)")
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
-    right.legend()
+    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     figure.suptitle(title)
     figure.savefig(path, dpi=120)
 

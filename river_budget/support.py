@@ -256,7 +256,8 @@ class Block(NamedTuple):
     lines: Floats
 
 
-NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError)
+# What packing values as doubles may raise, the last one where x is no dict at all.
+NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError, AttributeError)
 
 
 @functools.lru_cache
@@ -548,6 +549,9 @@ class VectorSupportSet(SupportSet):
         return {name: value for name, value in x.items() if name not in hidden}
 
     def _unfit(self, x: Features) -> ValueError:
+        """Return the error that names what is wrong with x."""
+        if not isinstance(x, dict):
+            return ValueError(f"x must be a dict of features, got {x!r}")
         for name, value in x.items():
             if isinstance(value, (str, bytes)):
                 return ValueError(

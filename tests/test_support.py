@@ -171,3 +171,8 @@ def test_copies_and_pickles_continue_alike(kernel):
         twin.replace(0, 1.0)
         assert twin.vector(0) == {"a": 0.5}
         assert support.vector(0) == {"a": 1.0, "b": -1.0}
+
+
+def test_what_is_not_a_dict():
+    with pytest.raises(ValueError, match="x must be a dict"):
+        support_set(rb.RBF()).decide([1.0, 2.0])
