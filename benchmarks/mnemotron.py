@@ -20,7 +20,7 @@ from river import datasets, evaluate, forest, linear_model, metrics, neighbors, 
 from river.datasets import synth
 
 import river_budget as rb
-from benchmarks.streams import DATA
+from benchmarks.streams import load
 
 N = 20_000
 
@@ -45,14 +45,14 @@ def stream(name: str) -> list:
         return [(x, y == 1) for x, y in drifting.take(N)]
     file = {"Elec2": "elec2", "Adult9": "adult_a9a", "Pendigits": "pendigits",
             "Covertype": "covtype", "SpamAssassin": "spam_assassin"}[name]  # fmt: skip
-    with np.load(DATA / f"{file}.npz") as data:
-        if name == "Elec2":
-            return from_arrays(data["X"][:, -6:], data["y"] > 0)
-        if name == "Pendigits":
-            return from_arrays(data["X_train"], np.isin(data["y_train"], [3, 6, 8, 9, 0]))
-        if name == "Adult9":
-            return from_arrays(data["X_train"], data["y_train"] > 0)
-        return from_arrays(data["X"], data["y"] > 0)
+    data = load(file)
+    if name == "Elec2":
+        return from_arrays(data["X"][:, -6:], data["y"] > 0)
+    if name == "Pendigits":
+        return from_arrays(data["X_train"], np.isin(data["y_train"], [3, 6, 8, 9, 0]))
+    if name == "Adult9":
+        return from_arrays(data["X_train"], data["y_train"] > 0)
+    return from_arrays(data["X"], data["y"] > 0)
 
 
 GOALS = {

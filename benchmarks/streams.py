@@ -11,6 +11,12 @@ from river.datasets import synth
 DATA = Path(os.environ.get("RIVER_BUDGET_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
+def load(name: str) -> dict[str, np.ndarray]:
+    """Return the arrays of one of the sets in `DATA`."""
+    with np.load(DATA / f"{name}.npz") as archive:
+        return {key: archive[key] for key in archive.files}
+
+
 def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
     """River's random radial basis functions: numeric features, two classes."""
     stream = synth.RandomRBF(
@@ -31,11 +37,11 @@ def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
 
 def adult(n_samples: int = 32_561) -> list | None:
     """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
-    path = DATA / "adult_a9a.npz"
-    if not path.exists():
+    try:
+        data = load("adult_a9a")
+    except FileNotFoundError:
         return None
-    with np.load(path) as archive:
-        X, y = archive["X_train"][:n_samples], archive["y_train"][:n_samples]
+    X, y = data["X_train"][:n_samples], data["y_train"][:n_samples]
     return [
         ({f"f{j}": 1.0 for j in np.flatnonzero(row)}, bool(label > 0))
         for row, label in zip(X, y, strict=True)

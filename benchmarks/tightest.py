@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 import river_budget as rb
-from benchmarks.streams import DATA
+from benchmarks.streams import load
 from river_budget import synth
 from river_budget.published import TIGHTEST_ALGORITHMS, TIGHTEST_TABLE_2
 
@@ -35,11 +35,6 @@ WIDTHS = {
 SKIPPED = "TighterFull"
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-def load(name: str) -> dict[str, np.ndarray]:
-    with np.load(DATA / f"{name}.npz") as archive:
-        return {key: archive[key] for key in archive.files}
 
 
 def published_split(file: str, positive: Callable[[np.ndarray], np.ndarray], keep=None) -> Split:

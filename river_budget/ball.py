@@ -15,7 +15,8 @@ class BallPerceptron(Perceptron):
     """A perceptron whose hypothesis stays in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
 
     An algorithm is one subclass that sets the ball's radius, and says in `_update` which term goes
-    and how much the rest decays. The norm of w is kept up to date, so that the projection pi_C costs no kernel row.
+    and how much the rest decays. The norm of w is kept up to date, so that the projection pi_C costs
+    no kernel row.
 
     Parameters
     ----------

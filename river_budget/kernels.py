@@ -438,10 +438,6 @@ class FunctionKernel(Kernel):
         if not callable(self.f):
             raise ValueError(f"f must be a function of two dicts, got {self.f!r}")
 
-    @classmethod
-    def _unit_test_params(cls) -> Any:
-        yield {"f": Linear()}
-
     def __call__(self, x: Features, z: Features) -> float:
         return self.f(x, z)
 

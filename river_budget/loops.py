@@ -90,6 +90,14 @@ def exp(x):
 
 
 @numba.njit(cache=True, forceinline=True)
+def _squares(values):
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+@numba.njit(cache=True, forceinline=True)
 def self_pairing(program, values):
     """Return <x, x>, or what else x's pairing with the zero vector takes.
 
@@ -106,8 +114,7 @@ def self_pairing(program, values):
         for value in values:
             total += 1.0 / (1.0 + program[2] * value * value)
     else:
-        for value in values:
-            total += value * value
+        total = _squares(values)
     return total
 
 
@@ -115,9 +122,7 @@ def self_pairing(program, values):
 def _are_fit(program, values, pairing):
     """Tell whether nothing is NaN or infinite, nor overflows where it is squared or summed."""
     if program[0] == SUM_OF_RATIONALS:
-        pairing = 0.0
-        for value in values:
-            pairing += value * value
+        pairing = _squares(values)
     return pairing <= LARGEST and _raw_self_value(program, pairing) <= LARGEST
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -247,10 +247,8 @@ class Mnemotron(KernelClassifier):
             self._watch()
 
     def _learn_block(self, block: Any, signs: Floats) -> None:
-        for line, y in enumerate(signs.tolist()):
-            for support, lines in zip(self._supports, block, strict=True):
-                support.scan(lines, signs, line, math.inf)
-            self._learn(y, *self._mix())
+        for y, forecast in zip(signs.tolist(), self._forecasts(block, signs), strict=True):
+            self._learn(y, *forecast)
 
     def _block(self, frame: Any) -> Any:
         lines = lines_of(frame)
@@ -260,13 +258,15 @@ class Mnemotron(KernelClassifier):
         return 0.5 + 0.5 * f
 
     def _decide_many(self, frame: Any) -> Floats:
-        block, signs = self._block(frame), np.ones(len(frame))
-        f = np.empty(len(frame))
-        for line in range(len(frame)):
+        forecasts = self._forecasts(self._block(frame), np.ones(len(frame)))
+        return np.array([f for f, _ in forecasts], dtype=np.float64)
+
+    def _forecasts(self, block: Any, signs: Floats) -> Iterator[tuple[float, list[Floats]]]:
+        """Make one line after the other the current example, and yield what `_forecast` returns."""
+        for line in range(len(signs)):
             for support, lines in zip(self._supports, block, strict=True):
                 support.scan(lines, signs, line, math.inf)
-            f[line], _ = self._mix()
-        return f
+            yield self._mix()
 
     @property
     def _weights(self) -> Floats:

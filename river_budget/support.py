@@ -92,12 +92,12 @@ class SupportSet(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def distances(self) -> Floats:
-        """What orders the support vectors by their distance from the current example (n,)."""
+    def nearness(self) -> Floats:
+        """What is the larger, the nearer a support vector is to the current example (n,)."""
 
     @abc.abstractmethod
-    def distances_of(self, slot: int) -> Floats:
-        """Return what orders the support vectors by their distance from one of them (n,)."""
+    def nearness_of(self, slot: int) -> Floats:
+        """Return what is the larger, the nearer a support vector is to this one (n,)."""
 
     @abc.abstractmethod
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
@@ -346,23 +346,28 @@ class VectorSupportSet(SupportSet):
 
     @property
     def self_value(self) -> float:
-        _, _, (names, *_), sheet = self._example
-        pairing = loops.self_pairing(self._program, sheet[len(sheet) - len(names) :])
-        return loops.self_value(self._program, pairing)
+        _, values = self._names_and_values
+        return loops.self_value(self._program, loops.self_pairing(self._program, values))
 
     @property
     def current(self) -> Features:
-        _, _, (names, *_), sheet = self._example
-        return dict(zip(names, sheet[len(sheet) - len(names) :].tolist(), strict=True))
+        names, values = self._names_and_values
+        return dict(zip(names, values.tolist(), strict=True))
 
     @property
-    def distances(self) -> Floats:
+    def nearness(self) -> Floats:
         _, _, (_, rows, *_), sheet = self._example
-        return self._distances(sheet, rows)
+        return self._nearness(sheet, rows)
 
-    def distances_of(self, slot: int) -> Floats:
+    def nearness_of(self, slot: int) -> Floats:
         sheet, _ = self._sheet_of(slot)
-        return self._distances(sheet, self._slot_rows[slot])
+        return self._nearness(sheet, self._slot_rows[slot])
+
+    @property
+    def _names_and_values(self) -> tuple[list[Any], Floats]:
+        """The names of the current example, and the values that its sheet ends in."""
+        _, _, (names, *_), sheet = self._example
+        return names, sheet[len(sheet) - len(names) :]
 
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
         sheet, f = self._sheet_of(slot)
@@ -376,13 +381,13 @@ class VectorSupportSet(SupportSet):
         f = loops.decide(sheet, self._program, rows, *self._hypothesis)
         return sheet, f
 
-    def _distances(self, sheet: Floats, rows: Rows) -> Floats:
+    def _nearness(self, sheet: Floats, rows: Rows) -> Floats:
         if self._program[0] == SQUARED_DISTANCE:
-            return -sheet[: self.n]
+            return sheet[: self.n]
         sheet, (n_rows, table, tiles, _, alphas, scale, n) = sheet.copy(), self._hypothesis
         squares = loops.squared_norms(tiles, table, self._row_uses, len(alphas))
         loops.decide(sheet, EUCLIDEAN, rows, n_rows, table, tiles, squares, alphas, scale, n)
-        return sheet[:n]
+        return -sheet[:n]
 
     def self_value_of(self, slot: int) -> float:
         pairing = self._pairings[slot // loops.TILE, slot % loops.TILE]
@@ -457,7 +462,7 @@ class VectorSupportSet(SupportSet):
         self._layout_of(names)
 
     def _resolve(self) -> None:
-        _, _, (names, *_), _ = self._example
+        names, _ = self._names_and_values
         self.kernel = self.kernel.resolve(names)
         self._program = self.kernel.program
         self._is_selective = _is_selective(self.kernel)
@@ -622,12 +627,12 @@ class ObjectSupportSet(SupportSet):
         return x
 
     @property
-    def distances(self) -> Floats:
-        return self._distances(self.kernel_row)
+    def nearness(self) -> Floats:
+        return self._nearness(self.kernel_row)
 
-    def distances_of(self, slot: int) -> Floats:
+    def nearness_of(self, slot: int) -> Floats:
         _, kernel_row = self.decide_slot(slot)
-        return self._distances(kernel_row)
+        return self._nearness(kernel_row)
 
     def decide_slot(self, slot: int) -> tuple[float, Floats]:
         return self._look_at(self._vectors[slot])
@@ -659,9 +664,9 @@ class ObjectSupportSet(SupportSet):
         values = [value for x in self._vectors for value in x.values()]
         return sum(map(sys.getsizeof, [*containers, *values]))
 
-    def _distances(self, kernel_row: Floats) -> Floats:
-        """Return the kernel's own squared distances, less the norm that all have in common."""
-        return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * kernel_row
+    def _nearness(self, kernel_row: Floats) -> Floats:
+        """Return the kernel's own squared distances, negative, less the norm that all share."""
+        return 2 * kernel_row - np.array([self.kernel(s, s) for s in self._vectors])
 
     def _look_at(self, x: Features) -> tuple[float, Floats]:
         kernel_row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)

@@ -102,13 +102,13 @@ class TightestPerceptron(BudgetPerceptron):
         self._support.decide(x)
         if not self._support.n:
             return 0.5
-        nearest = int(np.argmin(self._support.distances))
+        nearest = self._support.oldest_largest(self._support.nearness)
         return float(self._posteriors(self._counts[nearest]))
 
     def _update(self, y: float, f: float) -> None:
         own = np.array([y > 0, y < 0], dtype=np.float64)
         if y * f > 0:
-            nearest = self._support.oldest_largest(-self._support.distances)
+            nearest = self._support.oldest_largest(self._support.nearness)
             self._update_summary(nearest, own, self._support.kernel_row[nearest])
             return
         self._validation.admit(self._support, y, f)
@@ -125,11 +125,11 @@ class TightestPerceptron(BudgetPerceptron):
         alphas = np.append(support.coefficients, y)
         gram = self._validation.table
         r = support.oldest_largest(-self._removal_losses(alphas))
-        distances = support.distances if r == newcomer else support.distances_of(r)
+        nearness = support.nearness
         if r < newcomer:
-            distances = np.append(distances, support.distances[r])
-            distances[r] = math.inf
-        k = support.oldest_largest(-distances)
+            nearness = np.append(support.nearness_of(r), nearness[r])
+            nearness[r] = -math.inf
+        k = support.oldest_largest(nearness)
         self._update_summary(k, self._counts[r], gram[k, r])
         self._validation.dismiss(r, alphas)
         if r < newcomer:
