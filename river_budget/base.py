@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from river import base
+from river.compose import Pipeline
 from river.utils import dataframe
 
 from river_budget import kernels
@@ -25,7 +26,14 @@ from river_budget.support import Floats, lengthened, support_set
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["BudgetPerceptron", "GrowingPerceptron", "KernelClassifier", "Perceptron", "lines_of"]
+__all__ = [
+    "BudgetPerceptron",
+    "GrowingPerceptron",
+    "KernelClassifier",
+    "Perceptron",
+    "classifier_of",
+    "lines_of",
+]
 
 NEGATIVE, POSITIVE = -1.0, 1.0
 USUAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
@@ -34,6 +42,11 @@ USUAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
 def lines_of(frame: Any) -> NDArray[Any]:
     """Return the values of a frame (rows, columns), of any type; pandas hands its own out faster."""
     return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
+
+
+def classifier_of(model: Any) -> Any:
+    """Return the classifier that a pipeline ends in, or the model itself."""
+    return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
 
 
 class Labels:

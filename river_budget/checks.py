@@ -6,7 +6,19 @@ import math
 import numbers
 from typing import Any
 
-__all__ = ["check_count", "check_not_negative", "check_positive", "check_probability"]
+__all__ = [
+    "check_count",
+    "check_not_negative",
+    "check_positive",
+    "check_probability",
+    "check_real",
+]
+
+
+def check_real(name: str, value: Any) -> None:
+    """Raise ValueError unless the parameter is a finite number."""
+    if not _is_real(value) or not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
 
 
 def check_positive(name: str, value: Any) -> None:

@@ -1,19 +1,42 @@
-"""Pictures. They need matplotlib, which the extra `plot` installs."""
+"""Pictures. They need matplotlib, which the extra `plot` installs.
+
+Functions that begin with `draw` draw on axes that are given, those that begin with `plot` make a file.
+
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from cycler import cycler
 from matplotlib import rcParams
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from river_budget.evaluate import Comparison
+from river_budget.base import KernelClassifier
+from river_budget.evaluate import Comparison, Life
 from river_budget.kernels import Kernel
+from river_budget.metrics import FadingError
 
-__all__ = ["plot_comparison", "plot_expert_weights"]
+__all__ = [
+    "draw_accuracies",
+    "draw_decision_regions",
+    "draw_errors",
+    "draw_expert_weights",
+    "mark_drifts",
+    "plot_comparison",
+    "plot_decision_regions",
+    "plot_lives",
+]
+
+DOTS_PER_INCH = 72
+
+# Points of a curve over time.
+N_POINTS = 500
 
 
 def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
@@ -33,8 +56,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
-        # Ten colours, in three styles of lines.
-        axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
+        _tell_apart(axes)
     for name, runs in comparison.runs.items():
         examples = runs[0].examples
         for axes, values in [
@@ -55,29 +77,178 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     left.set_ylim(0, 110 * max(late))
     left.set(xlabel="examples", ylabel="online error (%)")
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
-    right.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-    figure.suptitle(title)
-    figure.savefig(path, dpi=120)
+    _name_lines(right)
+    _save(figure, title, path)
 
 
-def plot_expert_weights(
+def plot_lives(lives: Mapping[str, Life], title: str, path: Path) -> None:
+    """Draw lives: error and support size over time, and what each model knew after each visit.
+
+    Parameters
+    ----------
+    lives
+        Lives through the same visits, by the models' names.
+    title
+        What stands above the picture.
+    path
+        Where it goes; the suffix tells the format.
+
+    """
+    n_columns = min(7, len(lives))
+    n_lines = math.ceil(len(lives) / n_columns)
+    figure = Figure(figsize=(14, 4 + 2 * n_lines), layout="constrained")
+    heights = [4, 2 * n_lines]
+    above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
+    left, right = above.subplots(1, 2)
+    draw_errors(left, {name: life.wrong for name, life in lives.items()})
+    _tell_apart(right)
+    for name, life in lives.items():
+        right.plot(*_thinned(life.support_sizes), label=name)
+    right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
+    for axes in (left, right):
+        mark_drifts(axes, next(iter(lives.values())).drifts)
+    _name_lines(right)
+    panels = below.subplots(n_lines, n_columns, squeeze=False).ravel()
+    for axes, (name, life) in zip(panels, lives.items(), strict=False):
+        draw_accuracies(axes, life, name)
+    for axes in panels[len(lives) :]:
+        axes.set_axis_off()
+    _save(figure, title, path)
+
+
+def plot_decision_regions(
+    models: Mapping[str, KernelClassifier],
+    names: tuple[Any, Any],
+    limits: tuple[float, float],
+    title: str,
+    path: Path,
+) -> None:
+    """Draw the hypotheses of several models of two features, a panel each.
+
+    Parameters
+    ----------
+    models
+        Trained models, by name.
+    names
+        The names of the two features.
+    limits
+        The smallest and largest value of both.
+    title
+        What stands above the picture.
+    path
+        Where it goes; the suffix tells the format.
+
+    """
+    n_columns = math.ceil(math.sqrt(1.6 * len(models)))
+    n_lines = math.ceil(len(models) / n_columns)
+    figure = Figure(figsize=(2.2 * n_columns, 2.4 * n_lines + 0.4), layout="constrained")
+    panels = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
+    for axes, (name, model) in zip(panels, models.items(), strict=False):
+        draw_decision_regions(axes, model, names, limits)
+        axes.set_title(f"{name} ({model.n_support})", fontsize="x-small")
+    for axes in panels[len(models) :]:
+        axes.set_axis_off()
+    _save(figure, title, path)
+
+
+def draw_decision_regions(
+    axes: Axes,
+    model: KernelClassifier,
+    names: tuple[Any, Any],
+    limits: tuple[float, float],
+    n_points: int = 80,
+) -> None:
+    """Draw a hypothesis of two features, as Figure 2 of the Tightest paper does.
+
+    The boundary f(x) = 0 is black, the margins f(x) = 1 and -1 are magenta and cyan, positive support
+    vectors are red and negative ones green.
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    model
+        A trained model.
+    names
+        The names of the two features.
+    limits
+        The smallest and largest value of both.
+    n_points
+        Number of points along each side at which f is computed.
+
+    """
+    grid = np.linspace(*limits, n_points)
+    values = np.array(
+        [
+            [model.decision_function_one(dict(zip(names, (a, b), strict=True))) for a in grid]
+            for b in grid
+        ]
+    )
+    axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
+    axes.contour(
+        grid, grid, values, levels=[-1, 0, 1], colors=["cyan", "black", "magenta"],
+        linewidths=[0.6, 1.2, 0.6], linestyles="solid",
+    )  # fmt: skip
+    vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
+    vectors = vectors.reshape(-1, 2)
+    for sign, color in [(1, "red"), (-1, "green")]:
+        chosen = vectors[np.sign(model.coefficients) == sign]
+        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
+    axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
+
+
+def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> None:
+    """Draw prequential errors with a fading factor over time (see `metrics.FadingError`).
+
+    Parameters
+    ----------
+    axes
+        Where to draw.
+    wrong
+        Whether each prediction was wrong (examples,), by the models' names.
+    factor
+        The fading factor.
+
+    """
+    _tell_apart(axes)
+    for name, mistakes in wrong.items():
+        metric, errors = FadingError(factor), []
+        for mistake in mistakes:
+            metric.update(False, bool(mistake))
+            errors.append(100 * metric.get())
+        axes.plot(*_thinned(errors), label=name, linewidth=1)
+    axes.set(xlabel="examples", ylabel="fading error (%)", ylim=(0, None))
+
+
+def draw_accuracies(axes: Axes, life: Life, title: str) -> None:
+    """Draw R: the accuracy on each concept (columns) after each visit (lines)."""
+    axes.imshow(life.accuracy, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    for i, row in enumerate(life.accuracy):
+        for j, value in enumerate(row):
+            axes.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=6)
+    axes.set_yticks(range(len(life.visits)), [str(j) for j in life.visits], fontsize=6)
+    axes.set_xticks(range(life.accuracy.shape[1]))
+    axes.tick_params(axis="x", labelsize=6)
+    axes.set_title(title, fontsize="x-small")
+    axes.set_ylabel("after visit to", fontsize=6)
+    axes.set_xlabel("accuracy on (%)", fontsize=6)
+
+
+def draw_expert_weights(
+    axes: Axes,
     rounds: Sequence[int],
     history: Sequence[Mapping[tuple[Kernel, float, float], float]],
-    path: Path,
-    drifts: Sequence[int] = (),
 ) -> None:
     """Draw which memory Mnemotron trusts over time, the weights of all kernels added up.
 
     Parameters
     ----------
+    axes
+        Where to draw.
     rounds
         When the weights were taken.
     history
         `Mnemotron.expert_weights` at those rounds.
-    path
-        Where the picture goes; the suffix tells the format.
-    drifts
-        Rounds to mark.
 
     """
     memories = sorted({memory for weights in history for _, memory, _ in weights})
@@ -85,11 +256,32 @@ def plot_expert_weights(
         [sum(w for (_, m, _), w in weights.items() if m == memory) for weights in history]
         for memory in memories
     ]
-    figure = Figure(figsize=(8, 3), layout="constrained")
-    axes = figure.subplots()
     axes.stackplot(rounds, shares, labels=[f"{memory:g}" for memory in memories], alpha=0.8)
-    for drift in drifts:
-        axes.axvline(drift, color="black", linestyle="--", linewidth=1)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
-    axes.legend(title="memory", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.savefig(path, dpi=120)
+    axes.legend(title="memory", loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+
+
+def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
+    """Draw a line where each drift was."""
+    for drift in drifts:
+        axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
+
+
+def _tell_apart(axes: Axes) -> None:
+    """Give lines ten colours, in three styles."""
+    axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
+
+
+def _name_lines(axes: Axes) -> None:
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+
+
+def _thinned(values: Any) -> tuple[Any, Any]:
+    """Return some of the points of a curve, with their positions."""
+    positions = np.arange(0, len(values), max(1, len(values) // N_POINTS))
+    return positions, np.asarray(values)[positions]
+
+
+def _save(figure: Figure, title: str, path: Path) -> None:
+    figure.suptitle(title)
+    figure.savefig(path, dpi=DOTS_PER_INCH)

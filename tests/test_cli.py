@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import io
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
+from river import preprocessing
 
 pytest.importorskip("typer")
 
@@ -147,3 +150,163 @@ def test_as_a_module_and_in_a_pipe():
     )  # fmt: skip
     assert "KernelPerceptron" in ended.stdout
     assert ended.stderr == ""
+
+
+def lines_of(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_learning_line_by_line(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, err = run("learn", path, "--target", "y", "--model", "tightest", "--budget", "20")
+    answers = lines_of(out)
+    assert (code, err) == (0, "")
+    assert [answer["example"] for answer in answers] == list(range(1, 61))
+    assert [answer["label"] for answer in answers] == ["no", "yes"] * 30
+    right = [answer["prediction"] == answer["label"] for answer in answers]
+    assert answers[-1]["accuracy"] == sum(right) / 60
+    for answer in answers[2:]:
+        assert (answer["margin"] > 0) == (answer["prediction"] == "yes")
+
+
+def test_learning_is_what_the_same_loop_does(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    _, out, _ = run("learn", path, "--target", "y", "--model", "forgetron", "--gamma", "0.5")
+    model = preprocessing.StandardScaler() | rb.Forgetron(rb.RBF(gamma=0.5))
+    predictions = []
+    for t in range(60):
+        x, y = {"u": t % 7, "v": t % 3}, "yes" if t % 2 else "no"
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, y)
+    assert [answer["prediction"] for answer in lines_of(out)] == predictions
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a,b,y\n1,2,0\n3,1,1\n2,2,\n", ["--target", "y"]),
+        ('{"a":1,"b":2,"y":0}\n{"y":1,"a":3,"b":1}\n{"a":2,"b":2}\n', ["--target", "y"]),
+        ('{"a":1,"b":2,"y":0}\n{"y":1,"a":3,"b":1}\n{"a":2,"b":2,"y":null}', ["--target", "y"]),
+        ("0 a:1 b:2\n1 a:3 b:1\n", []),
+    ],
+)
+def test_formats_are_told_apart(run, monkeypatch, text, options):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, out, err = run("learn", *options)
+    assert (code, err) == (0, "")
+    assert [answer["label"] for answer in lines_of(out)][:2] == [0, 1]
+    assert lines_of(out)[2:] == [] or lines_of(out)[2]["label"] is None
+
+
+def test_a_line_without_a_label_is_not_learned(run, monkeypatch):
+    def last_margin(text):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        return lines_of(run("learn", "--target", "y")[1])[-1]["margin"]
+
+    labelled = "a,y\n1,0\n3,1\n"
+    assert last_margin(labelled + "2,\n9,\n1,1\n") == last_margin(labelled + "1,1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,y\n1,0\nred,1\n", ["--target", "y"], "line 3 has 'red' in column 'a'"),
+        ("a,y\n1,0\n1,1\nnan,1\n", ["--target", "y"], "line 4: feature 'a' has the value nan"),
+        ("a,y\n1,0\n1,1\n1,2\n", ["--target", "y"], "line 4: the label 2 is a third class"),
+        ("a,b\n1,0\n", ["--target", "y"], "line 2 has no column 'y'; it has a, b"),
+        ("0 a:1\n1 a:x\n", [], "line 2 is not 'label name:value name:value ...'"),
+        ('{"a":1}\n{"a"', ["--target", "y"], "line 2 is not JSON"),
+        ("[1]\n", ["--target", "y", "--format", "jsonl"], "line 1 is not a JSON object"),
+        ('{"a":[1]}\n', ["--target", "y"], "line 1 has [1] in column 'a'"),
+        ('{"a":1}\n', [], "jsonl needs --target"),
+        ("", ["--format", "xml"], "no format is called 'xml'"),
+        ("", ["--model", "forgetron,projectron"], "--model takes one algorithm"),
+        ("", ["absent.csv", "--target", "y"], "absent.csv"),
+    ],
+)
+def test_what_cannot_be_learned_from(run, monkeypatch, text, options, message):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, _, err = run("learn", *options)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_nothing_to_learn_from(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("learn", "--target", "y") == (0, "", "")
+
+
+def learner():
+    return subprocess.Popen(
+        [sys.executable, "-m", "river_budget", "learn", "--target", "y"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_each_answer_comes_at_once():
+    with learner() as process:
+        for label in [True, False]:
+            process.stdin.write(json.dumps({"a": 1, "y": label}) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["label"] is label
+        process.stdin.close()
+        assert process.wait() == 0
+        assert process.stderr.read() == ""
+
+
+def test_a_reader_that_goes_away():
+    with learner() as process:
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.close()
+        assert process.wait() == 1
+        assert process.stderr.read() == ""
+
+
+def test_an_interrupt():
+    with learner() as process:
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stderr.read().strip() == ""
+
+
+def test_lives_side_by_side(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, out, _ = run(
+        "lifelong", "--learn", "50", "--test", "20", "--models", "stoptron,forgetron",
+        "--json", figures, "--plot", picture,
+    )  # fmt: skip
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["Stoptron", "Forgetron"]
+    models = json.loads(figures.read_text())["models"]
+    assert models["Forgetron"]["visits"] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_lives_through_files(run, tmp_path):
+    for name in ["monday.csv", "tuesday.csv"]:
+        (tmp_path / name).write_text(CSV)
+    options = ["--target", "y", "--models", "stoptron", "--visits", "1", "--test", "10"]
+    files = f"{tmp_path}/monday.csv,{tmp_path}/tuesday.csv"
+    code, out, _ = run("lifelong", "--concepts", files, "--learn", "50", *options)
+    assert code == 0
+    assert "2 concepts, 1 visits of 50 examples" in out
+    code, _, err = run("lifelong", "--concepts", files, "--learn", "51", *options)
+    assert code == 2
+    assert "concept 0 ended: 1 more examples were needed" in err
+
+
+def test_boards_that_come_back(run):
+    code, out, _ = run("lifelong", "--concepts", "boards", "--learn", "20", "--models", "stoptron")
+    assert code == 0
+    assert out.startswith("boards: 3 concepts")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from algorithms import BUDGET, PERCEPTRONS, UNBOUNDED
+from river.datasets import synth as river_synth
 
 import river_budget as rb
 from river_budget import synth
@@ -42,7 +44,114 @@ def test_noise_flips_labels_and_nothing_else():
     assert flipped == pytest.approx(0.15, abs=0.02)
 
 
-@pytest.mark.parametrize("make", [synth.TwoGaussians, synth.NoisyCheckerboard])
+def test_gaussians_turn_around_each_other():
+    stream = synth.RotatingGaussians(
+        speed=0.25, start=1.0, radius=2.0, deviation=0.1, flip=0, seed=1
+    )
+    for t, (x, y) in enumerate(stream.take(300)):
+        angle = 1.0 + 0.25 * t + (0 if y else math.pi)
+        assert x[0] == pytest.approx(2 * math.cos(angle), abs=0.5)
+        assert x[1] == pytest.approx(2 * math.sin(angle), abs=0.5)
+        assert stream.true_label(x, t) == y
+        assert stream.concept_at(t) == 1.0 + 0.25 * t
+
+
+def test_the_path_of_the_means_is_as_long_as_told():
+    stream = synth.RotatingGaussians(speed=0.3, radius=2.0)
+    means = [np.array(list(stream.mean_at(t).values())) for t in range(50)]
+    steps = [np.linalg.norm(b - a) for a, b in itertools.pairwise(means)]
+    assert stream.path_length(50) == pytest.approx(sum(steps))
+    assert synth.RotatingGaussians(speed=-0.3, radius=2.0).path_length(50) == pytest.approx(
+        sum(steps)
+    )
+    assert synth.RotatingGaussians(speed=0).path_length(50) == 0
+
+
+def test_the_best_line_errs_as_often_as_labels_are_flipped():
+    stream = synth.RotatingGaussians(speed=0.01, deviation=0.2, flip=0.1, seed=1)
+    wrong = [stream.true_label(x, t) != y for t, (x, y) in enumerate(stream.take(5000))]
+    assert np.mean(wrong) == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_board_moves_under_its_points():
+    stream = synth.ShiftingCheckerboard(shift=0.5, every=100, noise=0, seed=3)
+    still = synth.NoisyCheckerboard(800, noise=0, seed=3)
+    for t, ((x, y), (z, label)) in enumerate(zip(stream.take(800), still, strict=True)):
+        assert x == z
+        assert y == stream.true_label(x, t)
+        assert stream.concept_at(t) == (t // 100 % 4) / 2
+        if stream.concept_at(t) in (0, 1):
+            assert y == (label != (stream.concept_at(t) == 1))
+
+
+def test_a_board_can_begin_where_another_has_come_to():
+    moved = synth.ShiftingCheckerboard(shift=0.5, every=100, seed=3)
+    begun = synth.ShiftingCheckerboard(shift=0, start=0.5, seed=3)
+    assert list(moved.take(200))[100:] == list(begun.take(200))[100:]
+
+
+def counted(*names):
+    return [[({"of": name, "n": n}, True) for n in range(5)] for name in names]
+
+
+def test_concepts_come_back_where_they_were_left():
+    stream = synth.RecurringConcepts(counted("a", "b"), schedule=[(0, 2), (1, 1)], n_samples=9)
+    visited = [(x["of"], x["n"]) for x, _ in stream]
+    assert visited == [
+        ("a", 0), ("a", 1), ("b", 0), ("a", 2), ("a", 3), ("b", 1), ("a", 4), ("a", 0), ("b", 2),
+    ]  # fmt: skip
+    assert ["ab"[stream.concept_at(t)] for t in range(9)] == [of for of, _ in visited]
+    assert stream.drifts(9) == [2, 3, 5, 6, 8]
+    assert stream.drifts(8) == [2, 3, 5, 6]
+
+
+def test_two_visits_in_a_row_are_no_drift():
+    stream = synth.RecurringConcepts(counted("a", "b"), schedule=[(0, 2), (0, 2), (1, 2)])
+    assert stream.drifts(14) == [4, 6, 10, 12]
+    assert synth.RecurringConcepts(counted("a")).drifts(5000) == []
+
+
+def test_recurring_streams_start_over_each_time():
+    stream = synth.RecurringConcepts([synth.TwoGaussians(7, seed=1)], n_samples=20)
+    assert list(stream) == list(stream)
+    assert list(stream)[7:14] == list(stream)[:7]
+
+
+def test_an_empty_concept():
+    with pytest.raises(ValueError, match="list has no examples"):
+        next(iter(synth.RecurringConcepts([[]])))
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        synth.RotatingGaussians(seed=1),
+        synth.ShiftingCheckerboard(seed=1),
+        synth.RecurringConcepts([synth.RotatingGaussians(seed=1), synth.TwoGaussians(seed=2)]),
+    ],
+    ids=lambda stream: type(stream).__name__,
+)
+def test_endless_streams_compose_with_rivers(stream):
+    assert len(list(stream.take(12_000))) == 12_000
+    drifting = river_synth.ConceptDriftStream(
+        stream, synth.TwoGaussians(seed=3), seed=4, position=50, width=10
+    )
+    before = [x for x, _ in stream.take(10)]
+    assert [x for x, _ in drifting.take(10)] == before
+    assert "∞" in repr(stream)
+    nested = synth.RecurringConcepts([drifting, stream], schedule=[(0, 10), (1, 10)])
+    assert [x for x, _ in nested.take(20)] == before + before
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        synth.TwoGaussians,
+        synth.NoisyCheckerboard,
+        synth.RotatingGaussians,
+        synth.ShiftingCheckerboard,
+    ],
+)
 def test_streams_are_seeded_and_end(make):
     assert list(make(10, seed=3)) == list(make(10, seed=3))
     assert list(make(10, seed=3)) != list(make(10, seed=4))
@@ -57,6 +166,18 @@ def test_streams_are_seeded_and_end(make):
         (lambda: synth.TwoGaussians(flip=1.5), "flip"),
         (lambda: synth.NoisyCheckerboard(noise=-0.1), "noise"),
         (lambda: synth.NoisyCheckerboard(squares=0), "squares"),
+        (lambda: synth.RotatingGaussians(speed=math.inf), "speed"),
+        (lambda: synth.RotatingGaussians(start="east"), "start"),
+        (lambda: synth.RotatingGaussians(radius=0), "radius"),
+        (lambda: synth.RotatingGaussians(deviation=-1), "deviation"),
+        (lambda: synth.RotatingGaussians(0), "n_samples"),
+        (lambda: synth.ShiftingCheckerboard(shift=-1), "shift"),
+        (lambda: synth.ShiftingCheckerboard(every=0.5), "every"),
+        (lambda: synth.ShiftingCheckerboard(start=-1), "start"),
+        (lambda: synth.RecurringConcepts([]), "concepts must be at least one"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[]), "schedule must be at least one"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[(1, 5)]), "schedule visits concept 1"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[(0, 0)]), "number of examples of a visit"),
     ],
 )
 def test_parameters_out_of_range(make, name):

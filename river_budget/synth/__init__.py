@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from .noisy_checkerboard import NoisyCheckerboard
+from .recurring_concepts import RecurringConcepts
+from .rotating_gaussians import RotatingGaussians
+from .shifting_checkerboard import ShiftingCheckerboard
 from .two_gaussians import TwoGaussians
 from .unit_vectors import UnitVectors
 
-__all__ = ["NoisyCheckerboard", "TwoGaussians", "UnitVectors"]
+__all__ = [
+    "NoisyCheckerboard",
+    "RecurringConcepts",
+    "RotatingGaussians",
+    "ShiftingCheckerboard",
+    "TwoGaussians",
+    "UnitVectors",
+]

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 
 from river import datasets
 from river.datasets.base import BINARY_CLF
 
 from river_budget.checks import check_count, check_probability
+from river_budget.synth import boards
 
 __all__ = ["NoisyCheckerboard"]
 
@@ -66,9 +66,7 @@ class NoisyCheckerboard(datasets.base.SyntheticDataset):
         self.noise = noise
         self.seed = seed
 
-    def __iter__(self) -> Iterator[tuple[dict[int, float], bool]]:
-        rng = random.Random(self.seed)
-        for _ in range(self.n_samples):
-            x = {0: rng.random(), 1: rng.random()}
-            square = int(x[0] * self.squares) + int(x[1] * self.squares)
-            yield x, (square % 2 == 1) != (rng.random() < self.noise)
+    def __iter__(self) -> Iterator[tuple[boards.Point, bool]]:
+        return boards.noisy_points(
+            self.n_samples, self.noise, self.seed, lambda x, t: boards.is_positive(x, self.squares)
+        )

@@ -1,4 +1,4 @@
-"""Comparison runs by progressive validation."""
+"""Models side by side on the same orders of one stream."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from river import evaluate, metrics
 from river.base import Estimator
+
+from river_budget.base import classifier_of
 
 __all__ = ["Comparison", "Run", "compare"]
 
@@ -149,7 +151,7 @@ def compare(
 
 
 def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> Run:
-    classifier = getattr(model, "_last_step", model)
+    classifier = classifier_of(model)
     step = max(1, len(rows) // n_points)
     points = []
     start = time.perf_counter()

@@ -1,0 +1,60 @@
+"""What does each algorithm remember of a noisy checkerboard? Figure 2 of the Tightest paper.
+
+python demos/checkerboard.py [PICTURE]
+
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import river_budget as rb
+from river_budget import plots, synth
+
+BUDGET = 100
+# The paper's width, 0.1, for attributes of deviation 1.
+KERNEL = rb.RBF(gamma=1 / (2 * 0.1))
+
+
+def board(n_samples: int, noise: float, seed: int) -> list:
+    """Return examples of a board whose coordinates are scaled to mean 0 and deviation 1."""
+    stream = synth.NoisyCheckerboard(n_samples, noise=noise, seed=seed)
+    return [({i: (v - 0.5) * math.sqrt(12) for i, v in x.items()}, y) for x, y in stream]
+
+
+def main() -> None:
+    path = Path(sys.argv[1] if len(sys.argv) > 1 else "checkerboard.png")
+    models = {
+        "Perceptron": rb.KernelPerceptron(KERNEL),
+        "PA-I": rb.KernelPAClassifier(KERNEL),
+        "Stoptron": rb.Stoptron(KERNEL, BUDGET),
+        "Remove oldest": rb.RemoveOldestPerceptron(KERNEL, BUDGET),
+        "Random": rb.RandomizedBudgetPerceptron(KERNEL, BUDGET, seed=1),
+        "Modified random": rb.ModifiedRandomizedBudgetPerceptron(KERNEL, BUDGET, seed=1),
+        "CKS": rb.FixedBudgetPerceptron(KERNEL, BUDGET),
+        "Forgetron": rb.Forgetron(KERNEL, BUDGET),
+        "Simplified Forgetron": rb.SimplifiedForgetron(KERNEL, BUDGET),
+        "Projectron": rb.Projectron(KERNEL, budget=BUDGET),
+        "Projectron++": rb.ProjectronPlusPlus(KERNEL, budget=BUDGET),
+        "Tighter, support": rb.TighterPerceptron(KERNEL, BUDGET),
+        "Tighter, 100 more": rb.TighterPerceptron(KERNEL, BUDGET, validation=100, seed=1),
+        "Tightest": rb.TightestPerceptron(KERNEL, BUDGET),
+        "Mnemotron": rb.Mnemotron(BUDGET),
+    }
+    for x, y in board(10_000, noise=0.15, seed=42):
+        for model in models.values():
+            model.learn_one(x, y)
+
+    clean = board(2_000, noise=0.0, seed=7)
+    for name, model in models.items():
+        right = sum(model.predict_one(x) == y for x, y in clean)
+        print(f"{name:<22}{100 * right / len(clean):5.1f} % of the board")
+    title = f"10,000 examples of a checkerboard, 15 % of the labels flipped, budget {BUDGET}"
+    plots.plot_decision_regions(models, (0, 1), (-math.sqrt(3), math.sqrt(3)), title, path)
+    print(f"saved {path}")
+
+
+if __name__ == "__main__":
+    main()

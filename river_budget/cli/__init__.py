@@ -1,0 +1,9 @@
+"""The command line. It needs typer and rich, which the extra `cli` installs."""
+
+from __future__ import annotations
+
+from .app import app, main
+
+from . import compare, learn, lifelong  # each of them adds its command  # isort: skip
+
+__all__ = ["app", "compare", "learn", "lifelong", "main"]

@@ -1,0 +1,65 @@
+"""Tables, progress, pictures and files."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+__all__ = ["check_folders", "import_plots", "print_table", "progress", "write_json"]
+
+
+def check_folders(*paths: Path | None) -> None:
+    """Refuse files whose folder does not exist, before any work is done."""
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise typer.BadParameter(f"the folder of {path} does not exist")
+
+
+def import_plots() -> Any:
+    """Return the module of pictures, which needs matplotlib."""
+    try:
+        from river_budget import plots
+    except ModuleNotFoundError as error:
+        raise typer.BadParameter(
+            f"--plot needs {error.name}: pip install 'river-budget[plot]'"
+        ) from None
+    return plots
+
+
+def print_table(title: str, headings: Sequence[str], lines: Mapping[str, Sequence[str]]) -> None:
+    """Print a title, and a line of cells for each algorithm."""
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("algorithm", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for name, cells in lines.items():
+        table.add_row(name, *cells)
+    # A pipe has no width that would have to be kept to.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console.print(title, soft_wrap=True)
+    console.print(table)
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write figures to a file."""
+    path.write_text(json.dumps(content, indent=1) + "\n")
+
+
+@contextlib.contextmanager
+def progress(total: int) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar on a terminal, and nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda name: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("running", total=total)
+        yield lambda name: bar.advance(task)

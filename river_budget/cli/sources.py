@@ -1,0 +1,67 @@
+"""Whole streams by the names that a command line gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import typer
+from river import datasets
+from river.stream.utils import open_filepath
+
+from river_budget import synth
+from river_budget.cli import files
+
+__all__ = ["NAMES", "Source", "rows", "source"]
+
+Example = tuple[dict[Any, Any], Any]
+
+NAMES = "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm or *.jsonl"
+
+
+class Source(NamedTuple):
+    """A stream by name: its examples, its published kernel width, and whether to scale it."""
+
+    examples: Any
+    gamma: float | None
+    scale: bool
+
+
+def source(name: str, target: str | None, seed: int) -> Source:
+    """Return the stream of a name, or of a file whose label is the target."""
+    if name == "gaussians":
+        return Source(synth.TwoGaussians(seed=seed), 1.0, scale=False)
+    if name == "checkerboard":
+        return Source(synth.NoisyCheckerboard(seed=seed), 5.0, scale=True)
+    if name == "bananas":
+        return Source(datasets.Bananas(), None, scale=False)
+    if name == "phishing":
+        return Source(datasets.Phishing(), None, scale=False)
+    form = files.format_of(name)
+    if form is None:
+        raise typer.BadParameter(f"no stream is called {name!r}: give {NAMES}")
+    if form != "libsvm" and target is None:
+        raise typer.BadParameter(f"{name} needs --target, the name of its target column")
+    return Source(_labelled(name, form, target), None, scale=form != "libsvm")
+
+
+def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Example]:
+    with open_filepath(path, "infer") as file:
+        for n, x, y in files.examples(file, form, target):
+            if y is None:
+                raise ValueError(f"line {n} has no label")
+            yield x, y
+
+
+def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
+    """Return the first examples of a stream with two classes at most."""
+    try:
+        listed = list(islice(examples, limit))
+    except files.UNREADABLE as error:
+        raise typer.BadParameter(f"{name} cannot be read: {error}") from None
+    classes = {y for _, y in listed}
+    if len(classes) > 2:
+        some = ", ".join(sorted(map(str, classes))[:5])
+        raise typer.BadParameter(f"{name} has {len(classes)} classes ({some} ...): give it two")
+    return listed

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+from river import metrics
+
+from river_budget.checks import check_probability
+
+__all__ = ["FadingError"]
+
+
+class FadingError(metrics.base.MultiClassMetric):
+    """Prequential error with a fading factor.
+
+    The share of wrong predictions, where each one counts less the longer ago it was made: the
+    last one counts 1, the one before it `factor`, then `factor ** 2`, and so on. It forgets at a
+    constant cost in time and memory, and follows a drift where a plain share of all mistakes
+    hardly moves.
+
+    It cannot be reverted, as it does the forgetting itself, and so is not for `utils.Rolling`.
+
+    Parameters
+    ----------
+    factor
+        The fading factor, above 0 and at most 1. It looks back on about `1 / (1 - factor)`
+        predictions; 1 never forgets.
+
+    Raises
+    ------
+    ValueError
+        If the factor is out of its range.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.FadingError(factor=0.5)
+    >>> for y_true, y_pred in [(True, False), (True, True), (True, True)]:
+    ...     metric.update(y_true, y_pred)
+    ...     print(metric)
+    FadingError: 100.00%
+    FadingError: 33.33%
+    FadingError: 14.29%
+
+    References
+    ----------
+    [^1]: [Gama, J., Sebastião, R. and Rodrigues, P.P., 2013. On evaluating stream learning algorithms. Machine Learning, 90(3), pp.317-346.](https://doi.org/10.1007/s10994-012-5320-9)
+
+    """
+
+    def __init__(self, factor: float = 0.99) -> None:
+        check_probability("factor", factor)
+        if factor == 0:
+            raise ValueError("factor must be above 0, got 0")
+        super().__init__()
+        self.factor = factor
+        self._wrong = 0.0
+        self._total = 0.0
+
+    @property
+    def bigger_is_better(self) -> bool:
+        return False
+
+    def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        self._wrong = w * (y_true != y_pred) + self.factor * self._wrong
+        self._total = w + self.factor * self._total
+
+    def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        raise NotImplementedError("a fading error forgets by itself and cannot be reverted")
+
+    def get(self) -> float:
+        return self._wrong / self._total if self._total else 0.0

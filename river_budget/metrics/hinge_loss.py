@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from river import metrics
+
+__all__ = ["HingeLoss"]
+
+
+class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
+    """Mean hinge loss, `max(0, 1 - y f(x))`, which is what mistake bounds compare with.
+
+    Predictions are margins f(x), as `decision_function_one` returns them. Probabilities, as
+    `predict_proba_one` returns them, are taken back to margins by the inverse of the logistic
+    link; they cannot tell margins beyond 34.5 in size apart.
+
+    Parameters
+    ----------
+    pos_val
+        The label of the positive class.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.HingeLoss()
+    >>> for y_true, margin in [(True, 2.0), (True, 0.5), (False, 0.5)]:
+    ...     metric.update(y_true, margin)
+    ...     print(metric.get())
+    0.0
+    0.25
+    0.666666...
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> import river_budget as rb
+
+    >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
+    HingeLoss: 0.303199
+
+    """
+
+    _fmt = ",.6f"
+
+    def __init__(self, pos_val: Any = True) -> None:
+        metrics.base.BinaryMetric.__init__(self, pos_val=pos_val)
+        metrics.base.MeanMetric.__init__(self)
+
+    @property
+    def bigger_is_better(self) -> bool:
+        return False
+
+    @property
+    def requires_labels(self) -> bool:
+        return False
+
+    def _eval(self, y_true: Any, y_pred: Any) -> float:
+        margin = self._margin(y_pred) if isinstance(y_pred, dict) else y_pred
+        return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
+
+    def _margin(self, probabilities: dict[Any, float]) -> float:
+        p = self._clamp_proba(probabilities.get(self.pos_val, 0.0))
+        return math.log(p / (1.0 - p))

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from river import metrics
+
+__all__ = ["Mistakes"]
+
+
+class Mistakes(metrics.base.MultiClassMetric):
+    """How many predictions were wrong, which is what mistake bounds are about.
+
+    A model's own `n_mistakes` may be a little larger: there a margin of 0 is a mistake whatever the
+    label, while a prediction made from it may be right.
+
+    Parameters
+    ----------
+    cm
+        This parameter allows sharing the same confusion matrix between multiple metrics.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.Mistakes()
+    >>> for y_true, y_pred in [(True, True), (False, True), (True, False)]:
+    ...     metric.update(y_true, y_pred)
+
+    >>> metric
+    Mistakes: 2
+
+    It adds up with River's metrics, and rolls:
+
+    >>> from river import metrics as river_metrics
+    >>> from river import utils
+
+    >>> river_metrics.Accuracy() + metrics.Mistakes()
+    Accuracy: 0.00%
+    Mistakes: 0
+
+    >>> recent = utils.Rolling(metrics.Mistakes, window_size=2)
+    >>> for y_true, y_pred in [(True, False), (False, True), (True, True)]:
+    ...     recent.update(y_true, y_pred)
+    >>> recent
+    Mistakes: 1
+
+    """
+
+    @property
+    def bigger_is_better(self) -> bool:
+        return False
+
+    def get(self) -> float:
+        return self.cm.total_weight - self.cm.total_true_positives
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {self.get():,g}"

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import evaluate, linear_model, utils
+from river import metrics as river_metrics
+
+import river_budget as rb
+from river_budget import metrics, synth
+
+PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30)
+
+
+def fed(metric, pairs):
+    for y_true, y_pred in pairs:
+        metric.update(y_true, y_pred)
+    return metric
+
+
+@given(PAIRS)
+def test_mistakes_are_counted(pairs):
+    metric = fed(metrics.Mistakes(), pairs)
+    assert metric.get() == sum(y_true != y_pred for y_true, y_pred in pairs)
+
+
+@given(PAIRS, PAIRS)
+def test_what_is_reverted_never_was(pairs, others):
+    metric = fed(metrics.Mistakes(), pairs + others)
+    for y_true, y_pred in pairs:
+        metric.revert(y_true, y_pred)
+    assert metric.get() == fed(metrics.Mistakes(), others).get()
+
+
+def test_mistakes_print_all_their_digits():
+    assert repr(fed(metrics.Mistakes(), 1200 * [(True, False)])) == "Mistakes: 1,200"
+
+
+@given(PAIRS, st.floats(0.1, 1.0))
+def test_a_fading_error_is_the_weighted_share_of_mistakes(pairs, factor):
+    metric = fed(metrics.FadingError(factor), pairs)
+    weights = [factor**age for age in reversed(range(len(pairs)))]
+    wrong = math.fsum(w for w, (a, b) in zip(weights, pairs, strict=True) if a != b)
+    assert metric.get() == pytest.approx(wrong / math.fsum(weights) if pairs else 0.0)
+
+
+def test_without_fading_it_is_the_error():
+    pairs = [(True, False), (True, True), (False, False), (False, True)]
+    assert fed(metrics.FadingError(factor=1), pairs).get() == 0.5
+
+
+def test_a_fading_error_follows_a_drift():
+    metric = fed(metrics.FadingError(factor=0.9), 1000 * [(True, True)] + 50 * [(True, False)])
+    assert metric.get() > 0.99
+
+
+@pytest.mark.parametrize("factor", [0, -0.1, 1.1, None, "a"])
+def test_fading_factors_out_of_range(factor):
+    with pytest.raises(ValueError, match="factor"):
+        metrics.FadingError(factor)
+
+
+def test_hinge_loss_by_hand():
+    metric = metrics.HingeLoss()
+    metric.update(True, 3.0)
+    assert metric.get() == 0.0
+    metric.update(False, 3.0)
+    assert metric.get() == 2.0
+    metric.revert(True, 3.0)
+    assert metric.get() == 4.0
+
+
+@given(st.floats(-30, 30), st.booleans())
+def test_probabilities_are_taken_back_to_margins(margin, y):
+    from_margin, from_chances = metrics.HingeLoss(), metrics.HingeLoss()
+    p = 1 / (1 + math.exp(-margin))
+    from_margin.update(y, margin)
+    from_chances.update(y, {True: p, False: 1 - p})
+    assert from_chances.get() == pytest.approx(from_margin.get(), abs=0.01)
+
+
+def test_another_positive_class():
+    metric = metrics.HingeLoss(pos_val="good")
+    metric.update("good", 0.25)
+    metric.update("bad", {"good": 0.5, "bad": 0.5})
+    assert metric.get() == pytest.approx((0.75 + 1.0) / 2)
+
+
+def test_hinge_loss_of_a_run_is_that_of_its_margins():
+    stream = list(synth.TwoGaussians(200, seed=1))
+    model, by_hand = rb.Projectron(rb.RBF(gamma=1.0)), 0.0
+    for x, y in stream:
+        by_hand += max(0.0, 1.0 - (1 if y else -1) * model.decision_function_one(x))
+        model.learn_one(x, y)
+    metric = evaluate.progressive_val_score(stream, model.clone(), metrics.HingeLoss())
+    assert metric.get() == pytest.approx(by_hand / 200)
+
+
+ALL = [metrics.Mistakes, metrics.FadingError, metrics.HingeLoss]
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_as_a_metric_of_river(make):
+    metric = make()
+    assert metric.works_with(rb.Forgetron())
+    assert not metric.works_with(linear_model.LinearRegression())
+    assert not metric.bigger_is_better
+    worse = make()
+    worse.update(True, {True: 0.2, False: 0.8} if not metric.requires_labels else False)
+    assert metric.is_better_than(worse)
+    assert worse.clone().get() == 0.0
+    together = river_metrics.Accuracy() + make()
+    evaluate.progressive_val_score(synth.TwoGaussians(50, seed=1), rb.Forgetron(), together)
+    assert together[1].get() > 0
+
+
+@pytest.mark.parametrize("make", [metrics.Mistakes, metrics.HingeLoss])
+def test_rolling(make):
+    rolling, last = utils.Rolling(make, window_size=3), make()
+    values = [True, False, False, True, False] if make is metrics.Mistakes else [3, -1, 2, 0.5, -2]
+    for y_pred in values:
+        rolling.update(True, y_pred)
+    for y_pred in values[-3:]:
+        last.update(True, y_pred)
+    assert rolling.get() == pytest.approx(last.get())
+
+
+def test_a_fading_error_does_not_roll():
+    rolling = utils.Rolling(metrics.FadingError, window_size=1)
+    rolling.update(True, True)
+    with pytest.raises(NotImplementedError, match="forgets by itself"):
+        rolling.update(True, True)

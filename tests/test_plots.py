@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("matplotlib")
+
+from matplotlib.figure import Figure
+
+import river_budget as rb
+from river_budget import evaluate, plots, synth
+
+
+@pytest.fixture
+def axes():
+    return Figure().subplots()
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def test_comparisons_and_lives_make_pictures(tmp_path):
+    models = {"a": rb.Stoptron(budget=5), "b": rb.Forgetron(budget=5)}
+    comparison = evaluate.compare(models, synth.TwoGaussians(200, seed=1))
+    plots.plot_comparison(comparison, "title", tmp_path / "comparison.png")
+    concepts = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
+    lives = {name: evaluate.lifelong(model, concepts, n_learn=50) for name, model in models.items()}
+    plots.plot_lives(lives, "title", tmp_path / "lives.png")
+    for name in ["comparison.png", "lives.png"]:
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_accuracies_are_written_in_their_cells(axes):
+    concepts = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
+    life = evaluate.lifelong(rb.Stoptron(budget=5), concepts, n_learn=50)
+    plots.draw_accuracies(axes, life, "Stoptron")
+    assert texts(axes) == [f"{100 * value:.0f}" for value in life.accuracy.ravel()]
+
+
+def test_the_region_is_where_the_hypothesis_is_positive(axes):
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    model.learn_one({"u": 0.2, "v": 0.5}, True)
+    model.learn_one({"u": 0.8, "v": 0.5}, False)
+    plots.draw_decision_regions(axes, model, ("u", "v"), limits=(0.0, 1.0))
+    positive, negative = (dots.get_offsets().tolist() for dots in axes.collections[-2:])
+    assert positive == [[0.2, 0.5]]
+    assert negative == [[0.8, 0.5]]
+    (boundary,) = axes.collections[1].get_paths()[1:2]
+    assert boundary.vertices[:, 0] == pytest.approx(0.5)
+
+
+def test_untrained_models_have_no_support(tmp_path):
+    path = tmp_path / "new.png"
+    plots.plot_decision_regions({"new": rb.Forgetron()}, (0, 1), (0.0, 1.0), "title", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_errors_fade(axes):
+    plots.draw_errors(axes, {"a": [1, 0, 0]}, factor=0.5)
+    (line,) = axes.lines
+    assert line.get_ydata() == pytest.approx([100, 100 / 3, 100 / 7])
+
+
+def test_drifts_are_marked(axes):
+    plots.mark_drifts(axes, [10, 20])
+    assert [line.get_xdata()[0] for line in axes.lines] == [10, 20]
+
+
+def test_memories_are_stacked(axes):
+    model = rb.Mnemotron(budget=5)
+    history = []
+    for x, y in synth.TwoGaussians(20, seed=1):
+        model.learn_one(x, y)
+        history.append(model.expert_weights)
+    plots.draw_expert_weights(axes, range(20), history)
+    assert len(axes.collections) == len({memory for _, memory, _ in history[0]})
