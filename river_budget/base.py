@@ -147,6 +147,11 @@ class KernelClassifier(base.MiniBatchClassifier):
         self._n_rounds = 0
         self._n_mistakes = 0
 
+    @property
+    def resolved_kernel(self) -> kernels.Kernel:
+        """The kernel, with what it takes from the first example that was stored."""
+        return self._support.kernel
+
     def decision_function_one(self, x: kernels.Features) -> float:
         """Return f(x), positive for the positive class.
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import math
 
-from river_budget import kernels
+from river_budget import bounds, kernels
 from river_budget.base import BudgetPerceptron
+from river_budget.bounds import Guarantee, standing_still
 
 __all__ = ["Forgetron"]
 
@@ -54,6 +55,7 @@ class Forgetron(BudgetPerceptron):
         # 15/32 M - Q, which stays small and so stays exact where M and Q grow without end.
         self._leeway = 0.0
         self._shrinkage = 1.0
+        self._shrinking = 0.0
 
     @property
     def shrinkage(self) -> float:
@@ -64,6 +66,16 @@ class Forgetron(BudgetPerceptron):
     def deviation(self) -> float:
         """Q, the damage that all removals have done to the mistake bound, at most 15/32 M."""
         return 15 / 32 * self._n_mistakes - self._leeway
+
+    @property
+    def shrinking(self) -> float:
+        """The sum of (1 - phi) / (1 + phi), what all shrinking has done to the mistake bound."""
+        return self._shrinking
+
+    def guarantees(self, norm: float, loss: float, shift: float = 0.0) -> tuple[Guarantee, ...]:
+        """Return Theorem 2, and Lemma 1 for the rounds so far; see `KernelPerceptron.guarantees`."""
+        run = bounds.forgetron_run(norm, loss, self.deviation, self.shrinking)
+        return standing_still(shift, bounds.forgetron(norm, loss, self.budget), run)
 
     def _update(self, y: float, f: float) -> None:
         self._leeway += 15 / 32
@@ -78,6 +90,7 @@ class Forgetron(BudgetPerceptron):
         phi = _largest_phi(sigma, mu, self._leeway)
         self._leeway -= _psi(sigma, phi, mu)
         self._shrinkage = phi
+        self._shrinking += (1 - phi) / (1 + phi)
         self._support.replace(r, y)
         self._support.shrink(phi)
 

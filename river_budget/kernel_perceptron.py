@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from river_budget import bounds
 from river_budget.base import GrowingPerceptron
+from river_budget.bounds import Guarantee, standing_still
 
 __all__ = ["KernelPerceptron"]
 
@@ -46,6 +48,28 @@ class KernelPerceptron(GrowingPerceptron):
     [^2]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
 
     """
+
+    def guarantees(self, norm: float, loss: float, shift: float = 0.0) -> tuple[Guarantee, ...]:
+        """Return what the theorems about this model promise against a competitor.
+
+        They hold where `k(x, x) <= 1`.
+
+        Parameters
+        ----------
+        norm
+            Norm of the competitor, the largest one if it moves.
+        loss
+            Its cumulative hinge loss.
+        shift
+            How far it moves, the sum of `||g_t - g_(t-1)||`.
+
+        Raises
+        ------
+        ValueError
+            If an argument is negative.
+
+        """
+        return standing_still(shift, bounds.perceptron(norm, loss))
 
     def _update(self, y: float, f: float) -> None:
         self._add(y)

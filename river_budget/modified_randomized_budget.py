@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import math
 import random
 import sys
 
-from river_budget import kernels
+from river_budget import bounds, kernels
 from river_budget.ball import BallPerceptron
+from river_budget.bounds import Guarantee
 
 __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 
@@ -68,7 +68,16 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         super().__init__(kernel, budget, learning_rate)
         self.seed = seed
         self._rng = random.Random(seed)
-        self._radius = math.sqrt(budget) / 8
+        self._radius = bounds.modified_randomized_budget_norm(budget)
+
+    def guarantees(self, norm: float, loss: float, shift: float = 0.0) -> tuple[Guarantee, ...]:
+        """Return Theorem 1 of the unified analysis; see `KernelPerceptron.guarantees`.
+
+        It bounds the mean over the draws.
+
+        """
+        theorem = bounds.modified_randomized_budget(norm, loss, self.budget, shift)
+        return (theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16),)
 
     @property
     def memory_bytes(self) -> int:

@@ -15,10 +15,10 @@ import numpy as np
 from cycler import cycler
 from matplotlib import rcParams
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 
 from river_budget.base import KernelClassifier
-from river_budget.evaluate import Comparison, Life
+from river_budget.evaluate import Certificate, Comparison, Life
 from river_budget.kernels import Kernel
 from river_budget.metrics import FadingError
 
@@ -28,6 +28,7 @@ __all__ = [
     "draw_errors",
     "draw_expert_weights",
     "mark_drifts",
+    "plot_certificates",
     "plot_comparison",
     "plot_decision_regions",
     "plot_lives",
@@ -95,9 +96,8 @@ def plot_lives(lives: Mapping[str, Life], title: str, path: Path) -> None:
 
     """
     n_columns = min(7, len(lives))
-    n_lines = math.ceil(len(lives) / n_columns)
-    figure = Figure(figsize=(14, 4 + 2 * n_lines), layout="constrained")
-    heights = [4, 2 * n_lines]
+    heights = [4, 2 * math.ceil(len(lives) / n_columns)]
+    figure = Figure(figsize=(14, sum(heights)), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
     left, right = above.subplots(1, 2)
     draw_errors(left, {name: life.wrong for name, life in lives.items()})
@@ -108,11 +108,31 @@ def plot_lives(lives: Mapping[str, Life], title: str, path: Path) -> None:
     for axes in (left, right):
         mark_drifts(axes, next(iter(lives.values())).drifts)
     _name_lines(right)
-    panels = below.subplots(n_lines, n_columns, squeeze=False).ravel()
-    for axes, (name, life) in zip(panels, lives.items(), strict=False):
+    for axes, (name, life) in zip(_grid(below, len(lives), n_columns), lives.items(), strict=True):
         draw_accuracies(axes, life, name)
-    for axes in panels[len(lives) :]:
-        axes.set_axis_off()
+    _save(figure, title, path)
+
+
+def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
+    """Draw mistakes and their bound over time, a panel for each model.
+
+    Parameters
+    ----------
+    certificates
+        What `evaluate.certify` returns, by the models' names.
+    title
+        What stands above the picture.
+    path
+        Where it goes; the suffix tells the format.
+
+    """
+    figure, panels = _panels(len(certificates), 3, (3.4, 2.4))
+    for axes, (name, certificate) in zip(panels, certificates.items(), strict=True):
+        axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
+        axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
+        axes.set_title(name, fontsize="small")
+        axes.set(xlabel="examples", yscale="log")
+        axes.legend(fontsize="x-small")
     _save(figure, title, path)
 
 
@@ -139,15 +159,10 @@ def plot_decision_regions(
         Where it goes; the suffix tells the format.
 
     """
-    n_columns = math.ceil(math.sqrt(1.6 * len(models)))
-    n_lines = math.ceil(len(models) / n_columns)
-    figure = Figure(figsize=(2.2 * n_columns, 2.4 * n_lines + 0.4), layout="constrained")
-    panels = figure.subplots(n_lines, n_columns, squeeze=False).ravel()
-    for axes, (name, model) in zip(panels, models.items(), strict=False):
+    figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
+    for axes, (name, model) in zip(panels, models.items(), strict=True):
         draw_decision_regions(axes, model, names, limits)
         axes.set_title(f"{name} ({model.n_support})", fontsize="x-small")
-    for axes in panels[len(models) :]:
-        axes.set_axis_off()
     _save(figure, title, path)
 
 
@@ -265,6 +280,22 @@ def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
     """Draw a line where each drift was."""
     for drift in drifts:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
+
+
+def _panels(n: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    """Return a figure of so many panels of one size, and the panels."""
+    n_columns = min(n, n_columns)
+    n_lines = math.ceil(n / n_columns)
+    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_lines + 0.4), layout="constrained")
+    return figure, _grid(figure, n, n_columns)
+
+
+def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
+    """Return so many panels of a figure; what is left of the last line stays empty."""
+    panels = figure.subplots(math.ceil(n / n_columns), n_columns, squeeze=False).ravel()
+    for axes in panels[n:]:
+        axes.set_axis_off()
+    return list(panels[:n])
 
 
 def _tell_apart(axes: Axes) -> None:

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import math
 
-from river_budget import kernels
+from river_budget import bounds, kernels
 from river_budget.base import GrowingPerceptron
+from river_budget.bounds import Guarantee, standing_still
 from river_budget.checks import check_count, check_not_negative, check_positive
 from river_budget.factor import GramFactor
 from river_budget.support import Floats
@@ -101,6 +102,29 @@ class Projectron(GrowingPerceptron):
     def memory_bytes(self) -> int:
         return super().memory_bytes + self._factor.nbytes
 
+    def guarantees(self, norm: float, loss: float, shift: float = 0.0) -> tuple[Guarantee, ...]:
+        """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
+        return self._unforced(shift, *self._theorems(norm, loss))
+
+    def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
+        if self.norm_bound is not None:
+            return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
+        eta = self._fixed_eta
+        return bounds.projectron(norm, loss, eta), bounds.projectron_worst_case(norm, loss, eta)
+
+    def _unforced(self, shift: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+        """Return guarantees that are lost once projections are forced by the budget."""
+        if self.budget is None:
+            return standing_still(shift, *guarantees)
+        within = self._support.n < self.budget
+        return standing_still(
+            shift, *(g.assuming("a support set below its budget", within) for g in guarantees)
+        )
+
+    @property
+    def _fixed_eta(self) -> float:
+        return DEFAULT_ETA if self.eta is None else self.eta
+
     def _update(self, y: float, f: float) -> None:
         z, projected, delta = self._project()
         if delta == 0 or self._is_projected(y * f, projected, delta):
@@ -133,4 +157,4 @@ class Projectron(GrowingPerceptron):
         """Return the threshold: `eta`, or that of Eq. 13 on this round."""
         if self.norm_bound is not None:
             return (2 * (1 - margin) - projected - 0.5) / (2 * self.norm_bound)
-        return DEFAULT_ETA if self.eta is None else self.eta
+        return self._fixed_eta

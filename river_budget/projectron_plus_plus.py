@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import math
 
-from river_budget.projectron import DEFAULT_ETA, Projectron
+from river_budget import bounds, kernels
+from river_budget.bounds import Guarantee
+from river_budget.projectron import Projectron
 
 __all__ = ["ProjectronPlusPlus"]
 
@@ -70,25 +72,52 @@ class ProjectronPlusPlus(Projectron):
 
     _threshold = 1.0
 
+    def __init__(
+        self,
+        kernel: kernels.Kernel | None = None,
+        eta: float | None = None,
+        norm_bound: float | None = None,
+        budget: int | None = None,
+    ) -> None:
+        super().__init__(kernel, eta, norm_bound, budget)
+        self._gain = 0.0
+
+    @property
+    def gain(self) -> float:
+        """The sum of all beta, by which margin errors have improved the mistake bound.
+
+        With a fixed `eta` these are what is certain of each, against any hypothesis with a norm of
+        at most `1 / eta`: `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`.
+
+        """
+        return self._gain
+
+    def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
+        if self.norm_bound is not None:
+            return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, self.gain),)
+        return (bounds.projectron(norm, loss, self._fixed_eta, self.gain),)
+
     def _update(self, y: float, f: float) -> None:
         margin = y * f
         if margin <= 0:
             super()._update(y, f)
             return
         z, projected, delta = self._project()
-        tau = self._step(1 - margin, projected, delta)
+        tau, beta = self._step(1 - margin, projected, delta)
         if tau > 0:
+            self._gain += beta
             self._shift(y * tau * self._factor.backward(z))
 
-    def _step(self, loss: float, projected: float, delta: float) -> float:
-        """Return tau, or 0 where a margin error does not update."""
+    def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
+        """Return tau and beta, or zeros where a margin error does not update."""
         if self.norm_bound is not None:
             tau = _share(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)
-            return tau if beta >= 0 else 0.0
-        eta = DEFAULT_ETA if self.eta is None else self.eta
-        excess = delta / eta if eta > 0 else math.inf if delta > 0 else 0.0
-        return _share(min(loss, 2 * (loss - excess)), projected)
+            return (tau, beta) if beta >= 0 else (0.0, 0.0)
+        eta = self._fixed_eta
+        excess = loss - (delta / eta if eta > 0 else math.inf if delta > 0 else 0.0)
+        tau = _share(min(loss, 2 * excess), projected)
+        return tau, max(0.0, tau * (2 * excess - tau * projected)) if tau > 0 else 0.0
 
 
 def _share(part: float, whole: float) -> float:

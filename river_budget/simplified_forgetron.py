@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import math
-
-from river_budget import kernels
+from river_budget import bounds, kernels
 from river_budget.ball import BallPerceptron
+from river_budget.bounds import Guarantee
 
 __all__ = ["SimplifiedForgetron"]
 
@@ -18,8 +17,8 @@ class SimplifiedForgetron(BallPerceptron):
     With a budget `B` of at least 500, `U^2 = B / (32 log_2(8 B))`, `k(x, x) <= 1` and any hypotheses
     `g_1, g_2, ...` with norms of at most `U / 2`, a shift `S = sum ||g_t - g_(t-1)||` and a
     cumulative hinge loss of `L(g)`, it makes fewer than `2 L(g) + 32 U^2 + 96 U S` mistakes
-    (Theorem 2, for the default learning rate). With a smaller budget `U` falls below 1 and the
-    theorem is lost; with fewer than six vectors a round forgets all that came before it.
+    (Theorem 2, for the default learning rate). With a smaller budget it competes with norms so small
+    that this says nothing; with fewer than six vectors a round forgets all that came before it.
 
     Parameters
     ----------
@@ -61,9 +60,13 @@ class SimplifiedForgetron(BallPerceptron):
         learning_rate: float = 1 / 32,
     ) -> None:
         super().__init__(kernel, budget, learning_rate)
-        u_squared = budget / (32 * math.log2(8 * budget))
-        self._radius = math.sqrt(u_squared) / 2
-        self._decay = max(0.0, 1 - learning_rate / u_squared)
+        self._radius = bounds.simplified_forgetron_norm(budget)
+        self._decay = max(0.0, 1 - learning_rate / (2 * self._radius) ** 2)
+
+    def guarantees(self, norm: float, loss: float, shift: float = 0.0) -> tuple[Guarantee, ...]:
+        """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
+        theorem = bounds.simplified_forgetron(norm, loss, self.budget, shift)
+        return (theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32),)
 
     def _update(self, y: float, f: float) -> None:
         full = self._support.n == self.budget

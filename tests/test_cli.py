@@ -310,3 +310,32 @@ def test_boards_that_come_back(run):
     code, out, _ = run("lifelong", "--concepts", "boards", "--learn", "20", "--models", "stoptron")
     assert code == 0
     assert out.startswith("boards: 3 concepts")
+
+
+def test_mistakes_beside_their_bounds(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, out, _ = run(
+        "certify", "--limit", "100", "--budget", "600", "--json", figures, "--plot", picture
+    )
+    assert code == 0
+    title, heading, *lines = out.splitlines()
+    assert title == "gaussians: 100 examples, budget 600, RBF(gamma=1.0)"
+    assert heading.split() == ["algorithm", "mistakes", "bound", "norm", "loss", "theorem"]
+    for line in lines:
+        _, mistakes, bound, *_ = line.replace(",", "").split()
+        assert int(mistakes) <= float(bound)
+    assert json.loads(figures.read_text())["models"]["Forgetron"]["bound"] > 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_certificates_of_a_scaled_file(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, _ = run("certify", "--stream", path, "--target", "y")
+    assert code == 0
+    assert "lacks a budget" not in out
+    path.write_text("u,y\nnan,1\n")
+    code, _, err = run("certify", "--stream", path, "--target", "y")
+    assert code == 2
+    assert "nan" in err

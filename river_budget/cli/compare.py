@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Annotated
 
 import typer
@@ -16,9 +17,7 @@ FORMATS = [".2f", ",.0f", ",.0f", ".2f"]
 
 @app.command()
 def compare(
-    stream_name: Annotated[
-        str, typer.Option("--stream", help=f"{sources.NAMES[0].upper()}{sources.NAMES[1:]}.")
-    ] = "gaussians",
+    stream_name: sources.Name = "gaussians",
     target: options.Target = None,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
@@ -47,13 +46,10 @@ def compare(
         except ValueError as error:
             raise typer.BadParameter(f"{stream_name}: {error}") from None
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
-    lines = {
-        name: [
-            _cell(mean, deviation, spec, permutations)
-            for (mean, deviation), spec in zip(figures.values(), FORMATS, strict=True)
-        ]
+    lines = [
+        [name, *map(_cell, figures.values(), FORMATS, repeat(permutations))]
         for name, figures in comparison.summary().items()
-    }
+    ]
     output.print_table(title, HEADINGS, lines)
     if json_file:
         output.write_json(json_file, {"title": title, "models": comparison.to_dict()})
@@ -61,5 +57,6 @@ def compare(
         plots.plot_comparison(comparison, title, plot_file)
 
 
-def _cell(mean: float, deviation: float, spec: str, permutations: int) -> str:
+def _cell(figure: tuple[float, float], spec: str, permutations: int) -> str:
+    mean, deviation = figure
     return f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if permutations > 1 else "")

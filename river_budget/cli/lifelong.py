@@ -62,7 +62,7 @@ def lifelong(
                 raise typer.BadParameter(f"{concepts}: {error}") from None
             advance(name)
     title = f"{concepts}: {len(rows)} concepts, {visits} visits of {learn:,} examples, budget {budget}, {kernel}"
-    output.print_table(title, HEADINGS, {name: _cells(life) for name, life in lives.items()})
+    output.print_table(title, HEADINGS, [[name, *_cells(life)] for name, life in lives.items()])
     if json_file:
         content = {name: life.to_dict() for name, life in lives.items()}
         output.write_json(json_file, {"title": title, "models": content})

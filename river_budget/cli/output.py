@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,14 @@ def import_plots() -> Any:
     return plots
 
 
-def print_table(title: str, headings: Sequence[str], lines: Mapping[str, Sequence[str]]) -> None:
-    """Print a title, and a line of cells for each algorithm."""
+def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Print a title, and lines of cells of which the first names an algorithm."""
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("algorithm", no_wrap=True)
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, cells in lines.items():
-        table.add_row(name, *cells)
+    for cells in lines:
+        table.add_row(*cells)
     # A pipe has no width that would have to be kept to.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
     console.print(title, soft_wrap=True)

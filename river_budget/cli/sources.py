@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from river import datasets
@@ -13,11 +13,12 @@ from river.stream.utils import open_filepath
 from river_budget import synth
 from river_budget.cli import files
 
-__all__ = ["NAMES", "Source", "rows", "source"]
+__all__ = ["NAMES", "Example", "Name", "Source", "rows", "source"]
 
 Example = tuple[dict[Any, Any], Any]
 
 NAMES = "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm or *.jsonl"
+Name = Annotated[str, typer.Option("--stream", help=f"{NAMES[0].upper()}{NAMES[1:]}.")]
 
 
 class Source(NamedTuple):

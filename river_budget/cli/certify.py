@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import bounds, comparators, evaluate
+from river_budget.cli import models, options, output, sources
+from river_budget.cli.app import app
+
+__all__ = ["certify"]
+
+HEADINGS = ["mistakes", "bound", "norm", "loss", "theorem"]
+
+
+@app.command()
+def certify(
+    stream_name: sources.Name = "gaussians",
+    target: options.Target = None,
+    budget: options.Budget = 1000,
+    gamma: options.Gamma = None,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Number of examples; the search for competitors takes time.")
+    ] = 2000,
+    seed: options.Seed = 42,
+    json_file: options.JsonFile = None,
+    plot_file: options.PlotFile = None,
+) -> None:
+    """Run every algorithm that has a mistake bound, and print its mistakes beside the bound.
+
+    Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
+    that one's norm and hinge loss. Both Projectrons compete with the norms that a Forgetron of the
+    budget competes with.
+
+    """
+    output.check_folders(json_file, plot_file)
+    plots = output.import_plots() if plot_file else None
+    source = sources.source(stream_name, target, seed)
+    rows = sources.rows(source.examples, stream_name, limit)
+    if source.scale:
+        rows = _scaled(rows)
+    kernel = models.rbf(source.gamma if gamma is None else gamma)
+    if rows:
+        kernel = kernel.resolve(rows[0][0])
+    try:
+        span = comparators.Span(kernel, rows)
+    except ValueError as error:
+        raise typer.BadParameter(f"{stream_name}: {error}") from None
+    norm_bound = bounds.forgetron_norm(budget)
+    certificates: dict[str, evaluate.Certificate] = {}
+    with output.progress(6) as advance:
+        for model in [
+            rb.KernelPerceptron(kernel),
+            rb.Forgetron(kernel, budget),
+            rb.Projectron(kernel, norm_bound=norm_bound),
+            rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
+            rb.SimplifiedForgetron(kernel, budget),
+            rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=seed),
+        ]:
+            certificate = evaluate.certify(model, rows, span=span)
+            certificates[certificate.name] = certificate
+            advance(certificate.name)
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
+    lines = [line for certificate in certificates.values() for line in _lines(certificate)]
+    output.print_table(title, HEADINGS, lines)
+    if json_file:
+        content = {name: certificate.to_dict() for name, certificate in certificates.items()}
+        output.write_json(json_file, {"title": title, "models": content})
+    if plots:
+        plots.plot_certificates(certificates, title, plot_file)
+
+
+def _lines(certificate: evaluate.Certificate) -> list[list[str]]:
+    return [
+        [
+            certificate.name,
+            f"{certificate.n_mistakes:,}",
+            f"{guarantee.mistakes:,.0f}",
+            f"{guarantee.norm:.2f}",
+            f"{guarantee.loss:,.0f}",
+            "; ".join([guarantee.theorem, *(f"lacks {name}" for name in guarantee.failed)]),
+        ]
+        for guarantee in certificate.guarantees
+    ]
+
+
+def _scaled(rows: list[sources.Example]) -> list[Any]:
+    """Return examples as a pipeline with a scaler would learn them."""
+    scaler, scaled = preprocessing.StandardScaler(), []
+    for x, y in rows:
+        scaler.learn_one(x)
+        scaled.append((scaler.transform_one(x), y))
+    return scaled
