@@ -1,0 +1,151 @@
+"""Table 2 and Figure 2 of the Tightest paper."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from matplotlib.figure import Figure
+
+import river_budget as rb
+from river_budget import plots
+from river_budget.base import KernelClassifier
+from river_budget.published import TIGHTEST_ALGORITHMS, TIGHTEST_DATA_SETS, TIGHTEST_TABLE_2
+from river_budget.reproduce import data
+from river_budget.reproduce.cells import Cell, Table
+from river_budget.reproduce.runner import Experiment, Results, Task
+
+__all__ = ["EXPERIMENT"]
+
+N_REPEATS = 10
+BUDGETS = (20, 100, 500)
+FIGURE_BUDGET = 500
+
+# Sets on which Tighter^Full, whose removals take O(B N), is done within minutes; elsewhere it takes hours.
+FULL_SETS = ("Banana", "Pendigits")
+FULL = "TighterFull"
+
+# Numbers of examples of the runtime curve.
+LENGTHS = (500, 1000, 2000, 4000)
+CURVE_BUDGET = 20
+
+
+def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> KernelClassifier:
+    """Return an algorithm by the paper's name of it."""
+    if algorithm == "KernelPerceptron":
+        return rb.KernelPerceptron(kernel)
+    if algorithm == "RandomizedBudgetPerceptron":
+        return rb.RandomizedBudgetPerceptron(kernel, budget, seed)
+    validations: dict[str, Any] = {"Tighter0": "support", "TighterB": budget, FULL: "all"}
+    if algorithm in validations:
+        return rb.TighterPerceptron(kernel, budget, validation=validations[algorithm], seed=seed)
+    return getattr(rb, algorithm)(kernel, budget)
+
+
+def one_repeat(data_set: str, seed: int, folder: Path | None) -> dict[str, float]:
+    """Return test accuracies in percent after one pass, by algorithm and budget."""
+    frame, labels, test, truth = _frames(data_set, seed, folder)
+    kernel = rb.RBF(gamma=1 / (2 * TIGHTEST_DATA_SETS[data_set][3]))
+    accuracies = {}
+    for algorithm in TIGHTEST_ALGORITHMS:
+        if algorithm == FULL and data_set not in FULL_SETS:
+            continue
+        for budget in BUDGETS if algorithm != "KernelPerceptron" else [0]:
+            learner = model(algorithm, kernel, budget, seed)
+            learner.learn_many(frame, labels)
+            right = np.array(learner.predict_many(test)) == truth
+            accuracies[f"{algorithm}/{budget}"] = 100 * float(right.mean())
+    return accuracies
+
+
+def _frames(data_set: str, seed: int, folder: Path | None) -> tuple[Any, Any, Any, Any]:
+    """Return the scaled and shuffled training part, and the test part with its labels."""
+    X, y, X_test, y_test = data.split(data_set, seed, folder)
+    mean, deviation = X.mean(axis=0), X.std(axis=0)
+    deviation[deviation == 0] = 1.0
+    order = np.random.default_rng(1000 + seed).permutation(len(X))
+    train, test = (pd.DataFrame((part - mean) / deviation) for part in (X[order], X_test))
+    return train, pd.Series(y[order]), test, y_test
+
+
+def seconds(algorithm: str, n: int) -> float:
+    """Return the time to learn so many examples of a checkerboard."""
+    frame, labels, _, _ = _frames("NCheckerb", 0, None)
+    width = TIGHTEST_DATA_SETS["NCheckerb"][3]
+    learner = model(algorithm, rb.RBF(gamma=1 / (2 * width)), CURVE_BUDGET, seed=0)
+    learner.clone().learn_many(frame[:100], labels[:100])
+    start = time.perf_counter()
+    learner.learn_many(frame[:n], labels[:n])
+    return time.perf_counter() - start
+
+
+def tasks(folder: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], list[str]]:
+    found, missing = [], []
+    for data_set in TIGHTEST_DATA_SETS:
+        if data_set != "NCheckerb" and not data.has(data_set, folder):
+            missing.append(f"Table 2: {data_set} is not there")
+        elif not quick or data_set in ("Banana", "NCheckerb", "Pendigits"):
+            found += [
+                Task(f"tightest/{data_set}/{seed}", one_repeat, (data_set, seed, folder))
+                for seed in range(1 if quick else N_REPEATS)
+            ]
+    found += [
+        Task(f"tightest/seconds/{algorithm}/{n}", seconds, (algorithm, n))
+        for algorithm in ("TightestPerceptron", FULL)
+        for n in (LENGTHS[:2] if quick else LENGTHS)
+    ]
+    return found, missing
+
+
+def tables(results: Results) -> list[Table]:
+    made = []
+    for data_set in TIGHTEST_DATA_SETS:
+        repeats = [
+            result for name, result in results.items() if name.startswith(f"tightest/{data_set}/")
+        ]
+        cells = []
+        for i, algorithm in enumerate(TIGHTEST_ALGORITHMS):
+            for budget in BUDGETS:
+                key = f"{algorithm}/{0 if algorithm == 'KernelPerceptron' else budget}"
+                values = tuple(repeat[key] for repeat in repeats if key in repeat)
+                published = TIGHTEST_TABLE_2[budget][data_set][i]
+                if values:
+                    cells.append(Cell(algorithm, f"B={budget}", values, published, True))
+        if cells:
+            title = f"Tightest paper, Table 2: {data_set}, test accuracy (%)"
+            made.append(Table(title, tuple(cells)))
+    return made
+
+
+def draw(results: Results, folder: Path) -> dict[str, str]:
+    """Draw Figure 2: hypotheses (a-h), and the time that the best two take (i)."""
+    frame, labels, _, _ = _frames("NCheckerb", 0, None)
+    kernel = rb.RBF(gamma=1 / (2 * TIGHTEST_DATA_SETS["NCheckerb"][3]))
+    models = {}
+    for algorithm in TIGHTEST_ALGORITHMS:
+        if algorithm != FULL:
+            models[algorithm] = model(algorithm, kernel, FIGURE_BUDGET, seed=0)
+            models[algorithm].learn_many(frame, labels)
+    title = f"NCheckerboard, B={FIGURE_BUDGET}"
+    limits = (float(frame.min().min()), float(frame.max().max()))
+    plots.plot_decision_regions(models, (0, 1), limits, title, folder / "tightest.png")
+
+    figure = Figure(figsize=(5, 3), layout="constrained")
+    axes = figure.subplots()
+    for algorithm in ("TightestPerceptron", FULL):
+        times = {n: results.get(f"tightest/seconds/{algorithm}/{n}") for n in LENGTHS}
+        known = {n: value for n, value in times.items() if value is not None}
+        axes.plot(list(known), list(known.values()), "o-", label=algorithm)
+    axes.set(xlabel="examples", ylabel="seconds", title=f"NCheckerboard, B={CURVE_BUDGET}")
+    axes.legend()
+    figure.savefig(folder / "tightest-time.png", dpi=72)
+    return {
+        f"Tightest paper, Figure 2 (a) to (h): {title}": "tightest.png",
+        "Tightest paper, Figure 2 (i): time to learn": "tightest-time.png",
+    }
+
+
+EXPERIMENT = Experiment("Tightest paper", tasks, tables, draw)
