@@ -1,0 +1,15 @@
+"""Saving and loading, so that nothing is lost and nothing is let in.
+
+A checkpoint is a safetensors file: arrays, and beside them one text of JSON with everything else.
+Loading runs no code, whoever wrote the file: it builds a new model from its parameters, with all their
+checks, and fills in what was learned, value by value, each of the kind and size that the model has. A
+digest finds files that are torn or have changed.
+
+"""
+
+from __future__ import annotations
+
+from .files import Checkpointer, dumps, load, loads, restore, save
+from .state import CheckpointError
+
+__all__ = ["CheckpointError", "Checkpointer", "dumps", "load", "loads", "restore", "save"]

@@ -1,0 +1,249 @@
+"""Checkpoints as bytes and as files."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.numpy import load as read_tensors
+from safetensors.numpy import save as write_tensors
+
+import river_budget
+from river_budget.checkpoint.state import CheckpointError, Reader, Tensors, Writer
+from river_budget.checks import check_count
+
+__all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "save"]
+
+FORMAT = "river_budget checkpoint"
+VERSION = 1
+
+# What reading a file that was made to deceive may raise.
+DECEIVED = (
+    ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
+)  # fmt: skip
+
+
+def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
+    """Write a model to a file, all of it or nothing.
+
+    The file is written beside its place, forced to the disk and then moved there, so that a crash at any
+    time leaves the old file or the new one.
+
+    Parameters
+    ----------
+    model
+        A classifier of this package, or a pipeline of `StandardScaler` and one.
+    path
+        Where it goes.
+    extra
+        What else is to be kept: names and plain values.
+
+    Raises
+    ------
+    CheckpointError
+        If a part of the model cannot be stored, which the message names.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+
+    >>> import pathlib, tempfile
+    >>> from river_budget import checkpoint, synth
+    >>> import river_budget as rb
+
+    >>> model = rb.Forgetron(budget=10)
+    >>> for x, y in synth.TwoGaussians(100, seed=1):
+    ...     model.learn_one(x, y)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> checkpoint.save(model, path)
+    >>> checkpoint.load(path).n_mistakes == model.n_mistakes
+    True
+
+    """
+    path = Path(path)
+    data = dumps(model, extra)
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
+        raise
+    _sync_folder(path.absolute().parent)
+
+
+def load(path: str | Path) -> Any:
+    """Return the model that `save` wrote.
+
+    It goes on, bit for bit, as the one that was saved would have.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is torn, changed, foreign, or of a later version, which the message tells.
+    OSError
+        If the file cannot be read.
+
+    """
+    model, _ = restore(path)
+    return model
+
+
+def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
+    """Return the model that `save` wrote, and what else was kept; see `load`."""
+    try:
+        return loads(Path(path).read_bytes())
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}") from None
+
+
+def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
+    """Return a model as bytes; see `save`."""
+    writer = Writer()
+    content = {
+        "model": writer.model(model),
+        "extra": writer.value(dict(extra or {})),
+        "river_budget": river_budget.__version__,
+        "river": version("river"),
+    }
+    text = json.dumps(content)
+    metadata = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "content": text,
+        "sha256": _digest(text, writer.tensors),
+    }
+    return write_tensors(writer.tensors, metadata)
+
+
+def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
+    """Return the model and what else was kept that `dumps` made bytes of; see `load`."""
+    try:
+        tensors, metadata = read_tensors(data), _metadata(data)
+    except (SafetensorError, *DECEIVED) as error:
+        raise CheckpointError(f"this is no whole safetensors file: {error}") from None
+    if metadata.get("format") != FORMAT:
+        raise CheckpointError("this is a safetensors file, but no checkpoint of river_budget")
+    if metadata.get("version") != str(VERSION):
+        raise CheckpointError(
+            f"this is a checkpoint of version {metadata.get('version')!r}, and version {VERSION} can be read"
+        )
+    text = metadata.get("content", "")
+    if metadata.get("sha256") != _digest(text, tensors):
+        raise CheckpointError("this checkpoint has changed since it was written")
+    try:
+        content = json.loads(text)
+        reader = Reader(tensors)
+        return reader.model(content["model"]), reader.value(content["extra"])
+    except CheckpointError:
+        raise
+    except DECEIVED as error:
+        raise CheckpointError(f"this checkpoint makes no model: {error!r}") from None
+
+
+class Checkpointer:
+    """Saves a model every so many rounds of a loop.
+
+    Parameters
+    ----------
+    model
+        The model; see `save`.
+    path
+        Where the newest checkpoint goes. The ones before it are beside it: with `.1` after the name,
+        then `.2`, and so on.
+    every
+        Number of rounds from one checkpoint to the next.
+    keep
+        Number of checkpoints that are kept, the newest included.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+    CheckpointError
+        If the model cannot be stored.
+
+    Examples
+    --------
+
+    >>> import pathlib, tempfile
+    >>> from river_budget import checkpoint, synth
+    >>> import river_budget as rb
+
+    >>> model = rb.Forgetron(budget=10)
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> checkpointer = checkpoint.Checkpointer(model, path, every=40, keep=2)
+    >>> for x, y in synth.TwoGaussians(100, seed=1):
+    ...     model.learn_one(x, y)
+    ...     checkpointer.step()
+    >>> checkpoint.load(path).n_rounds
+    80
+
+    """
+
+    def __init__(self, model: Any, path: str | Path, every: int = 1000, keep: int = 1) -> None:
+        check_count("every", every)
+        check_count("keep", keep)
+        dumps(model)
+        self.model = model
+        self.path = Path(path)
+        self.every = every
+        self.keep = keep
+        self._n_steps = 0
+
+    def step(self, extra: Mapping[str, Any] | None = None) -> None:
+        """Count one more round, and save the model if it is time to."""
+        self._n_steps += 1
+        if self._n_steps % self.every == 0:
+            self.save(extra)
+
+    def save(self, extra: Mapping[str, Any] | None = None) -> None:
+        """Save the model now."""
+        for age in range(self.keep - 1, 1, -1):
+            if self._older(age - 1).exists():
+                os.replace(self._older(age - 1), self._older(age))
+        if self.keep > 1 and self.path.exists():
+            self._older(1).unlink(missing_ok=True)
+            os.link(self.path, self._older(1))
+        save(self.model, self.path, extra)
+
+    def _older(self, age: int) -> Path:
+        return self.path.with_name(f"{self.path.name}.{age}")
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """Return the texts in the head of a safetensors file."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + size])["__metadata__"]
+
+
+def _digest(text: str, tensors: Tensors) -> str:
+    """Return a digest of all that a checkpoint holds."""
+    digest = hashlib.sha256(f"{FORMAT} {VERSION} {text}".encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(tensor.tobytes())
+    return digest.hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Force a folder's entries to the disk, where the system can."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
