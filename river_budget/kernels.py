@@ -92,7 +92,8 @@ class VectorKernel(Kernel):
     @property
     def program(self) -> NDArray[np.float64]:
         gamma = math.nan if self.gamma is None else self.gamma
-        return np.array([self.pairing, self.profile, gamma, self.coef0, self.degree, False])
+        values = [self.pairing, self.profile, gamma, self.coef0, self.degree, False]
+        return np.array(values, np.float64)
 
 
 class _Radial(VectorKernel):
@@ -263,7 +264,7 @@ class AdditiveRationalQuadratic(_Radial):
     def program(self) -> NDArray[np.float64]:
         program = super().program
         n_names = len(self.names or ())
-        program[2] *= n_names
+        program[2] = float(program[2]) * n_names
         program[4] = n_names
         return program
 

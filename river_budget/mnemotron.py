@@ -231,7 +231,7 @@ class Mnemotron(KernelClassifier):
         rows, margins, chances, weights = opinions
         n = self._support.n
         slot = rounds.learn(
-            y, rows, self._owners, self._lambdas, self._noises, self.novelty, self.budget,
+            y, rows, self._owners, self._lambdas, self._noises, float(self.novelty), self.budget,
             self._support.born, n, self._means, self._covariances, self._inverses, self._scales,
             self._log_weights, margins, chances, weights,
         )  # fmt: skip

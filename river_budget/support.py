@@ -28,6 +28,9 @@ __all__ = ["Floats", "SupportSet", "lengthened", "support_set"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.uint32]
 
+# In the place of an example that is not there to be compared with.
+UNLIKE_ANY = object()
+
 # Below this, a common factor of the coefficients is multiplied into them.
 SMALLEST_SCALE = 1e-100
 
@@ -209,7 +212,7 @@ class SupportSet(abc.ABC):
             self._alphas *= self._scale
             self._scale = 1.0
         if self._example is not None:
-            self._example = None, *self._example[1:]
+            self._example = UNLIKE_ANY, *self._example[1:]
 
     def shift(self, change: Floats) -> None:
         """Add to the coefficients (n,), by slots."""
@@ -324,9 +327,9 @@ class VectorSupportSet(SupportSet):
             return example[1]
         if self._is_selective:
             x = self._visible(x)
-        _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
-        sheet = np.empty(sheet_size)
         try:
+            _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
+            sheet = np.empty(sheet_size)
             pack_into(sheet, self._alphas.nbytes, *x.values())
         except NOT_NUMBERS:
             raise self._unfit(x) from None
@@ -413,7 +416,7 @@ class VectorSupportSet(SupportSet):
         line, f = loops.scan(
             block.lines, signs, start, threshold, sheet, self._program, rows, *self._hypothesis
         )
-        self._example = None, f, layout, sheet
+        self._example = UNLIKE_ANY, f, layout, sheet
         return line, f
 
     def decide_block(self, block: Block) -> Floats:
@@ -542,6 +545,8 @@ class VectorSupportSet(SupportSet):
 
     def _visible(self, x: Features) -> Features:
         """Return what the kernel looks at in x, all of which has to be fit."""
+        if not isinstance(x, dict):
+            raise self._unfit(x)
         visible = self.kernel.visible(list(x))
         if visible is None:
             return x

@@ -366,3 +366,34 @@ def test_what_cannot_be_reproduced(run, arguments, message):
     code, out, err = run("reproduce", *arguments)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_a_run_goes_on_where_its_checkpoint_stood(run, tmp_path):
+    whole, torn, saved = tmp_path / "whole.csv", tmp_path / "torn.csv", tmp_path / "model"
+    whole.write_text(CSV)
+    torn.write_text("".join(CSV.splitlines(keepends=True)[:36]) + "red,1,yes\n")
+    options = ["--target", "y", "--model", "tightest", "--budget", "10"]
+    _, expected, _ = run("learn", whole, *options)
+    resumable = [*options, "--checkpoint", saved, "--every", "10"]
+    code, first, err = run("learn", torn, *resumable)
+    assert (code, len(first.splitlines())) == (2, 35)
+    assert "line 37 has 'red'" in err
+    code, rest, err = run("learn", whole, *resumable)
+    assert code == 0
+    assert err == "river-budget: going on from example 31\n"
+    assert first.splitlines()[:30] + rest.splitlines() == expected.splitlines()
+
+
+def test_checkpoints_that_do_not_fit(run, tmp_path):
+    data, saved = tmp_path / "some.csv", tmp_path / "model"
+    data.write_text(CSV)
+    options = ["learn", data, "--target", "y", "--every", "10", "--checkpoint"]
+    assert run(*options, saved, "--model", "forgetron")[0] == 0
+    code, _, err = run(*options, saved, "--model", "tightest")
+    assert code == 2
+    assert "holds another model" in err
+    saved.write_bytes(saved.read_bytes()[:-1])
+    code, _, err = run(*options, saved, "--model", "forgetron")
+    assert code == 2
+    assert "this is no whole safetensors file" in err
+    assert "the folder of absent/model does not exist" in run(*options, "absent/model")[2]

@@ -120,13 +120,8 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         "river": version("river"),
     }
     text = json.dumps(content)
-    metadata = {
-        "format": FORMAT,
-        "version": str(VERSION),
-        "content": text,
-        "sha256": _digest(text, writer.tensors),
-    }
-    return write_tensors(writer.tensors, metadata)
+    head = {"version": VERSION, "sha256": _digest(text, writer.tensors), "content": text}
+    return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})
 
 
 def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
@@ -135,16 +130,17 @@ def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
         tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *DECEIVED) as error:
         raise CheckpointError(f"this is no whole safetensors file: {error}") from None
-    if metadata.get("format") != FORMAT:
+    if FORMAT not in metadata:
         raise CheckpointError("this is a safetensors file, but no checkpoint of river_budget")
-    if metadata.get("version") != str(VERSION):
-        raise CheckpointError(
-            f"this is a checkpoint of version {metadata.get('version')!r}, and version {VERSION} can be read"
-        )
-    text = metadata.get("content", "")
-    if metadata.get("sha256") != _digest(text, tensors):
-        raise CheckpointError("this checkpoint has changed since it was written")
     try:
+        head = json.loads(metadata[FORMAT])
+        if head["version"] != VERSION:
+            raise CheckpointError(
+                f"this is a checkpoint of version {head['version']}, and version {VERSION} can be read"
+            )
+        text = head["content"]
+        if head["sha256"] != _digest(text, tensors):
+            raise CheckpointError("this checkpoint has changed since it was written")
         content = json.loads(text)
         reader = Reader(tensors)
         return reader.model(content["model"]), reader.value(content["extra"])
@@ -227,7 +223,7 @@ class Checkpointer:
 def _metadata(data: bytes) -> dict[str, str]:
     """Return the texts in the head of a safetensors file."""
     size = int.from_bytes(data[:8], "little")
-    return json.loads(data[8 : 8 + size])["__metadata__"]
+    return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
 def _digest(text: str, tensors: Tensors) -> str:

@@ -23,7 +23,7 @@ from river_budget import kernels
 from river_budget.base import KernelClassifier, Labels
 from river_budget.factor import GramFactor
 from river_budget.support import SupportSet, support_set
-from river_budget.validation import SupportVectors, ValidationSet
+from river_budget.validation import Reservoir, SupportVectors, ValidationSet
 
 __all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 
@@ -334,14 +334,15 @@ class Reader:
         fresh.n = len(fresh._table)
         fresh._values = self._array(node["values"], np.float64, (fresh.n,))
         fresh._signs = self._array(node["signs"], np.float64, (fresh.n,))
-        largest = n if type(fresh) is SupportVectors else getattr(fresh, "_size", math.inf)
-        _require(fresh.n <= largest, "a validation set is too large")
-        _require(type(fresh) is not SupportVectors or fresh.n == n, "a validation set is too small")
+        _require(
+            fresh.n == n or not isinstance(fresh, SupportVectors), "a Gram matrix has another size"
+        )
         if "_store" in node:
             fresh._store = self._support(node["_store"], fresh.n)
-        for name in ("_rng", "_n_offered"):
-            if hasattr(fresh, name):
-                setattr(fresh, name, self._state(node[name], getattr(fresh, name), n))
+        if isinstance(fresh, Reservoir):
+            fresh._rng = self._random(node["_rng"])
+            fresh._n_offered = self._state(node["_n_offered"], 0, n)
+            _require(fresh.n == min(fresh._size, fresh._n_offered), "a reservoir is not full")
         return fresh
 
     def _random(self, node: Any) -> random.Random:

@@ -1,22 +1,27 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.status import Status
-from river import compose, metrics
+from river.compose import Pipeline
 from river.stream.utils import open_filepath
 
+from river_budget import checkpoint
 from river_budget.base import classifier_of
-from river_budget.cli import files, models, options
+from river_budget.cli import files, models, options, output
 from river_budget.cli.app import app
 
 __all__ = ["learn"]
+
+COUNTERS = ("n_seen", "n_labelled", "n_right")
 
 
 @app.command()
@@ -36,6 +41,15 @@ def learn(
         ),
     ] = None,
     seed: options.Seed = 42,
+    checkpoint_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint", help="Save the model here, and go on from here if there is one already."
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(min=1, help="Number of examples from one checkpoint to the next.")
+    ] = 1000,
 ) -> None:
     """Predict, then learn, line by line, and write each prediction as a line of JSON.
 
@@ -44,21 +58,22 @@ def learn(
     prediction, the margin (positive for the positive class), the label, and the share of right
     predictions so far.
 
+    With a checkpoint, a run on the same input goes on after a crash: the examples that the checkpoint has
+    seen are passed over, and the first one that is not is told on standard error.
+
     """
     if form not in (None, *files.FORMATS):
         raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(files.FORMATS)}")
-    chosen = models.algorithms(model)
-    if len(chosen) != 1:
-        raise typer.BadParameter(f"--model takes one algorithm, got {model!r}")
-    (algorithm,) = chosen.values()
+    output.check_folders(checkpoint_file)
     kernel = models.rbf(gamma)
     try:
         with _opened(file) as lines, _status() as show:
             form = form or files.format_of(file)
             if form is None:
                 form, lines = files.recognized(lines, target)
-            learner = models.build(algorithm, kernel, budget, seed, scale=form != "libsvm")
-            for answer in _answers(files.examples(lines, form, target), learner):
+            learner = models.build(models.one(model), kernel, budget, seed, form != "libsvm")
+            life = _Life(learner, checkpoint_file, every)
+            for answer in life.answers(files.examples(lines, form, target)):
                 print(json.dumps(answer), flush=True)
                 show(f"{answer['example']:,} examples, accuracy {answer['accuracy']:.4f}")
     except BrokenPipeError:
@@ -67,23 +82,47 @@ def learn(
         raise typer.BadParameter(f"{file}: {error}") from None
 
 
-def _answers(lines: Iterator[files.Line], learner: Any) -> Iterator[dict[str, Any]]:
-    """Predict and learn line by line."""
-    pipeline = learner if isinstance(learner, compose.Pipeline) else compose.Pipeline(learner)
-    accuracy = metrics.Accuracy()
-    for example, (line, x, y) in enumerate(lines, 1):
-        try:
-            margin = classifier_of(pipeline).decision_function_one(pipeline.transform_one(x))
-            prediction = pipeline.predict_one(x)
-            if y is not None:
-                accuracy.update(y, prediction)
-                pipeline.learn_one(x, y)
-        except ValueError as error:
-            raise ValueError(f"line {line}: {error}") from None
-        yield {
-            "example": example, "prediction": prediction, "margin": margin, "label": y,
-            "accuracy": accuracy.get(),
-        }  # fmt: skip
+class _Life:
+    """A model that predicts and learns line by line, and may go on from a checkpoint."""
+
+    def __init__(self, learner: Any, path: Path | None, every: int) -> None:
+        self._pipeline = learner if isinstance(learner, Pipeline) else Pipeline(learner)
+        self._n_seen = self._n_labelled = self._n_right = 0
+        self._checkpointer: Any = None
+        if path is not None:
+            self._resume(path, every)
+
+    def _resume(self, path: Path, every: int) -> None:
+        if path.exists():
+            saved, extra = checkpoint.restore(path)
+            if repr(saved) != repr(self._pipeline):
+                raise ValueError(f"{path} holds another model than the options ask for")
+            self._pipeline = saved
+            self._n_seen, self._n_labelled, self._n_right = (extra[name] for name in COUNTERS)
+            print(f"river-budget: going on from example {self._n_seen + 1}", file=sys.stderr)
+        self._checkpointer = checkpoint.Checkpointer(self._pipeline, path, every)
+
+    def answers(self, lines: Iterator[files.Line]) -> Iterator[dict[str, Any]]:
+        """Yield an answer to each line that was not seen before."""
+        pipeline = self._pipeline
+        for line, x, y in itertools.islice(lines, self._n_seen, None):
+            try:
+                margin = classifier_of(pipeline).decision_function_one(pipeline.transform_one(x))
+                prediction = pipeline.predict_one(x)
+                if y is not None:
+                    pipeline.learn_one(x, y)
+            except ValueError as error:
+                raise ValueError(f"line {line}: {error}") from None
+            self._n_seen += 1
+            self._n_labelled += y is not None
+            self._n_right += y is not None and prediction == y
+            yield {
+                "example": self._n_seen, "prediction": prediction, "margin": margin, "label": y,
+                "accuracy": self._n_right / self._n_labelled if self._n_labelled else 0.0,
+            }  # fmt: skip
+            if self._checkpointer is not None:
+                counts = (self._n_seen, self._n_labelled, self._n_right)
+                self._checkpointer.step(dict(zip(COUNTERS, counts, strict=True)))
 
 
 def _opened(file: str) -> Any:

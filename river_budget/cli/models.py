@@ -12,7 +12,7 @@ import river_budget
 from river_budget import kernels
 from river_budget.base import KernelClassifier
 
-__all__ = ["algorithms", "build", "rbf"]
+__all__ = ["algorithms", "build", "one", "rbf"]
 
 
 def algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:
@@ -33,6 +33,14 @@ def algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:
                 f"no algorithm is called {name!r}; there are {', '.join(known)}"
             )
     return {name: known[name] for name in chosen if name}
+
+
+def one(name: str) -> type[KernelClassifier]:
+    """Return the algorithm of a name."""
+    chosen = list(algorithms(name).values())
+    if len(chosen) != 1:
+        raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
+    return chosen[0]
 
 
 def _short(name: str) -> str:
