@@ -3,7 +3,8 @@
     python -m benchmarks
 
 Each measurement is the median of several, the two sides in turns, in River's own progressive
-validation around both, on one thread. The sets that are not part of the package are read from the
+validation around both, on one thread (BLAS takes as many as it is given). Predictions are held against
+the limit: one matrix-vector product by BLAS and one vectorised exp of the same size. The sets that are not part of the package are read from the
 folder that RIVER_BUDGET_DATA names.
 
 """
@@ -11,10 +12,8 @@ folder that RIVER_BUDGET_DATA names.
 from __future__ import annotations
 
 import platform
-import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import numba
@@ -25,21 +24,8 @@ from river import datasets, evaluate, forest, linear_model, metrics
 
 import river_budget as rb
 from benchmarks import streams
+from benchmarks.timing import REPEATS, in_turns, limit
 from river_budget import bounds
-
-REPEATS = 7
-
-
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def in_turns(*works: Callable[[], object], repeats: int = REPEATS) -> list[float]:
-    """Return each work's median time in seconds; the first round only warms up."""
-    rounds = [[seconds(work) for work in works] for _ in range(repeats + 1)]
-    return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
 
 
 def validation(examples: list, model) -> Callable[[], object]:
@@ -51,6 +37,22 @@ def side_by_side(examples: list, model, other, repeats: int = REPEATS) -> tuple[
     works = validation(examples, model), validation(examples, other)
     times = in_turns(*works, repeats=repeats)
     return tuple(1e6 * t / len(examples) for t in times)
+
+
+def predictions_against_limit(n_vectors: int, n_features: int) -> tuple[float, float]:
+    """Return the times of a prediction and of the limit, in microseconds."""
+    model = rb.RemoveOldestPerceptron(rb.RBF(gamma=1 / n_features), n_vectors)
+    examples = streams.noise(4 * n_vectors, n_features)
+    for x, y in examples[:-n_vectors]:
+        model.learn_one(x, y)
+    queries = [x for x, _ in examples[-n_vectors:]]
+
+    def predictions():
+        for x in queries:
+            model.predict_one(x)
+
+    times = in_turns(predictions, limit(n_vectors, queries))
+    return tuple(1e6 * t / len(queries) for t in times)
 
 
 def blocks_against_rows(examples: list, model, size: int = 1000) -> tuple[float, float]:
@@ -92,13 +94,22 @@ def main() -> None:
         f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
     )
     print(f"{'microseconds an example: a / b':<60}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
-    logistic = linear_model.LogisticRegression()
+    for n_features, goal in [(100, "2.0"), (2, "3.0")]:
+        times = predictions_against_limit(1000, n_features)
+        report(f"1,000 vectors x {n_features} features: predict_one / BLAS and exp", goal, times)
 
+    logistic = linear_model.LogisticRegression()
     numeric, kernel = streams.numeric(), rb.RBF(gamma=1.0)
     for budget, goal in [(100, "0.8"), (1000, "1.4")]:
         model = rb.RemoveOldestPerceptron(kernel, budget)
         times = side_by_side(numeric, model, logistic)
         report(f"10 features: RemoveOldest B={budget} / logistic regression", goal, times)
+    for name, model in [
+        ("Forgetron", rb.Forgetron(kernel, budget=100)),
+        ("RandomizedBudget", rb.RandomizedBudgetPerceptron(kernel, budget=100, seed=1)),
+    ]:
+        times = side_by_side(numeric, model, logistic)
+        report(f"10 features: {name} B=100 / logistic regression", "1.0", times)
     times = blocks_against_rows(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
     report("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", times)
 

@@ -6,7 +6,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+from river import datasets
 from river.datasets import synth
+
+# Examples of a named stream, at most.
+N = 20_000
 
 DATA = Path(os.environ.get("RIVER_BUDGET_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -35,6 +39,26 @@ def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
     ]
 
 
+def clouds(n_samples: int, n_features: int = 10, density: float = 1.0, noise: float = 0.2) -> list:
+    """Two normal clouds, as dicts that hold a share `density` of the features, drawn anew each time.
+
+    The clouds are four standard deviations apart whatever is present; `noise` is the chance of a
+    label to be turned round.
+
+    """
+    rng = np.random.default_rng(1)
+    names = np.array([f"f{j}" for j in range(n_features)])
+    n_present = max(1, round(density * n_features))
+    examples = []
+    for _ in range(n_samples):
+        y = bool(rng.random() < 0.5)
+        present = np.sort(rng.choice(n_features, n_present, replace=False))
+        values = rng.normal(size=n_present) + (2 * y - 1) * 2 / np.sqrt(n_present)
+        x = dict(zip(names[present].tolist(), values.tolist(), strict=True))
+        examples.append((x, y ^ bool(rng.random() < noise)))
+    return examples
+
+
 def adult(n_samples: int = 32_561) -> list | None:
     """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
     try:
@@ -46,3 +70,33 @@ def adult(n_samples: int = 32_561) -> list | None:
         ({f"f{j}": 1.0 for j in np.flatnonzero(row)}, bool(label > 0))
         for row, label in zip(X, y, strict=True)
     ]
+
+
+def from_arrays(X: np.ndarray, y: np.ndarray) -> list:
+    names = [f"f{j}" for j in range(X.shape[1])]
+    lines = zip(X[:N].astype(float).tolist(), y[:N].tolist(), strict=True)
+    return [(dict(zip(names, x, strict=True)), bool(label)) for x, label in lines]
+
+
+def named(name: str) -> list:
+    """Return the first `N` examples of a stream, every feature present, labels as booleans."""
+    if name == "Bananas":
+        return list(datasets.Bananas())
+    if name == "Phishing":
+        return list(datasets.Phishing())
+    if name == "RandomRBFDrift":
+        drifting = synth.RandomRBFDrift(
+            seed_model=42, seed_sample=42, n_classes=2, n_features=10, n_centroids=50,
+            change_speed=0.001, n_drift_centroids=50,
+        )  # fmt: skip
+        return [(x, y == 1) for x, y in drifting.take(N)]
+    file = {"Elec2": "elec2", "Adult9": "adult_a9a", "Pendigits": "pendigits",
+            "Covertype": "covtype", "SpamAssassin": "spam_assassin"}[name]  # fmt: skip
+    data = load(file)
+    if name == "Elec2":
+        return from_arrays(data["X"][:, -6:], data["y"] > 0)
+    if name == "Pendigits":
+        return from_arrays(data["X_train"], np.isin(data["y_train"], [3, 6, 8, 9, 0]))
+    if name == "Adult9":
+        return from_arrays(data["X_train"], data["y_train"] > 0)
+    return from_arrays(data["X"], data["y"] > 0)

@@ -65,7 +65,7 @@ class BallPerceptron(Perceptron):
         support, eta = self._support, self.learning_rate
         self_value = support.self_value
         if removed is not None:
-            alpha = support.coefficients[removed]
+            alpha = support.coefficient_of(removed)
             f_removed, _ = support.decide_slot(removed)
             self._square += alpha * (alpha * support.self_value_of(removed) - 2 * f_removed)
             f -= alpha * support.kernel_row[removed]

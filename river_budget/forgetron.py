@@ -83,7 +83,7 @@ class Forgetron(BudgetPerceptron):
 
     def _update_full(self, y: float, f: float) -> None:
         r = self._support.oldest
-        alpha = self._support.coefficients[r]
+        alpha = self._support.coefficient_of(r)
         sigma, y_r = abs(alpha), math.copysign(1.0, alpha)
         f_r, _ = self._support.decide_slot(r)
         mu = y_r * (f_r + y * self._support.kernel_row[r])

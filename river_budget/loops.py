@@ -39,6 +39,7 @@ __all__ = [
     "erase",
     "load",
     "oldest",
+    "oldest_largest",
     "overwrite",
     "removal_errors",
     "removal_losses",
@@ -527,6 +528,28 @@ def oldest(born, n):
     slot = 0
     for i in range(1, n):
         if born[i] < born[slot]:
+            slot = i
+    return slot
+
+
+@numba.njit(cache=True)
+def oldest_largest(scores, born):
+    """Return the slot with the largest score, the oldest of several.
+
+    Parameters
+    ----------
+    scores
+        Score of each slot that is taken, and of a newcomer after them if there is one
+        (n,) or (n + 1,).
+    born
+        When each slot was filled (n,).
+
+    """
+    slot = 0
+    for i in range(1, len(scores)):
+        if scores[i] > scores[slot] or (
+            scores[i] == scores[slot] and i < len(born) and born[i] < born[slot]
+        ):
             slot = i
     return slot
 

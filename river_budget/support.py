@@ -144,6 +144,10 @@ class SupportSet(abc.ABC):
         """Signed coefficients (n,), by slots."""
         return self._scale * self._alphas.reshape(-1)[: self.n]
 
+    def coefficient_of(self, slot: int) -> float:
+        """Return the signed coefficient of a support vector."""
+        return self._scale * float(self._alphas[slot // loops.TILE, slot % loops.TILE])
+
     @property
     def example(self) -> Any:
         """The current example: the same object as long as it is current and f has not changed."""
@@ -166,9 +170,7 @@ class SupportSet(abc.ABC):
         (n,) or (n + 1,).
 
         """
-        ages = np.append(self._born[: self.n], self._clock)
-        (best,) = np.nonzero(scores == scores.max())
-        return int(best[np.argmin(ages[best])])
+        return int(loops.oldest_largest(scores, self.born))
 
     @property
     def by_age(self) -> NDArray[np.intp]:

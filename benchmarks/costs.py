@@ -1,0 +1,154 @@
+"""What an example costs, in time and memory, by budget, dimension, density and error rate.
+
+    python -m benchmarks.costs
+
+Each table varies one thing, and all else stays at a budget of 100, 10 features, all of them
+present, and one label in five turned round; the table by density has 784 features. All models see
+the same examples of two normal clouds, and all kernels are the default ones. A model first learns
+without being timed: the package's until the budget is full, River's for as many examples as that
+may take. Then come eleven parts of River's progressive validation, and the median part counts, in
+processor time. NoChange does nothing, so that its time is that of River's loop. The window of
+KNNClassifier is the budget. The limit is one matrix-vector product by BLAS and one vectorised exp,
+of as many vectors as the budget and as many features as are present.
+
+KernelPerceptron and KernelPAClassifier have no budget and are left out, as is TighterPerceptron with
+everything as its validation set, which has no end either; its validation set here is as large as the
+budget.
+
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import statistics
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from river import dummy, forest, linear_model, tree
+
+from benchmarks.models import knn, memory, ours, run
+from benchmarks.streams import clouds
+from benchmarks.timing import in_turns, limit
+
+PARTS = 11
+
+# Mnemotron's matrices take 80 bytes times the square of the budget, and a round that learns goes
+# through them several times.
+LARGEST_BUDGETS = {"Mnemotron": 1000}
+
+
+class Setting(NamedTuple):
+    """What a table varies."""
+
+    budget: int = 100
+    n_features: int = 10
+    density: float = 1.0
+    noise: float = 0.2
+
+    @property
+    def n_warm(self) -> int:
+        """Examples within which a perceptron that errs once in five fills its budget."""
+        return 1000 + 5 * self.budget
+
+    @property
+    def n_timed(self) -> int:
+        """Examples of a part."""
+        return 50 if self.budget * self.n_features * self.density > 5000 else 200
+
+
+TABLES = {
+    "by budget": {f"B={budget}": Setting(budget=budget) for budget in [20, 100, 500, 1000, 4000]},
+    "by dimension": {f"d={d}": Setting(n_features=d) for d in [2, 10, 100, 784]},
+    "by density": {
+        f"{density:.0%}": Setting(n_features=784, density=density) for density in [0.01, 0.1, 1.0]
+    },
+    "by noise": {f"{noise:.0%}": Setting(noise=noise) for noise in [0.05, 0.2, 0.5]},
+}
+
+
+def models(budget: int) -> dict:
+    return {
+        **ours(budget),
+        "KNNClassifier": knn(budget),
+        "ARFClassifier(10)": forest.ARFClassifier(n_models=10, seed=1),
+        "HoeffdingTree": tree.HoeffdingTreeClassifier(),
+        "LogisticRegression": linear_model.LogisticRegression(),
+        "NoChange": dummy.NoChangeClassifier(),
+    }
+
+
+class Cost(NamedTuple):
+    """What a model costs at a setting."""
+
+    microseconds: float
+    memory: int
+    is_full: bool
+
+
+@functools.cache
+def examples(setting: Setting) -> list:
+    _, *what = setting
+    return clouds(setting.n_warm + PARTS * setting.n_timed, *what)
+
+
+def is_full(model, budget: int) -> bool:
+    return getattr(model, "n_support", 0) == budget
+
+
+@functools.cache
+def cost(name: str, setting: Setting) -> Cost:
+    model = models(setting.budget)[name]
+    warm, timed = examples(setting)[: setting.n_warm], examples(setting)[setting.n_warm :]
+    for x, y in warm:
+        if is_full(model, setting.budget):
+            break
+        model.learn_one(x, y)
+    starts = range(0, len(timed), setting.n_timed)
+    times = [run(model, timed[start : start + setting.n_timed])[1] for start in starts]
+    full = is_full(model, setting.budget) or not hasattr(model, "n_support")
+    return Cost(statistics.median(times), memory(model), full)
+
+
+def limit_of(setting: Setting) -> float:
+    """Return the limit at a setting in microseconds."""
+    queries = [x for x, _ in examples(setting)[-setting.n_timed :]]
+    (time,) = in_turns(limit(setting.budget, queries))
+    return 1e6 * time / len(queries)
+
+
+def costs_of(name: str, settings: Iterable[Setting]) -> list[Cost | None]:
+    """Return what a model costs at each setting, None where it is left out."""
+    largest = LARGEST_BUDGETS.get(name, math.inf)
+    return [cost(name, setting) if setting.budget <= largest else None for setting in settings]
+
+
+def line(name: str, cells: Iterable[str]) -> str:
+    return f"{name:<26}" + "".join(f"{cell:>12}" for cell in cells)
+
+
+def times(costs: list[Cost | None]) -> list[str]:
+    return [
+        f"{c.microseconds:,.1f}{' ' if c.is_full else '*'}" if c else "left out " for c in costs
+    ]
+
+
+def kilobytes(costs: list[Cost | None]) -> list[str]:
+    return [f"{c.memory / 1000:,.1f} " if c else "left out " for c in costs]
+
+
+def main() -> None:
+    print("* the budget was not full when the time began")
+    for title, settings in TABLES.items():
+        print("\n" + line(f"microseconds {title}", [f"{name} " for name in settings]))
+        limits = [f"{limit_of(setting):,.1f} " for setting in settings.values()]
+        print(line("limit", limits))
+        for name in models(1):
+            print(line(name, times(costs_of(name, settings.values()))), flush=True)
+        print(f"\nkilobytes {title}")
+        for name in models(1):
+            print(line(name, kilobytes(costs_of(name, settings.values()))))
+
+
+if __name__ == "__main__":
+    main()
