@@ -115,7 +115,7 @@ def main() -> None:
 
     adult, kernel = streams.adult(), rb.RBF(gamma=1 / 50)
     if adult is None:
-        print(f"Adult: skipped, adult_a9a.npz is not in {streams.DATA}")
+        print("Adult: skipped, adult_a9a.npz is not in the folder that RIVER_BUDGET_DATA names")
     else:
         oldest, forgetron = rb.RemoveOldestPerceptron(kernel, 1500), rb.Forgetron(kernel, 1500)
         times = side_by_side(adult, oldest, logistic)

@@ -22,6 +22,7 @@ from river import preprocessing
 import river_budget as rb
 from benchmarks.models import ours, rivers, run
 from benchmarks.streams import named
+from river_budget.datasets import DatasetError
 
 BUDGET = 100
 KERNELS = {"Bananas": rb.RBF(gamma=1.0), "Phishing": None, "Elec2": None, "RandomRBFDrift": None}
@@ -90,8 +91,8 @@ def main() -> None:
     for axes, (name, kernel) in zip(figure.subplots(2, 2).flat, KERNELS.items(), strict=True):
         try:
             examples = named(name)
-        except FileNotFoundError as error:
-            print(f"\n{name}: left out, {error.filename} is absent")
+        except DatasetError as error:
+            print(f"\n{name}: left out, {error}")
             axes.set_axis_off()
             continue
         # What is compiled or imported at its first use is no cost of an example.

@@ -18,6 +18,7 @@ from river import preprocessing
 
 from benchmarks.models import ours, rivers, run
 from benchmarks.streams import named
+from river_budget.datasets import DatasetError
 
 GOALS = {
     "Bananas": 89.3, "Phishing": 91.2, "Elec2": 93.8, "Adult9": 84.0, "Pendigits": 99.0,
@@ -33,8 +34,8 @@ def scaled(name: str, model):
 def report(name: str, own: bool) -> str:
     try:
         examples = named(name)
-    except FileNotFoundError as error:
-        return f"\n{name}: left out, {error.filename} is absent"
+    except DatasetError as error:
+        return f"\n{name}: left out, {error}"
     lines = [f"\n{name}, {len(examples):,} examples; Mnemotron's goal: {GOALS[name]} %"]
     for budget in [20, 50, 100, 500] if own else [100]:
         models = ours(budget)

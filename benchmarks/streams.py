@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 from river import datasets
 from river.datasets import synth
 
+from river_budget.datasets import DatasetError, load
+
 # Examples of a named stream, at most.
 N = 20_000
-
-DATA = Path(os.environ.get("RIVER_BUDGET_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-
-def load(name: str) -> dict[str, np.ndarray]:
-    """Return the arrays of one of the sets in `DATA`."""
-    with np.load(DATA / f"{name}.npz") as archive:
-        return {key: archive[key] for key in archive.files}
 
 
 def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
@@ -63,7 +54,7 @@ def adult(n_samples: int = 32_561) -> list | None:
     """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
     try:
         data = load("adult_a9a")
-    except FileNotFoundError:
+    except DatasetError:
         return None
     X, y = data["X_train"][:n_samples], data["y_train"][:n_samples]
     return [

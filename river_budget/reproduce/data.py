@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget import synth
+from river_budget import datasets, synth
 from river_budget.published import TIGHTEST_DATA_SETS
 
 __all__ = ["Split", "has", "load", "sparse_training_part", "split"]
@@ -49,8 +49,7 @@ def load(data_set: str, folder: Path | None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a data set."""
     if folder is None:
         raise ValueError(f"{data_set} needs the folder of the data")
-    with np.load(_path(data_set, folder)) as archive:
-        return {key: archive[key] for key in archive.files}
+    return datasets.load(FILES[data_set], folder)
 
 
 def _path(data_set: str, folder: Path) -> Path:

@@ -1,0 +1,565 @@
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import hashlib
+import http.server
+import io
+import itertools
+import subprocess
+import sys
+import tarfile
+import threading
+import zipfile
+
+import numpy as np
+import pytest
+
+from river_budget import datasets
+from river_budget.datasets import letter
+from river_budget.datasets.files import CHECKSUMS, FILES
+
+PUBLISHED_CHECKSUMS = dict(CHECKSUMS)
+
+
+class Publisher(http.server.ThreadingHTTPServer):
+    """A server of small files that may lose its connections or know nothing of ranges."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.contents: dict[str, bytes] = {}
+        self.ranges: list[str | None] = []
+        self.knows_ranges = True
+        self.cut_after: int | None = None
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        server = self.server
+        wanted = self.headers["Range"]
+        server.ranges.append(wanted)
+        content = server.contents.get(self.path.rpartition("/")[-1])
+        if content is None:
+            self.send_error(404)
+            return
+        start = 0
+        if wanted and server.knows_ranges:
+            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
+            if start >= len(content):
+                self.send_error(416)
+                return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        self.wfile.write(content[start : server.cut_after])
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def publisher():
+    """Return a server on this machine."""
+    with Publisher() as server:
+        threading.Thread(target=functools.partial(server.serve_forever, 0.01), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def publish(publisher, monkeypatch, tmp_path):
+    """Return a function that makes the publisher serve a set of so many rows instead of the true one."""
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    for name in PUBLISHED_CHECKSUMS:
+        monkeypatch.delitem(CHECKSUMS, name)
+
+    def publish(data_set, content, **rows):
+        for part, n in rows.items():
+            file = FILES[data_set][part]
+            published = file.names[0]
+            publisher.contents[published] = content
+            moved = file._replace(url=f"{publisher.url}/data/{published}", rows=n)
+            monkeypatch.setitem(FILES[data_set], part, moved)
+
+    return publish
+
+
+def zipped(**files):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as target:
+        for name, content in files.items():
+            target.writestr(name, content)
+    return archive.getvalue()
+
+
+def tarred(**files):
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as target:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            target.addfile(info, io.BytesIO(content))
+    return archive.getvalue()
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+A9A = b"-1 3:1 11:1 14:1 \n+1 1:1 123:1 \n-1 2:1 \n"
+ADULT = [
+    ({"3": 1.0, "11": 1.0, "14": 1.0}, False),
+    ({"1": 1.0, "123": 1.0}, True),
+    ({"2": 1.0}, False),
+]
+DIGITS = bz2.compress(b"5 153:3 154:18\n3 124:254\n8 155:253\n0 100:7\n3 1:1\n")
+
+
+@pytest.fixture
+def adult(publish):
+    publish("Adult9", A9A, train=3)
+
+
+def test_adult(adult):
+    assert list(datasets.Adult9()) == ADULT
+
+
+def test_ijcnn1(publish):
+    publish("IJCNN1", bz2.compress(b"-1 5:1 11:-0.731854\n1 10:1  12:0.17\n"), test=2)
+    examples = list(datasets.IJCNN1("test"))
+    assert examples == [({"5": 1.0, "11": -0.731854}, False), ({"10": 1.0, "12": 0.17}, True)]
+
+
+@pytest.mark.parametrize(
+    ("options", "labels"), [({}, [0, 0, 1]), ({"positive": (1, 3)}, [1, 0, 1])]
+)
+def test_vehicle_has_three_classes(publish, options, labels):
+    publish("SensITVehicle", bz2.compress(b"1 1:-2.9e-02\n2 100:1.5\n3 1:-.5 2:1\n"), train=3)
+    examples = list(datasets.SensITVehicle(**options))
+    assert [y for _, y in examples] == labels
+    assert examples[0][0] == {"1": -0.029}
+
+
+def test_covertype(publish):
+    row = ",".join(["2596", "51", *["0"] * 51, "1"])
+    text = f"{row},5\n{row},2\n".encode()
+    publish("Covertype", zipped(**{"covtype.data.gz": gzip.compress(text)}), all=2)
+    examples = list(datasets.Covertype())
+    assert [y for _, y in examples] == [False, True]
+    x = examples[0][0]
+    assert len(x) == 54
+    assert (x["Elevation"], x["Aspect"], x["Soil_Type_39"], x["Soil_Type_40"]) == (2596, 51, 0, 1)
+
+
+def test_letter_has_both_parts_in_one_file(publish, publisher, monkeypatch):
+    monkeypatch.setattr(letter, "N_TRAIN", 2)
+    numbers = ",".join(map(str, range(16)))
+    text = "".join(f"{name},{numbers}\n" for name in "MNZ")
+    publish("Letter", zipped(**{"letter-recognition.data": text}), train=3, test=3)
+    train, test = datasets.Letter(), datasets.Letter("test")
+    assert (train.n_samples, test.n_samples) == (2, 1)
+    assert [y for _, y in train] == [False, True]
+    ((x, y),) = test
+    assert y is True
+    assert (x["x-box"], x["yegvx"]) == (0, 15)
+    assert len(publisher.ranges) == 1
+
+
+def test_digits_of_neither_group_are_left_out(publish):
+    publish("MNIST", DIGITS, train=5)
+    assert list(datasets.MNIST()) == [
+        ({"124": 254.0}, False), ({"155": 253.0}, True), ({"1": 1.0}, False),
+    ]  # fmt: skip
+    halves = datasets.MNIST(positive=range(5), negative=range(5, 10))
+    assert [y for _, y in halves] == [False, True, False, True, True]
+
+
+def test_pendigits(publish, publisher):
+    row = ", ".join(f"{n:2}" for n in range(16))
+    content = zipped(
+        **{
+            "pendigits.tra": "".join(f" {row}, {digit}\n" for digit in range(10)),
+            "pendigits.tes": f" {row}, 8\r\n",
+            "pendigits.names": "",
+        }
+    )
+    publish("Pendigits", content, train=10, test=1)
+    examples = list(datasets.Pendigits())
+    assert [digit for digit, (_, y) in enumerate(examples) if y] == [0, 3, 6, 8, 9]
+    x = examples[0][0]
+    assert list(x.values()) == list(range(16))
+    assert (x["x1"], x["y1"], x["x8"], x["y8"]) == (0, 1, 14, 15)
+    assert list(datasets.Pendigits("test")) == [(x, True)]
+    assert len(publisher.ranges) == 1
+
+
+def test_the_classes_of_usps_are_digits_plus_one(publish):
+    text = "".join(f"{digit + 1} 1:-1 256:0.5\n" for digit in range(10))
+    publish("USPS", bz2.compress(text.encode()), train=10)
+    examples = list(datasets.USPS())
+    assert [digit for digit, (_, y) in enumerate(examples) if y] == [0, 3, 6, 8, 9]
+    assert examples[0][0] == {"1": -1.0, "256": 0.5}
+
+
+POOR = (
+    "73, Not in universe, 0, 0, High school graduate, 0, Not in universe, Widowed, "
+    "Not in universe or children, Not in universe, White, All other, Female, Not in universe, "
+    "Not in universe, Not in labor force, 0, 0, 0, Nonfiler, Not in universe, Not in universe, "
+    "Other Rel 18+ ever marr not in subfamily, Other relative of householder, 1700.09, ?, ?, ?, "
+    "Not in universe under 1 year old, ?, 0, Not in universe, United-States, United-States, "
+    "United-States, Native- Born in the United States, 0, Not in universe, 2, 0, 95, - 50000.\n"
+)
+RICH = POOR.replace("73,", "48,").replace("- 50000.", "50000+.")
+
+
+def test_census_income(publish, publisher):
+    inner = tarred(
+        **{"census-income.data": (POOR + RICH).encode(), "census-income.test": RICH.encode()}
+    )
+    publish("CensusIncome", zipped(**{"census.tar.gz": inner}), train=2, test=1)
+    (x, y), (z, rich) = datasets.CensusIncome()
+    assert (y, rich) == (False, True)
+    assert len(x) == 40
+    assert (x["age"], z["age"]) == (73.0, 48.0)
+    assert x["education=High school graduate"] == x["year=95"] == 1.0
+    assert x["country of birth self=United-States"] == x["migration code-change in msa=?"] == 1.0
+    assert x["weeks worked in year"] == 0.0
+    assert not any("weight" in name for name in x)
+    assert list(datasets.CensusIncome("test")) == [(z, True)]
+    assert len(publisher.ranges) == 1
+
+
+def test_what_is_kept_is_not_asked_for_again(adult, publisher, tmp_path, capsys):
+    data_set = datasets.Adult9()
+    assert not data_set.is_downloaded
+    assert list(data_set) == ADULT
+    assert list(data_set) == list(datasets.Adult9()) == ADULT
+    assert data_set.is_downloaded
+    assert publisher.ranges == [None]
+    assert files(tmp_path / "Adult9") == ["a9a", "a9a.sha256"]
+    digest = hashlib.sha256(A9A).hexdigest()
+    assert (tmp_path / "Adult9" / "a9a.sha256").read_text() == f"{digest}  a9a\n"
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == f"Downloading {publisher.url}/data/a9a\n"
+
+
+def test_only_the_text_is_kept_of_an_archive(publish, tmp_path):
+    publish("MNIST", DIGITS, train=5)
+    datasets.MNIST().download(verbose=False)
+    assert files(tmp_path / "MNIST") == ["mnist", "mnist.sha256"]
+
+
+def test_a_download_can_be_forced(adult, publisher):
+    data_set = datasets.Adult9()
+    data_set.download()
+    data_set.download(force=True)
+    assert publisher.ranges == [None, None]
+    assert list(data_set) == ADULT
+
+
+def test_a_connection_that_was_cut_is_taken_up(publish, publisher, tmp_path):
+    publish("MNIST", DIGITS, train=5)
+    publisher.cut_after = 20
+    with pytest.raises(datasets.DatasetError, match=rf"cut after 20 of {len(DIGITS)} bytes"):
+        list(datasets.MNIST())
+    assert files(tmp_path / "MNIST") == ["mnist.bz2.part"]
+    publisher.cut_after = 30
+    with pytest.raises(datasets.DatasetError, match=rf"cut after 30 of {len(DIGITS)} bytes"):
+        list(datasets.MNIST())
+    publisher.cut_after = None
+    assert len(list(datasets.MNIST())) == 3
+    assert publisher.ranges == [None, "bytes=20-", "bytes=30-"]
+    assert files(tmp_path / "MNIST") == ["mnist", "mnist.sha256"]
+
+
+def test_a_server_without_ranges_starts_over(adult, publisher):
+    publisher.knows_ranges = False
+    publisher.cut_after = 20
+    with pytest.raises(datasets.DatasetError, match="cut after 20"):
+        list(datasets.Adult9())
+    publisher.cut_after = None
+    assert list(datasets.Adult9()) == ADULT
+    assert publisher.ranges == [None, "bytes=20-"]
+
+
+def test_a_whole_download_that_was_never_unpacked_starts_over(adult, publisher, tmp_path):
+    (tmp_path / "Adult9").mkdir()
+    (tmp_path / "Adult9" / "a9a.part").write_bytes(A9A)
+    assert list(datasets.Adult9()) == ADULT
+    assert publisher.ranges == [f"bytes={len(A9A)}-", None]
+
+
+def test_a_beginning_of_another_file_is_found_out_and_forgotten(adult, tmp_path):
+    (tmp_path / "Adult9").mkdir()
+    (tmp_path / "Adult9" / "a9a.part").write_bytes(b"\n" * 30)
+    with pytest.raises(datasets.DatasetError, match="a9a has 1 examples and not 3"):
+        list(datasets.Adult9())
+    assert list(datasets.Adult9()) == ADULT
+
+
+BROKEN = {
+    "HTTP Error 404": None,
+    "mnist.bz2 cannot be unpacked: Compressed file ended": DIGITS[:-10],
+    "mnist.bz2 cannot be unpacked: Invalid data stream": b"<html>Please log in</html>",
+    "mnist has 1 examples and not 5": bz2.compress(b"5 153:3\n"),
+    "mnist has 6 examples and not 5": bz2.compress(bz2.decompress(DIGITS) + b"5 153:3\n"),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_what_fails_is_told_and_leaves_nothing(publish, publisher, tmp_path, message):
+    publish("MNIST", BROKEN[message], train=5)
+    with pytest.raises(datasets.DatasetError, match=message) as caught:
+        list(datasets.MNIST())
+    told = str(caught.value)
+    assert told.startswith("MNIST: ")
+    assert f"{publisher.url}/data/mnist.bz2" in told
+    assert str(tmp_path / "MNIST") in told
+    assert "by hand" in told
+    assert files(tmp_path / "MNIST") == []
+    publisher.contents["mnist.bz2"] = DIGITS
+    assert len(list(datasets.MNIST())) == 3
+
+
+def test_nobody_listens(adult, publisher, tmp_path):
+    publisher.shutdown()
+    publisher.server_close()
+    with pytest.raises(datasets.DatasetError, match=r"Adult9: .*refused"):
+        list(datasets.Adult9())
+    assert files(tmp_path / "Adult9") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no zip", "kdd.zip cannot be unpacked: File is not a zip file"),
+        (zipped(other=b""), r"kdd.zip cannot be unpacked: .*census.tar.gz"),
+        (zipped(**{"census.tar.gz": b"no tar"}), r"census.tar.gz cannot be unpacked"),
+        (zipped(**{"census.tar.gz": tarred(other=b"")}), r"tar.gz cannot be unpacked: .*not found"),
+    ],
+)
+def test_archives_that_do_not_hold_what_they_should(publish, tmp_path, content, message):
+    publish("CensusIncome", content, train=2)
+    with pytest.raises(datasets.DatasetError, match=message):
+        list(datasets.CensusIncome())
+    assert files(tmp_path / "CensusIncome") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "checksum"), [("mnist.bz2", f"md5:{'0' * 32}"), ("mnist", f"sha256:{'0' * 64}")]
+)
+def test_a_file_that_is_not_the_published_one(publish, monkeypatch, tmp_path, name, checksum):
+    publish("MNIST", DIGITS, train=5)
+    monkeypatch.setitem(CHECKSUMS, name, checksum)
+    with pytest.raises(datasets.DatasetError, match=rf"MNIST: {name} has the \w+ checksum .* 0000"):
+        list(datasets.MNIST())
+    assert files(tmp_path / "MNIST") == []
+
+
+def test_a_file_that_changed_since_loses_its_name(adult, publisher, tmp_path):
+    data_set = datasets.Adult9()
+    data_set.download()
+    data_set.path.write_bytes(A9A.replace(b"+1", b"-1"))
+    with pytest.raises(datasets.DatasetError, match=r"not what a9a.sha256 recorded.*a9a.rejected"):
+        next(iter(data_set))
+    assert files(tmp_path / "Adult9") == ["a9a.rejected", "a9a.sha256"]
+    assert list(data_set) == ADULT
+    assert len(publisher.ranges) == 2
+
+
+def test_a_publisher_that_serves_something_else_than_before(adult, publisher, tmp_path):
+    data_set = datasets.Adult9()
+    data_set.download()
+    publisher.contents["a9a"] = A9A.replace(b"+1", b"-1")
+    with pytest.raises(datasets.DatasetError, match=r"not what a9a.sha256 recorded"):
+        data_set.download(force=True)
+    assert list(data_set) == ADULT
+    assert files(tmp_path / "Adult9") == ["a9a", "a9a.sha256"]
+    data_set.path.unlink()
+    (tmp_path / "Adult9" / "a9a.sha256").unlink()
+    assert [y for _, y in data_set] == [False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("mnist.bz2", DIGITS), ("mnist", bz2.decompress(DIGITS))]
+)
+def test_files_can_be_put_there_by_hand(publish, publisher, tmp_path, name, content):
+    publish("MNIST", None, train=5)
+    (tmp_path / "MNIST").mkdir()
+    (tmp_path / "MNIST" / name).write_bytes(content)
+    assert len(list(datasets.MNIST())) == 3
+    assert files(tmp_path / "MNIST") == sorted({name, "mnist", "mnist.sha256"})
+    assert publisher.ranges == []
+
+
+def test_a_wrong_file_that_was_put_there_by_hand(adult, publisher, tmp_path):
+    (tmp_path / "Adult9").mkdir()
+    (tmp_path / "Adult9" / "a9a").write_bytes(A9A[:20])
+    with pytest.raises(datasets.DatasetError, match=r"2 examples and not 3. It is called a9a.rej"):
+        list(datasets.Adult9())
+    assert list(datasets.Adult9()) == ADULT
+
+
+def test_river_decides_where_files_are(monkeypatch, tmp_path):
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path / "here"))
+    assert datasets.USPS("test").path == tmp_path / "here" / "USPS" / "usps.t"
+    monkeypatch.delenv("RIVER_DATA")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert datasets.Adult9().path == tmp_path / "river_data" / "Adult9" / "a9a"
+
+
+ALL = {
+    datasets.Adult9: (32_561, 16_281),
+    datasets.SensITVehicle: (78_823, 19_705),
+    datasets.IJCNN1: (49_990, 91_701),
+    datasets.Letter: (16_000, 4_000),
+    datasets.MNIST: (11_982, 1_984),
+    datasets.Pendigits: (7_494, 3_498),
+    datasets.USPS: (7_291, 2_007),
+    datasets.CensusIncome: (199_523, 99_762),
+}
+
+
+@pytest.mark.parametrize("data_set", ALL, ids=lambda data_set: data_set.__name__)
+def test_parts(data_set):
+    assert tuple(data_set(part=part).n_samples for part in ("train", "test")) == ALL[data_set]
+    with pytest.raises(ValueError, match="part must be 'train' or 'test', got 'all'"):
+        data_set(part="all")
+
+
+def test_every_published_file_has_a_name_of_its_own():
+    assert set(FILES) == {data_set.__name__ for data_set in [*ALL, datasets.Covertype]}
+    urls = {file.url for parts in FILES.values() for file in parts.values()}
+    assert all(url.startswith("https://") for url in urls)
+    names = {name for parts in FILES.values() for file in parts.values() for name in file.names}
+    assert set(CHECKSUMS) <= names
+
+
+def test_it_tells_what_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("RIVER_DATA", str(tmp_path))
+    told = repr(datasets.Adult9())
+    for text in ["Adult9", "Binary classification", "32,561", "binary/a9a", "Downloaded  False"]:
+        assert text in told
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"),
+    [((), (3,)), ((3,), ()), ((1, 2), (2, 3)), ((10,), (3,)), ((8, 8), (3,))],
+)
+def test_groups_that_are_no_task_of_digits(positive, negative):
+    with pytest.raises(
+        ValueError, match="positive and negative must be digits, and no digit twice"
+    ):
+        datasets.MNIST(positive, negative)
+
+
+@pytest.mark.parametrize("positive", [(), (1, 2, 3), (4,)])
+def test_groups_that_are_no_task_of_vehicles(positive):
+    with pytest.raises(ValueError, match="positive must be one or two of the classes 1, 2, 3"):
+        datasets.SensITVehicle(positive)
+
+
+def test_even_splits_of_ten_digits():
+    splits = list(datasets.mnist_splits())
+    assert len({frozenset(map(frozenset, split)) for split in splits}) == 126
+    assert all(
+        0 in positive and len(positive) == len(negative) == 5 for positive, negative in splits
+    )
+    assert all(datasets.MNIST(*split).n_samples == 60_000 for split in splits)
+    assert splits == list(datasets.mnist_splits())
+
+
+def test_the_package_does_not_import_its_data_sets():
+    code = "import sys, river_budget; sys.exit('river_budget.datasets' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_local_arrays(monkeypatch, tmp_path):
+    np.savez(tmp_path / "toy.npz", X=np.eye(2), y=[1, -1])
+    assert datasets.load("toy", tmp_path)["y"].tolist() == [1, -1]
+    monkeypatch.setenv("RIVER_BUDGET_DATA", str(tmp_path))
+    assert datasets.load("toy")["X"].tolist() == [[1, 0], [0, 1]]
+
+
+def test_local_arrays_that_are_not_there(monkeypatch, tmp_path):
+    monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
+    with pytest.raises(datasets.DatasetError, match="RIVER_BUDGET_DATA"):
+        datasets.load("toy")
+    with pytest.raises(datasets.DatasetError, match=r"toy.npz is absent; the folder has no sets"):
+        datasets.load("toy", tmp_path / "nowhere")
+    np.savez(tmp_path / "one.npz", X=[1])
+    np.savez(tmp_path / "other.npz", X=[1])
+    with pytest.raises(
+        datasets.DatasetError, match=r"toy.npz is absent; the folder has one, other"
+    ):
+        datasets.load("toy", tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no arrays", b"PK\x03\x04 a broken zip"])
+def test_local_files_that_hold_no_arrays(tmp_path, content):
+    (tmp_path / "toy.npz").write_bytes(content)
+    with pytest.raises(datasets.DatasetError, match=r"is not an .npz file of arrays"):
+        datasets.load("toy", tmp_path)
+
+
+def test_local_files_with_objects_are_not_run(tmp_path):
+    np.savez(tmp_path / "toy.npz", X=np.array([{}], dtype=object))
+    np.save(tmp_path / "single.npy", np.eye(2))
+    (tmp_path / "single.npy").rename(tmp_path / "single.npz")
+    for name in ["toy", "single"]:
+        with pytest.raises(datasets.DatasetError, match=r"is not an .npz file of arrays"):
+            datasets.load(name, tmp_path)
+
+
+def test_the_true_adult_has_the_published_checksum(publish, monkeypatch, shared):
+    """The publisher's text, written anew from its values."""
+    arrays = shared("data/adult_a9a.npz")
+    for part, name in [("train", "a9a"), ("test", "a9a.t")]:
+        X, y = arrays[f"X_{part}"], arrays[f"y_{part}"]
+        text = "".join(
+            f"{label:+d} {''.join(f'{j + 1}:1 ' for j in np.flatnonzero(row))}\n"
+            for row, label in zip(X, y, strict=True)
+        )
+        publish("Adult9", text.encode(), **{part: len(X)})
+        monkeypatch.setitem(CHECKSUMS, name, PUBLISHED_CHECKSUMS[name])
+        examples = list(datasets.Adult9(part))
+        assert [label for _, label in examples] == (y > 0).tolist()
+        assert [len(x) == 14 for x, _ in examples] == arrays[f"complete_{part}"].tolist()
+
+
+def test_the_true_pendigits_have_the_published_checksums(publish, monkeypatch, shared):
+    """The publisher's texts, written anew from their values."""
+    arrays = shared("data/pendigits.npz")
+    texts = {}
+    for part, name in [("train", "pendigits.tra"), ("test", "pendigits.tes")]:
+        rows = zip(arrays[f"X_{part}"].astype(int), arrays[f"y_{part}"], strict=True)
+        texts[name] = "".join(
+            f"{','.join(f'{value:3}' for value in row)}, {label}\n" for row, label in rows
+        )
+        monkeypatch.setitem(CHECKSUMS, name, PUBLISHED_CHECKSUMS[name])
+    publish("Pendigits", zipped(**texts), train=7_494, test=3_498)
+    for part in ["train", "test"]:
+        examples = list(datasets.Pendigits(part))
+        X = np.array([list(x.values()) for x, _ in examples])
+        np.testing.assert_array_equal(X, arrays[f"X_{part}"])
+        labels = np.isin(arrays[f"y_{part}"], [3, 6, 8, 9, 0])
+        assert [y for _, y in examples] == labels.tolist()
+
+
+def test_local_copies_have_the_published_sizes(shared):
+    counts = [np.bincount(shared("data/mnist.npz")[f"y_{part}"]) for part in ("train", "test")]
+    for positive, negative in itertools.islice(datasets.mnist_splits(), 0, None, 25):
+        for part, count in zip(["train", "test"], counts, strict=True):
+            assert datasets.MNIST(positive, negative, part).n_samples == count.sum()
+            assert datasets.MNIST([positive[1]], [negative[0]], part).n_samples == (
+                count[positive[1]] + count[negative[0]]
+            )
