@@ -41,6 +41,7 @@ def test_a_support_set_is_the_kernel_expansion_of_what_it_holds(kernel, data):
             vectors.append((x, coefficient))
     assert [support.vector(slot) for slot in range(support.n)] == [x for x, _ in vectors]
     assert support.coefficients.tolist() == [alpha for _, alpha in vectors]
+    assert [support.coefficient_of(slot) for slot in range(support.n)] == [a for _, a in vectors]
     square = sum(a * by_definition(kernel, vectors, s) for s, a in vectors)
     assert support.norm**2 == pytest.approx(max(0.0, square), abs=1e-6)
 
