@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -133,6 +134,38 @@ def test_splits_for_the_table_of_test_accuracies(folder):
     assert (X[:, [3, 8]] > 0).any(axis=1).all()
     X, y, X_test, _ = data.split("NCheckerb", 0, None)
     assert (len(X), len(X_test)) == (10_000, 5_000)
+
+
+class Downloaded:
+    """A published set whose parts came over the wire when they were asked for."""
+
+    there: ClassVar = set()
+
+    def __init__(self, part):
+        self.part = part
+
+    @property
+    def is_downloaded(self):
+        return self.part in self.there
+
+    def download(self):
+        self.there.add(self.part)
+
+    def __iter__(self):
+        n = 3 if self.part == "train" else 2
+        return iter([({"1": float(t), "3": 1.0}, t % 2 == 0) for t in range(n)])
+
+
+def test_a_download_does_as_well_as_a_file(monkeypatch, folder):
+    monkeypatch.setattr(data, "PUBLISHED", {"Letter": Downloaded})
+    assert not data.has("Letter", folder)
+    data.download(folder)
+    assert data.has("Letter", folder)
+    assert data.has("Letter", None)
+    X, y, X_test, y_test = data.split("Letter", 0, folder)
+    assert X.tolist() == [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]
+    assert y.tolist() == [True, False, True]
+    assert (len(X_test), y_test.tolist()) == (2, [True, False])
 
 
 def test_published_tables_have_all_cells():

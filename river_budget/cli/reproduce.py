@@ -25,6 +25,12 @@ def reproduce(
             "--data", envvar="RIVER_BUDGET_DATA", help="Folder of the data sets, as *.npz files."
         ),
     ] = None,
+    download: Annotated[
+        bool,
+        typer.Option(
+            "--download", help="Download IJCNN, Letter, Pendigits, USPS and Vehicle if need be."
+        ),
+    ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder of results; a run that was stopped goes on from there.")
     ] = Path("reproduction"),
@@ -51,6 +57,8 @@ def reproduce(
             raise typer.BadParameter(f"no paper is called {name!r}: give {', '.join(experiments)}")
     if folder is not None and not folder.is_dir():
         raise typer.BadParameter(f"{folder} is not a folder")
+    if download:
+        _download(folder)
     chosen = [experiments[name] for name in papers.split(",")]
     tasks, notes = [], []
     for experiment in chosen:
@@ -73,6 +81,15 @@ def _imported() -> Any:
             f"reproduce needs {error.name}: pip install 'river-budget[reproduce]'"
         ) from None
     return EXPERIMENTS, run
+
+
+def _download(folder: Path | None) -> None:
+    from river_budget.reproduce import data
+
+    try:
+        data.download(folder)
+    except OSError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _page(experiments: list[Any], results: dict[str, Any], notes: list[str], out: Path) -> str:

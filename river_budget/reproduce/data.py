@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from river_budget import datasets, synth
 from river_budget.published import TIGHTEST_DATA_SETS
 
-__all__ = ["Split", "has", "load", "sparse_training_part", "split"]
+__all__ = ["Split", "download", "has", "load", "sparse_training_part", "split"]
 
 # Training examples and whether each is positive, then those to test on.
 Split = tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any], NDArray[np.bool_]]
@@ -40,16 +40,52 @@ POSITIVE = {
 }
 
 
+# Sets whose published parts are the papers': a download does as well as a file.
+PUBLISHED: dict[str, type[Any]] = {
+    "IJCNN": datasets.IJCNN1,
+    "Letter": datasets.Letter,
+    "Pendigits": datasets.Pendigits,
+    "USPS": datasets.USPS,
+    "Vehicle": datasets.SensITVehicle,
+}
+PARTS = ("train", "test")
+
+
 def has(data_set: str, folder: Path | None) -> bool:
-    """Tell whether the file of a data set is in a folder."""
-    return folder is not None and data_set in FILES and _path(data_set, folder).exists()
+    """Tell whether a data set is in a folder, or was downloaded."""
+    if folder is not None and data_set in FILES and _path(data_set, folder).exists():
+        return True
+    return data_set in PUBLISHED and all(PUBLISHED[data_set](part=p).is_downloaded for p in PARTS)
+
+
+def download(folder: Path | None) -> None:
+    """Download, into River's own folder, the sets that a download does for and that are not there.
+
+    Raises
+    ------
+    DatasetError
+        If one cannot be had.
+
+    """
+    for data_set, published in PUBLISHED.items():
+        if not has(data_set, folder):
+            for part in PARTS:
+                published(part=part).download()
 
 
 def load(data_set: str, folder: Path | None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a data set."""
-    if folder is None:
-        raise ValueError(f"{data_set} needs the folder of the data")
-    return datasets.load(FILES[data_set], folder)
+    if folder is not None and _path(data_set, folder).exists():
+        return datasets.load(FILES[data_set], folder)
+    parts = {part: list(PUBLISHED[data_set](part=part)) for part in PARTS}
+    names = list(dict.fromkeys(name for x, _ in parts["train"] for name in x))
+    return {f"X_{part}": _dense(rows, names) for part, rows in parts.items()} | {
+        f"y_{part}": np.array([1 if y else -1 for _, y in rows]) for part, rows in parts.items()
+    }
+
+
+def _dense(rows: list[Any], names: list[Any]) -> NDArray[Any]:
+    return np.array([[x.get(name, 0.0) for name in names] for x, _ in rows])
 
 
 def _path(data_set: str, folder: Path) -> Path:
@@ -85,7 +121,9 @@ def split(data_set: str, seed: int, folder: Path | None) -> Split:
 
 
 def _is_positive(data_set: str, labels: NDArray[Any]) -> NDArray[np.bool_]:
-    return np.isin(labels, POSITIVE[data_set]) if data_set in POSITIVE else labels > 0
+    if data_set in POSITIVE and labels.min() >= 0:
+        return np.isin(labels, POSITIVE[data_set])
+    return labels > 0
 
 
 def _drawn(data_set: str, arrays: dict[str, NDArray[Any]], seed: int) -> Split:
