@@ -412,10 +412,11 @@ class GrowingPerceptron(Perceptron):
         [^1]: [Cesa-Bianchi, N., Conconi, A. and Gentile, C., 2004. On the generalization ability of on-line learning algorithms. IEEE Transactions on Information Theory, 50(9), pp.2050-2057.](https://doi.org/10.1109/TIT.2004.833339)
 
         """
-        f = self._support.decide(x)
+        _, f, *_ = example = self._support.look(x)
         if not self._n_rounds:
             return f
-        moment = float(np.dot(self._moments[: self._support.n], self._support.kernel_row))
+        row = self._support.row_of(example)
+        moment = float(np.dot(self._moments[: len(row)], row))
         return ((self._n_rounds + 1) * f - moment) / self._n_rounds
 
     def _add(self, coefficient: float) -> None:

@@ -88,7 +88,7 @@ class Forgetron(BudgetPerceptron):
         f_r, _ = self._support.decide_slot(r)
         mu = y_r * (f_r + y * self._support.kernel_row[r])
         phi = _largest_phi(sigma, mu, self._leeway)
-        self._leeway -= _psi(sigma, phi, mu)
+        self._leeway = max(0.0, self._leeway - _psi(sigma, phi, mu))
         self._shrinkage = phi
         self._shrinking += (1 - phi) / (1 + phi)
         self._support.replace(r, y)
@@ -110,4 +110,4 @@ def _largest_phi(sigma: float, mu: float, leeway: float) -> float:
     if _psi(sigma, 1.0, mu) <= leeway:
         return 1.0
     a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
-    return 2 * leeway / (b + math.sqrt(b**2 + 4 * a * leeway))
+    return 2 * leeway / (b + math.sqrt(max(0.0, b**2 + 4 * a * leeway)))

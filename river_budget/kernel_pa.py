@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import math
+
 from river_budget import kernels
 from river_budget.base import GrowingPerceptron
 from river_budget.checks import check_positive
+from river_budget.loops import LARGEST
 
 __all__ = ["KernelPAClassifier"]
 
@@ -63,9 +66,11 @@ class KernelPAClassifier(GrowingPerceptron):
         self.mode = mode
 
     def _update(self, y: float, f: float) -> None:
+        # A vector next to no norm at all would take a coefficient that overflows.
         loss, square = 1 - y * f, self._support.self_value
-        if loss > 0 and square > 0:
-            self._add(y * self._step(loss, square))
+        step = self._step(loss, square) if square > 0 else math.inf
+        if 0 < step <= LARGEST:
+            self._add(y * step)
 
     def _step(self, loss: float, square: float) -> float:
         if self.mode == 0:

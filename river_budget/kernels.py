@@ -382,8 +382,8 @@ class Normalized(Kernel):
         check_kernel(self.kernel)
 
     def __call__(self, x: Features, z: Features) -> float:
-        norms = self.kernel(x, x) * self.kernel(z, z)
-        return self.kernel(x, z) / math.sqrt(norms) if norms > 0 else 0.0
+        norms = math.prod(math.sqrt(max(0.0, self.kernel(v, v))) for v in (x, z))
+        return self.kernel(x, z) / norms if norms > 0 else 0.0
 
     @property
     def program(self) -> NDArray[np.float64] | None:

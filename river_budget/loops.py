@@ -298,10 +298,11 @@ def _profile(profile, gamma, coef0, degree, n_blocks, row):
 
 @numba.njit(cache=True, forceinline=True)
 def _normalize(program, x_value, pairings, n_blocks, row):
+    x_norm = math.sqrt(x_value)
     for block in range(n_blocks):
         for i in range(TILE):
-            norms = x_value * _raw_self_value(program, pairings[block, i])
-            row[block, i] = row[block, i] / math.sqrt(norms) if norms > 0.0 else 0.0
+            norms = x_norm * math.sqrt(_raw_self_value(program, pairings[block, i]))
+            row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
 
 
 @numba.njit(cache=True, forceinline=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from river_budget.kernels import (
     RationalQuadratic,
     check_kernel,
 )
-from river_budget.support import Floats, support_set
+from river_budget.support import Floats, SupportSet, support_set
 
 __all__ = ["Mnemotron"]
 
@@ -25,6 +26,9 @@ __all__ = ["Mnemotron"]
 # an element of Q K - I has become larger than this.
 WATCHED_EVERY = 64
 LARGEST_RESIDUAL = 1e-6
+
+# What `_mixed_last` is before an example was looked at: no example is None.
+NOTHING_MIXED = (None, None)
 
 
 class Mnemotron(KernelClassifier):
@@ -128,13 +132,13 @@ class Mnemotron(KernelClassifier):
         self._log_weights: Floats = np.zeros(n_experts)
         self._n_changes = 0
         self._n_rebuilds = 0
-        # The forecast of the example that was looked at last, which learning goes on from.
-        self._mixed_example: Any = None
-        self._mixture: Any = None
+        # The first kernel's example that was looked at last, and its forecast, which learning goes on
+        # from. It is replaced as a whole: threads that predict may exchange it.
+        self._mixed_last: Any = NOTHING_MIXED
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
-        return {**state, "_mixed_example": None, "_mixture": None}
+        return {**state, "_mixed_last": NOTHING_MIXED}
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
@@ -202,22 +206,21 @@ class Mnemotron(KernelClassifier):
 
     def _forecast(self, x: Features) -> tuple[float, list[Floats]]:
         """Return f(x) and what `rounds.forecast` finds on the way there."""
-        for support in self._supports:
-            support.decide(x)
-        return self._mix()
+        return self._mix([support.look(x) for support in self._supports])
 
-    def _mix(self) -> tuple[float, list[Floats]]:
-        """Return what `_forecast` does, of the support sets' current example."""
-        example = self._support.example
-        if self._mixed_example is not example:
-            self._mixed_example, self._mixture = example, self._mix_anew()
-        return self._mixture
+    def _mix(self, examples: list[Any]) -> tuple[float, list[Floats]]:
+        """Return what `_forecast` does, of one example as each support set sees it."""
+        last, forecast = self._mixed_last
+        if last is not examples[0]:
+            forecast = self._mix_anew(examples)
+            self._mixed_last = examples[0], forecast
+        return forecast
 
-    def _mix_anew(self) -> tuple[float, list[Floats]]:
+    def _mix_anew(self, examples: list[Any]) -> tuple[float, list[Floats]]:
         n = self._support.n
         rows = np.zeros((len(self._supports), self.budget + 1))
-        for row, support in zip(rows, self._supports, strict=True):
-            row[:n] = support.kernel_row
+        for row, support, example in zip(rows, self._supports, examples, strict=True):
+            row[:n] = support.row_of(example)
         opinions = [np.empty(len(self._owners)) for _ in range(3)]
         f = rounds.forecast(
             rows, self._owners, self._means, self._scales, self._log_weights, n, *opinions
@@ -227,7 +230,7 @@ class Mnemotron(KernelClassifier):
     def _learn(self, y: float, f: float, opinions: list[Floats]) -> None:
         self._n_rounds += 1
         self._n_mistakes += y * f <= 0.0
-        self._mixed_example = None
+        self._mixed_last = NOTHING_MIXED
         rows, margins, chances, weights = opinions
         n = self._support.n
         slot = rounds.learn(
@@ -247,7 +250,8 @@ class Mnemotron(KernelClassifier):
             self._watch()
 
     def _learn_block(self, block: Any, signs: Floats) -> None:
-        for y, forecast in zip(signs.tolist(), self._forecasts(block, signs), strict=True):
+        forecasts = self._forecasts(self._supports, block, signs)
+        for y, forecast in zip(signs.tolist(), forecasts, strict=True):
             self._learn(y, *forecast)
 
     def _block(self, frame: Any) -> Any:
@@ -258,15 +262,19 @@ class Mnemotron(KernelClassifier):
         return 0.5 + 0.5 * f
 
     def _decide_many(self, frame: Any) -> Floats:
-        forecasts = self._forecasts(self._block(frame), np.ones(len(frame)))
+        # Shallow copies have the same vectors, and a current example that no other thread exchanges.
+        supports = [copy.copy(support) for support in self._supports]
+        forecasts = self._forecasts(supports, self._block(frame), np.ones(len(frame)))
         return np.array([f for f, _ in forecasts], dtype=np.float64)
 
-    def _forecasts(self, block: Any, signs: Floats) -> Iterator[tuple[float, list[Floats]]]:
+    def _forecasts(
+        self, supports: Sequence[SupportSet], block: Any, signs: Floats
+    ) -> Iterator[tuple[float, list[Floats]]]:
         """Make one line after the other the current example, and yield what `_forecast` returns."""
         for line in range(len(signs)):
-            for support, lines in zip(self._supports, block, strict=True):
+            for support, lines in zip(supports, block, strict=True):
                 support.scan(lines, signs, line, math.inf)
-            yield self._mix()
+            yield self._mix([support.example for support in supports])
 
     @property
     def _weights(self) -> Floats:
@@ -277,15 +285,21 @@ class Mnemotron(KernelClassifier):
         return (weights * np.sqrt(self._scales)) @ self._means[:, : self._support.n]
 
     def _watch(self) -> None:
-        """Check a column of each inverse, another one each time, and mend those that drifted."""
+        """Check a column of each inverse, another one each time, and mend those that drifted.
+
+        All vectors have norm 1 here, even one without a direction, to which `Normalized` gives none.
+
+        """
         n = self._support.n
         slot = self._n_changes // WATCHED_EVERY % n
         for inverse, support in zip(self._inverses, self._supports, strict=True):
             _, row = support.decide_slot(slot)
+            row[slot] = 1.0
             column = inverse[:n, :n] @ row + rounds.JITTER * inverse[:n, slot]
             column[slot] -= 1.0
             if not abs(column).max() <= LARGEST_RESIDUAL:
                 gram = np.array([support.decide_slot(i)[1] for i in range(n)])
+                np.fill_diagonal(gram, 1.0)
                 inverse[:n, :n] = np.linalg.inv(gram + rounds.JITTER * np.eye(n))
                 self._n_rebuilds += 1
 

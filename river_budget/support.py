@@ -53,9 +53,10 @@ class SupportSet(abc.ABC):
 
     __slots__ = ("_alphas", "_born", "_clock", "_example", "_scale", "kernel", "n")
 
-    # The example that was looked at last, as a tuple of x, f(x) and what its kind of support set needs
-    # to store it, or None once one was stored. It makes one kernel row serve a prediction and the
-    # learning that follows, and belongs to no saved state.
+    # The example that was looked at last, as a tuple of x, f(x), what its kind of support set needs
+    # to store it, and an array that starts with its kernel row, or None once one was stored. It makes
+    # one kernel row serve a prediction and the learning that follows, and belongs to no saved state.
+    # It is replaced as a whole, so that threads that predict may exchange it under each other's eyes.
     _example: Any
 
     def __init__(self, kernel: Kernel) -> None:
@@ -68,8 +69,11 @@ class SupportSet(abc.ABC):
         self._example = None
 
     @abc.abstractmethod
-    def decide(self, x: Features) -> float:
-        """Return f(x), and keep x and its kernel row as the current example.
+    def look(self, x: Features) -> Any:
+        """Make x the current example, with f(x) and its kernel row, and return it.
+
+        What is asked of the example that is returned is true of x, whatever another thread looks at
+        meanwhile.
 
         Raises
         ------
@@ -78,10 +82,18 @@ class SupportSet(abc.ABC):
 
         """
 
+    def decide(self, x: Features) -> float:
+        """Return f(x), and make x the current example; see `look`."""
+        return self.look(x)[1]
+
+    def row_of(self, example: Any) -> Floats:
+        """Return k(x, s) for an example x and each support vector s (n,), by slots."""
+        return example[3][: self.n]
+
     @property
-    @abc.abstractmethod
     def kernel_row(self) -> Floats:
         """k(x, s) for the current example x and each support vector s (n,), by slots."""
+        return self.row_of(self._example)
 
     @property
     @abc.abstractmethod
@@ -93,10 +105,9 @@ class SupportSet(abc.ABC):
     def current(self) -> Features:
         """The current example as a dict."""
 
-    @property
     @abc.abstractmethod
-    def nearness(self) -> Floats:
-        """What is the larger, the nearer a support vector is to the current example (n,)."""
+    def nearness_to(self, example: Any) -> Floats:
+        """Return what is the larger, the nearer a support vector is to an example (n,)."""
 
     @abc.abstractmethod
     def nearness_of(self, slot: int) -> Floats:
@@ -323,13 +334,13 @@ class VectorSupportSet(SupportSet):
         self._slot_rows: list[Rows] = []
         self._layout = NO_LAYOUT
 
-    def decide(self, x: Features) -> float:
+    def look(self, x: Features) -> Any:
         example = self._example
         if example is not None and x == example[0]:
-            return example[1]
-        if self._is_selective:
-            x = self._visible(x)
+            return example
         try:
+            if self._is_selective:
+                x = self._visible(x)
             _, rows, sheet_size, pack_into = layout = self._layout_of(list(x))
             sheet = np.empty(sheet_size)
             pack_into(sheet, self._alphas.nbytes, *x.values())
@@ -341,13 +352,8 @@ class VectorSupportSet(SupportSet):
         )  # fmt: skip
         if f != f:
             raise self._unfit(x)
-        self._example = x.copy(), f, layout, sheet
-        return f
-
-    @property
-    def kernel_row(self) -> Floats:
-        _, _, _, sheet = self._example
-        return sheet[: self.n]
+        self._example = example = x.copy(), f, layout, sheet
+        return example
 
     @property
     def self_value(self) -> float:
@@ -359,9 +365,8 @@ class VectorSupportSet(SupportSet):
         names, values = self._names_and_values
         return dict(zip(names, values.tolist(), strict=True))
 
-    @property
-    def nearness(self) -> Floats:
-        _, _, (_, rows, *_), sheet = self._example
+    def nearness_to(self, example: Any) -> Floats:
+        _, _, (_, rows, *_), sheet = example
         return self._nearness(sheet, rows)
 
     def nearness_of(self, slot: int) -> Floats:
@@ -609,19 +614,14 @@ class ObjectSupportSet(SupportSet):
         super().__init__(kernel)
         self._vectors: list[Features] = []
 
-    def decide(self, x: Features) -> float:
+    def look(self, x: Features) -> Any:
         example = self._example
         if example is not None and _are_equal(x, example[0]):
-            return example[1]
+            return example
         x = copy.deepcopy(x)
         f, kernel_row = self._look_at(x)
-        self._example = x, f, x, kernel_row
-        return f
-
-    @property
-    def kernel_row(self) -> Floats:
-        _, _, _, kernel_row = self._example
-        return kernel_row
+        self._example = example = x, f, x, kernel_row
+        return example
 
     @property
     def self_value(self) -> float:
@@ -633,9 +633,8 @@ class ObjectSupportSet(SupportSet):
         _, _, x, _ = self._example
         return x
 
-    @property
-    def nearness(self) -> Floats:
-        return self._nearness(self.kernel_row)
+    def nearness_to(self, example: Any) -> Floats:
+        return self._nearness(self.row_of(example))
 
     def nearness_of(self, slot: int) -> Floats:
         _, kernel_row = self.decide_slot(slot)

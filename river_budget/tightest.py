@@ -12,6 +12,10 @@ from river_budget.validation import SupportVectors
 
 __all__ = ["TightestPerceptron"]
 
+# Counts of more than any stream has rounds come from kernel values far above 1, which multiply them
+# whenever a vector goes, and would overflow. From about 1e15 on, SciPy's Beta distribution is NaN.
+LARGEST_COUNT = 1e12
+
 
 class TightestPerceptron(BudgetPerceptron):
     """The Tightest Perceptron.
@@ -99,16 +103,17 @@ class TightestPerceptron(BudgetPerceptron):
             If a value is not a finite number that the kernel can take.
 
         """
-        self._support.decide(x)
+        example = self._support.look(x)
         if not self._support.n:
             return 0.5
-        nearest = self._support.oldest_largest(self._support.nearness)
+        nearest = self._support.oldest_largest(self._support.nearness_to(example))
         return float(self._posteriors(self._counts[nearest]))
 
     def _update(self, y: float, f: float) -> None:
         own = np.array([y > 0, y < 0], dtype=np.float64)
         if y * f > 0:
-            nearest = self._support.oldest_largest(self._support.nearness)
+            nearness = self._support.nearness_to(self._support.example)
+            nearest = self._support.oldest_largest(nearness)
             self._update_summary(nearest, own, self._support.kernel_row[nearest])
             return
         self._validation.admit(self._support, y, f)
@@ -125,12 +130,12 @@ class TightestPerceptron(BudgetPerceptron):
         alphas = np.append(support.coefficients, y)
         gram = self._validation.table
         r = support.oldest_largest(-self._removal_losses(alphas))
-        nearness = support.nearness
+        nearness = support.nearness_to(support.example)
         if r < newcomer:
             nearness = np.append(support.nearness_of(r), nearness[r])
             nearness[r] = -math.inf
         k = support.oldest_largest(nearness)
-        self._update_summary(k, self._counts[r], gram[k, r])
+        self._update_summary(k, _bounded(self._counts[r]), gram[k, r])
         self._validation.dismiss(r, alphas)
         if r < newcomer:
             self._counts[r] = self._counts[newcomer]
@@ -154,4 +159,10 @@ class TightestPerceptron(BudgetPerceptron):
         """Return P(Beta(c+ + a, c- + a) > 1/2) for rows of counts."""
         from scipy.special import betainc  # slow to import, and only needed on a full budget
 
-        return betainc(counts[..., 1] + self.prior, counts[..., 0] + self.prior, 0.5)
+        parameters = _bounded(counts + self.prior)
+        return betainc(parameters[..., 1], parameters[..., 0], 0.5)
+
+
+def _bounded(counts: Floats) -> Floats:
+    """Return rows of counts with the same ratios, and none above `LARGEST_COUNT`."""
+    return counts / np.maximum(1.0, counts.max(axis=-1, keepdims=True) / LARGEST_COUNT)

@@ -45,7 +45,7 @@ KERNELS: dict[str, Any] = {
 
 # What follows from the parameters, or belongs to no state.
 DERIVED = {
-    "kernel", "_owners", "_lambdas", "_noises", "_radius", "_decay", "_mixed_example", "_mixture",
+    "kernel", "_owners", "_lambdas", "_noises", "_radius", "_decay", "_mixed_last",
 }  # fmt: skip
 
 

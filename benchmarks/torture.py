@@ -1,0 +1,169 @@
+"""Whether a learner that is killed at any moment goes on from a whole checkpoint.
+
+python -m benchmarks.torture [kills]
+
+A process learns and saves a checkpoint every 50 rounds, and is killed at random moments. Each new
+one goes on from the newest checkpoint. A run that comes to its end is compared, byte by byte, with
+one that nothing interrupted.
+
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+
+N_ROUNDS, EVERY, KEPT = 20_000, 50, 3
+LONGEST_LIFE = 0.3  # seconds
+ROOT = Path(__file__).parents[1]
+
+
+def model_of(run: int):
+    if run % 2:
+        return rb.RandomizedBudgetPerceptron(rb.RBF(gamma=0.5), budget=20, seed=run)
+    return rb.TightestPerceptron(rb.RBF(gamma=0.5), budget=20)
+
+
+def stream_of(run: int, n_rounds: int) -> Iterator[tuple[dict, bool]]:
+    return iter(synth.TwoGaussians(n_rounds, flip=0.2, seed=run))
+
+
+def write(path: Path, run: int, n_rounds: int) -> None:
+    """Learn from the newest checkpoint on, and tell each example by one byte."""
+    model, start = model_of(run), 0
+    if path.exists():
+        model, extra = checkpoint.restore(path)
+        start = extra["example"]
+    checkpointer = checkpoint.Checkpointer(model, path, every=EVERY, keep=KEPT)
+    examples = itertools.islice(stream_of(run, n_rounds), start, None)
+    for example, (x, y) in enumerate(examples, start + 1):
+        model.learn_one(x, y)
+        checkpointer.step({"example": example})
+        os.write(1, b".")
+    checkpointer.save({"example": n_rounds})
+
+
+def killed(path: Path, run: int, n_rounds: int, patience: float) -> tuple[bool, int]:
+    """Let a writer live for a while after its first example.
+
+    Returns
+    -------
+    Whether it had to be killed, and how many examples it had learned.
+
+    """
+    command = [sys.executable, "-m", "benchmarks.torture", "--write", path, run, n_rounds]
+    with subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.PIPE, cwd=ROOT
+    ) as writer:
+        first = writer.stdout.read(1)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            writer.wait(patience)
+        writer.kill()
+        rest = writer.stdout.read()
+    if writer.returncode > 0:
+        raise RuntimeError(f"a writer failed with {writer.returncode}")
+    return writer.returncode < 0, len(first + rest)
+
+
+@dataclasses.dataclass
+class Report:
+    """What became of the writers.
+
+    Attributes
+    ----------
+    kills, runs
+        Number of writers that were killed, and of runs that came to their end.
+    loaded
+        Number of whole checkpoints that were there after a kill, the older ones included.
+    left
+        Number of kills that fell into a save and left a temporary file.
+    replayed
+        Number of examples that had to be learned again.
+    losses
+        Number of checkpoints that could not be loaded or were older than they may be, and of runs
+        that ended with another model than they would have without interruption.
+
+    """
+
+    kills: int = 0
+    runs: int = 0
+    loaded: int = 0
+    left: int = 0
+    replayed: int = 0
+    losses: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kills:,} kills, {self.runs:,} runs ended, {self.loaded:,} checkpoints loaded, "
+            f"{self.left:,} temporary files left, {self.replayed:,} examples replayed, "
+            f"{self.losses:,} losses"
+        )
+
+
+def newest(path: Path, report: Report) -> int:
+    """Load all checkpoints that there are, and return the example of the newest."""
+    examples = []
+    for place in [path, *(path.with_name(f"{path.name}.{age}") for age in range(1, KEPT))]:
+        if place.exists():
+            try:
+                examples.append(checkpoint.restore(place)[1]["example"])
+            except checkpoint.CheckpointError:
+                report.losses += 1
+    report.loaded += len(examples)
+    report.losses += examples != sorted(examples, reverse=True)
+    return examples[0] if examples else 0
+
+
+def torture(n_kills: int, n_rounds: int = N_ROUNDS, seed: int = 1) -> Report:
+    """Kill writers at random moments, and return what became of them."""
+    report, rng = Report(), random.Random(seed)
+    for run in itertools.count():
+        with tempfile.TemporaryDirectory() as folder:
+            path, start, is_killed = Path(folder, "model"), 0, True
+            while is_killed:
+                # After the last kill the run is left alone to its end.
+                patience = rng.uniform(0, LONGEST_LIFE) if report.kills < n_kills else 600
+                is_killed, learned = killed(path, run, n_rounds, patience)
+                report.kills += is_killed
+                reached, start = start + learned, newest(path, report)
+                # A byte is told after the save, so that at most one example more was learned.
+                report.losses += start < reached // EVERY * EVERY
+                report.replayed += max(0, reached - start)
+            report.left += len(list(Path(folder).glob(f".{path.name}.*")))
+            report.runs += 1
+            report.losses += path.read_bytes() != uninterrupted(run, n_rounds)
+        if report.kills >= n_kills:
+            return report
+
+
+def uninterrupted(run: int, n_rounds: int) -> bytes:
+    """Return the last checkpoint of a run that nothing interrupts."""
+    model = model_of(run)
+    for x, y in stream_of(run, n_rounds):
+        model.learn_one(x, y)
+    return checkpoint.dumps(model, {"example": n_rounds})
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--write"]:
+        path, run, n_rounds = sys.argv[2:]
+        write(Path(path), int(run), int(n_rounds))
+        return
+    report = torture(int(sys.argv[1]) if len(sys.argv) > 1 else 200)
+    print(report)
+    sys.exit(report.losses > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import sys
+import threading
+
+import pandas as pd
+import pytest
+from algorithms import each_algorithm
+
+import river_budget as rb
+from river_budget import synth
+
+N_THREADS = 4
+
+
+@pytest.fixture
+def hasty():
+    """Let threads take turns as often as the interpreter can."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def questions(model):
+    """Return what can be asked about one example without learning."""
+    asked = [model.decision_function_one, model.predict_one, model.predict_proba_one]
+    for name in ["averaged_decision_function_one", "posterior_one"]:
+        if hasattr(model, name):
+            asked.append(getattr(model, name))
+    return asked
+
+
+def answers(model, examples):
+    one = [ask(x) for x in examples for ask in questions(model)]
+    frame = pd.DataFrame(examples).fillna(0.0)
+    many = [
+        model.decision_function_many(frame).tolist(),
+        model.predict_many(frame).tolist(),
+        model.predict_proba_many(frame).to_numpy().tolist(),
+    ]
+    return one, many, model.norm, model.coefficients.tolist(), model.support_vectors
+
+
+def side_by_side(*works):
+    """Run each work in a thread of its own, all at once, and return what they return."""
+    results = [None] * len(works)
+    start = threading.Barrier(len(works))
+
+    def run(i):
+        start.wait()
+        results[i] = works[i]()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+@each_algorithm
+@pytest.mark.parametrize(
+    "kernel", [None, rb.FunctionKernel(rb.RBF(gamma=0.7))], ids=["vectors", "objects"]
+)
+def test_threads_that_predict_get_what_one_thread_gets(make, kernel, hasty):
+    model = make(kernel)
+    for x, y in synth.TwoGaussians(60, seed=1):
+        model.learn_one(x, y)
+    examples = [
+        dict(list(x.items())[t % 3 == 0 :])
+        for t, (x, _) in enumerate(synth.TwoGaussians(15 * N_THREADS, seed=2))
+    ]
+    parts = [examples[i::N_THREADS] for i in range(N_THREADS)]
+    expected = [answers(model, part) for part in parts]
+    for _ in range(10):
+        assert side_by_side(*(lambda part=part: answers(model, part) for part in parts)) == expected

@@ -1,0 +1,14 @@
+"""A short run of `benchmarks.torture`, which goes on for longer."""
+
+from __future__ import annotations
+
+from benchmarks.torture import EVERY, torture
+
+
+def test_a_learner_that_is_killed_goes_on_from_a_whole_checkpoint():
+    report = torture(n_kills=4, n_rounds=3000, seed=2)
+    assert report.losses == 0
+    assert report.kills == 4
+    assert report.runs >= 1
+    assert report.loaded > 0
+    assert report.replayed <= EVERY * report.kills
