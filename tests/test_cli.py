@@ -12,7 +12,7 @@ from river import preprocessing
 pytest.importorskip("typer")
 
 import river_budget as rb
-from river_budget import cli
+from river_budget import checkpoint, cli
 from river_budget.base import KernelClassifier
 
 CSV = "u,v,y\n" + "".join(f"{t % 7},{t % 3},{'yes' if t % 2 else 'no'}\n" for t in range(60))
@@ -382,6 +382,9 @@ def test_a_run_goes_on_where_its_checkpoint_stood(run, tmp_path):
     assert code == 0
     assert err == "river-budget: going on from example 31\n"
     assert first.splitlines()[:30] + rest.splitlines() == expected.splitlines()
+    code, nothing, err = run("learn", whole, *resumable)
+    assert (code, nothing) == (0, "")
+    assert err == "river-budget: going on from example 61\n"
 
 
 def test_checkpoints_that_do_not_fit(run, tmp_path):
@@ -392,6 +395,11 @@ def test_checkpoints_that_do_not_fit(run, tmp_path):
     code, _, err = run(*options, saved, "--model", "tightest")
     assert code == 2
     assert "holds another model" in err
+    model, _ = checkpoint.restore(saved)
+    checkpoint.save(model, saved)
+    code, _, err = run(*options, saved, "--model", "forgetron")
+    assert code == 2
+    assert "does not tell which examples" in err
     saved.write_bytes(saved.read_bytes()[:-1])
     code, _, err = run(*options, saved, "--model", "forgetron")
     assert code == 2

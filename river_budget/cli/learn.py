@@ -59,7 +59,8 @@ def learn(
     predictions so far.
 
     With a checkpoint, a run on the same input goes on after a crash: the examples that the checkpoint has
-    seen are passed over, and the first one that is not is told on standard error.
+    seen are passed over, and the first one that is not is told on standard error. The last checkpoint is
+    made at the end of the input.
 
     """
     if form not in (None, *files.FORMATS):
@@ -97,6 +98,8 @@ class _Life:
             saved, extra = checkpoint.restore(path)
             if repr(saved) != repr(self._pipeline):
                 raise ValueError(f"{path} holds another model than the options ask for")
+            if not set(COUNTERS) <= set(extra):
+                raise ValueError(f"{path} does not tell which examples it has seen")
             self._pipeline = saved
             self._n_seen, self._n_labelled, self._n_right = (extra[name] for name in COUNTERS)
             print(f"river-budget: going on from example {self._n_seen + 1}", file=sys.stderr)
@@ -121,8 +124,14 @@ class _Life:
                 "accuracy": self._n_right / self._n_labelled if self._n_labelled else 0.0,
             }  # fmt: skip
             if self._checkpointer is not None:
-                counts = (self._n_seen, self._n_labelled, self._n_right)
-                self._checkpointer.step(dict(zip(COUNTERS, counts, strict=True)))
+                self._checkpointer.step(self._counts)
+        if self._checkpointer is not None:
+            self._checkpointer.save(self._counts)
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        counts = (self._n_seen, self._n_labelled, self._n_right)
+        return dict(zip(COUNTERS, counts, strict=True))
 
 
 def _opened(file: str) -> Any:
