@@ -8,6 +8,7 @@ keeps models live with `HotStates`; `run_local` needs no engine at all and gives
 from __future__ import annotations
 
 import collections
+import copy
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
@@ -193,7 +194,7 @@ class KeyedLearner:
         if len(state) > self.max_state_bytes:
             raise ValueError(
                 f"the state of a key takes {len(state):,} bytes, and {self.max_state_bytes:,} are "
-                f"allowed: {self._advice(keyed.model, len(state))}"
+                f"allowed: {self._advice(keyed.model, state)}"
             )
         return state
 
@@ -218,6 +219,7 @@ class KeyedLearner:
 
     def _learn(self, keyed: KeyedModel, event: Event, example: tuple[dict[Any, Any], Any]) -> None:
         x, y_pred = example
+        _check_label(keyed.model, event.y)
         keyed.model.learn_one(x, event.y)
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1
@@ -233,23 +235,40 @@ class KeyedLearner:
     ) -> Prediction:
         return Prediction(event.key, event.seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
-    def _advice(self, model: Any, size: int) -> str:
-        """Return which budget would fit: the state grows no slower than in proportion to it."""
+    def _advice(self, model: Any, state: bytes) -> str:
+        """Return which budget would fit.
+
+        The texts of a state are taken to stay as long as they are, and its arrays to grow no slower
+        than in proportion to the budget. A tenth is kept free for texts that grow.
+
+        """
         classifier = classifier_of(model)
         budget = getattr(classifier, "budget", None)
         if budget is None:
             return f"{type(classifier).__name__} has no budget, take a model that has one"
-        empty = len(checkpoint.dumps(classifier.clone({"budget": 1})))
+        empty = checkpoint.dumps(classifier.clone({"budget": 1}))
+        fixed = len(state) - _array_bytes(state) + _array_bytes(empty)
         whole = len(checkpoint.dumps(classifier.clone()))
         reached = budget if whole > self.max_state_bytes else classifier.n_support
-        fitting = int(reached * (self.max_state_bytes - empty) / (size - empty))
+        room = 0.9 * self.max_state_bytes - fixed
+        fitting = int(reached * room / (len(state) - fixed)) if len(state) > fixed else 0
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
+
+
+def _array_bytes(state: bytes) -> int:
+    """Return how much of a state is arrays: what follows its head, which begins with its length."""
+    return len(state) - 8 - int.from_bytes(state[:8], "little")
 
 
 def _predict(model: Any, x: dict[Any, Any]) -> tuple[float, Any]:
     classifier = classifier_of(model)
     seen = x if classifier is model else model.transform_one(x)
     return classifier.decision_function_one(seen), classifier.predict_one(seen)
+
+
+def _check_label(model: Any, y: Any) -> None:
+    """Raise ValueError if the classifier would refuse a label: by then a scaler has learned."""
+    copy.copy(classifier_of(model)._labels).sign(y)
 
 
 class HotStates:
@@ -294,8 +313,9 @@ class HotStates:
             if len(self._live) > self._n_hot:
                 self._evict()
         self._live.move_to_end(event.key)
+        prediction = self.learner.advance(keyed, event)
         self._changed.add(event.key)
-        return self.learner.advance(keyed, event)
+        return prediction
 
     def flush(self) -> None:
         """Write all that has changed."""

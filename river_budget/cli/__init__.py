@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .app import app, main
 
-from . import certify, compare, learn, lifelong, reproduce  # each of them adds its command  # isort: skip
+from . import certify, compare, keyed, learn, lifelong, reproduce  # each of them adds its command  # isort: skip
 
-__all__ = ["app", "certify", "compare", "learn", "lifelong", "main", "reproduce"]
+__all__ = ["app", "certify", "compare", "keyed", "learn", "lifelong", "main", "reproduce"]

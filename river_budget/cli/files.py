@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import json
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river import stream
+from river.stream.utils import open_filepath
 
-__all__ = ["FORMATS", "UNREADABLE", "Format", "examples", "format_of", "recognized"]
+__all__ = [
+    "FORMATS", "UNREADABLE", "Format", "examples", "features", "format_of", "label", "opened",
+    "recognized", "rows",
+]  # fmt: skip
 
 # What reading a broken file may raise.
 UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile)
@@ -23,6 +29,11 @@ Format = str
 Line = tuple[int, dict[Any, Any], Any]
 
 FORMATS: tuple[Format, ...] = ("csv", "libsvm", "jsonl")
+
+
+def opened(file: str) -> Any:
+    """Open a file, compressed or not, or standard input, which is -."""
+    return contextlib.nullcontext(sys.stdin) if file == "-" else open_filepath(file, "infer")
 
 
 def format_of(name: str) -> Format | None:
@@ -66,7 +77,44 @@ def examples(lines: Iterable[str], form: Format, target: str | None) -> Iterator
         return _libsvm(lines)
     if target is None:
         raise ValueError(f"{form} needs --target, the name of the label")
-    return _csv(lines, target) if form == "csv" else _json_lines(lines, target)
+    return _with_target(lines, form, target)
+
+
+def rows(lines: Iterable[str], form: Format) -> Iterator[tuple[int, dict[Any, Any]]]:
+    """Yield the number of each line of csv or JSON, and its columns as they are.
+
+    Raises
+    ------
+    ValueError
+        If a line is malformed; it names the line.
+
+    """
+    return _csv(lines) if form == "csv" else _json_lines(lines)
+
+
+def features(n: int, row: dict[Any, Any], form: Format) -> dict[Any, Any]:
+    """Return the numbers of a row.
+
+    Raises
+    ------
+    ValueError
+        If a value is none; it names the line.
+
+    """
+    x = {name: _value(value, form) for name, value in row.items()}
+    for name, value in x.items():
+        if not isinstance(value, int | float):
+            raise ValueError(f"line {n} has {value!r} in column {name!r}, which is not a number")
+    return x
+
+
+def label(value: Any, form: Format) -> Any:
+    """Return the label that a column has, or None if it is empty."""
+    return None if value == "" and form == "csv" else _value(value, form)
+
+
+def _value(value: Any, form: Format) -> Any:
+    return _parsed(value) if form == "csv" else value
 
 
 def _parsed(text: str) -> Any:
@@ -79,15 +127,19 @@ def _parsed(text: str) -> Any:
     return {"True": True, "False": False}.get(text, text)
 
 
-def _csv(lines: Iterable[str], target: str) -> Iterator[Line]:
-    for n, (row, _) in enumerate(stream.iter_csv(lines), 2):  # type: ignore[arg-type]
-        if target not in row:
+def _with_target(lines: Iterable[str], form: Format, target: str) -> Iterator[Line]:
+    for n, row in rows(lines, form):
+        if form == "csv" and target not in row:
             raise ValueError(
                 f"line {n} has no column {target!r}; it has {', '.join(map(str, row))}"
             )
-        label = _parsed(row.pop(target))
-        x = {name: _parsed(text) for name, text in row.items()}
-        yield n, _numbers(n, x), None if label == "" else label
+        y = label(row.pop(target, None), form)
+        yield n, features(n, row, form), y
+
+
+def _csv(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
+    for n, (row, _) in enumerate(stream.iter_csv(lines), 2):  # type: ignore[arg-type]
+        yield n, row
 
 
 def _libsvm(lines: Iterable[str]) -> Iterator[Line]:
@@ -102,7 +154,7 @@ def _libsvm(lines: Iterable[str]) -> Iterator[Line]:
         yield n, x, y
 
 
-def _json_lines(lines: Iterable[str], target: str) -> Iterator[Line]:
+def _json_lines(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
     for n, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
@@ -110,12 +162,4 @@ def _json_lines(lines: Iterable[str], target: str) -> Iterator[Line]:
             raise ValueError(f"line {n} is not JSON: {error}") from None
         if not isinstance(row, dict):
             raise ValueError(f"line {n} is not a JSON object")
-        label = row.pop(target, None)
-        yield n, _numbers(n, row), label
-
-
-def _numbers(n: int, x: dict[Any, Any]) -> dict[Any, Any]:
-    for name, value in x.items():
-        if not isinstance(value, int | float):
-            raise ValueError(f"line {n} has {value!r} in column {name!r}, which is not a number")
-    return x
+        yield n, row

@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.status import Status
 from river.compose import Pipeline
-from river.stream.utils import open_filepath
 
 from river_budget import checkpoint
 from river_budget.base import classifier_of
@@ -68,11 +64,11 @@ def learn(
     output.check_folders(checkpoint_file)
     kernel = models.rbf(gamma)
     try:
-        with _opened(file) as lines, _status() as show:
+        with files.opened(file) as lines, output.status() as show:
             form = form or files.format_of(file)
             if form is None:
                 form, lines = files.recognized(lines, target)
-            learner = models.build(models.one(model), kernel, budget, seed, form != "libsvm")
+            learner = models.build(models.algorithm(model), kernel, budget, seed, form != "libsvm")
             life = _Life(learner, checkpoint_file, every)
             for answer in life.answers(files.examples(lines, form, target)):
                 print(json.dumps(answer), flush=True)
@@ -132,17 +128,3 @@ class _Life:
     def _counts(self) -> dict[str, int]:
         counts = (self._n_seen, self._n_labelled, self._n_right)
         return dict(zip(COUNTERS, counts, strict=True))
-
-
-def _opened(file: str) -> Any:
-    return contextlib.nullcontext(sys.stdin) if file == "-" else open_filepath(file, "infer")
-
-
-@contextlib.contextmanager
-def _status() -> Iterator[Callable[[str], None]]:
-    """Show a line on a terminal whose output goes elsewhere, and nothing otherwise."""
-    if sys.stdout.isatty() or not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    with Status("waiting for examples", console=Console(stderr=True)) as status:
-        yield status.update

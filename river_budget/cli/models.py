@@ -12,7 +12,7 @@ import river_budget
 from river_budget import kernels
 from river_budget.base import KernelClassifier
 
-__all__ = ["algorithms", "build", "one", "rbf"]
+__all__ = ["algorithm", "algorithms", "build", "rbf"]
 
 
 def algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:
@@ -35,12 +35,12 @@ def algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:
     return {name: known[name] for name in chosen if name}
 
 
-def one(name: str) -> type[KernelClassifier]:
-    """Return the algorithm of a name."""
-    chosen = list(algorithms(name).values())
+def algorithm(name: str) -> type[KernelClassifier]:
+    """Return the named algorithm of the package."""
+    chosen = algorithms(name)
     if len(chosen) != 1:
         raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
-    return chosen[0]
+    return next(iter(chosen.values()))
 
 
 def _short(name: str) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.progress import Progress
+from rich.status import Status
 from rich.table import Table
 
-__all__ = ["check_folders", "import_plots", "print_table", "progress", "write_json"]
+__all__ = ["check_folders", "import_plots", "print_table", "progress", "status", "write_json"]
 
 
 def check_folders(*paths: Path | None) -> None:
@@ -63,3 +64,13 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("running", total=total)
         yield lambda name: bar.advance(task)
+
+
+@contextlib.contextmanager
+def status() -> Iterator[Callable[[str], None]]:
+    """Show a line on a terminal whose output goes elsewhere, and nothing otherwise."""
+    if sys.stdout.isatty() or not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    with Status("waiting for examples", console=Console(stderr=True)) as line:
+        yield line.update

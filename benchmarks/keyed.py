@@ -1,0 +1,184 @@
+"""What a model for each key costs, and what a million keys would.
+
+python -m benchmarks.keyed [largest number of keys]
+
+Each size runs in a process of its own. The models are full from the start: a budget of 45 vectors of ten
+features, 8 KB as bytes. If quixstreams is installed, the same events also go through Quix Streams, from
+a mock broker in another process.
+
+"""
+
+from __future__ import annotations
+
+import collections
+import gc
+import importlib.util
+import json
+import multiprocessing
+import platform
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+import river_budget as rb
+from benchmarks.memory import resident_bytes
+from river_budget import keyed
+from river_budget.keyed import Event
+
+SIZES = (1_000, 10_000, 100_000)
+N_FEATURES, BUDGET, N_HOT = 10, 45, 10_000
+N_EVENTS = 30_000
+N_QUIX_KEYS, N_QUIX_EVENTS = 200, 40_000
+MILLION = 1_000_000
+
+
+def learner() -> keyed.KeyedLearner:
+    return keyed.KeyedLearner(lambda: rb.Forgetron(rb.RBF(gamma=0.1), budget=BUDGET))
+
+
+def events(n_keys: int, n: int, start: int = 0) -> Iterator[Event]:
+    """Yield events of random keys; labels that nothing predicts keep the models full and busy."""
+    rng = random.Random(1)
+    for seq in range(start, start + n):
+        x = {f"f{j}": rng.gauss(0, 1) for j in range(N_FEATURES)}
+        yield Event(f"key-{rng.randrange(n_keys)}", seq, x, rng.random() < 0.5)
+
+
+def full_state() -> bytes:
+    states: dict[str, bytes] = {}
+    collections.deque(keyed.run_local(events(1, 10 * BUDGET), learner(), states), maxlen=0)
+    return states["key-0"]
+
+
+def life_of(n_keys: int) -> dict[str, float]:
+    """Measure a process with that many keys, of which `N_HOT` at most are live."""
+    full = full_state()
+    gc.collect()
+    empty = resident_bytes()
+    states = {f"key-{i}": bytes(bytearray(full)) for i in range(n_keys)}
+    stored = resident_bytes()
+    hot = keyed.HotStates(learner(), states.get, states.__setitem__, N_HOT)
+    for i in range(min(n_keys, N_HOT)):
+        hot.advance(Event(f"key-{i}", 0, None, None))
+    live = resident_bytes()
+    stream = list(events(n_keys, N_EVENTS, start=10 * BUDGET))
+    start = time.perf_counter()
+    for event in stream:
+        hot.advance(event)
+    took = time.perf_counter() - start
+    return {
+        "state": len(full), "stored": stored - empty, "live": live - stored,
+        "per_second": N_EVENTS / took,
+    }  # fmt: skip
+
+
+def slope(sizes: list[int], amounts: list[float]) -> float:
+    """Return what one more takes."""
+    return float(np.polyfit(sizes, amounts, 1)[0])
+
+
+def in_a_process(function, *arguments):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def local_speed() -> float:
+    stream = list(events(N_QUIX_KEYS, N_QUIX_EVENTS))
+    start = time.perf_counter()
+    collections.deque(keyed.run_local(stream, learner()), maxlen=0)
+    return N_QUIX_EVENTS / (time.perf_counter() - start)
+
+
+def quix_speed(address: str) -> float:
+    """Return events a second through Quix Streams, from the first one to the last commit."""
+    from demos import mock_kafka
+    from river_budget import quix
+
+    with tempfile.TemporaryDirectory() as folder:
+        app = mock_kafka.application(
+            address, "benchmark",
+            auto_offset_reset="earliest", state_dir=folder, loglevel="ERROR", commit_interval=5.0,
+        )  # fmt: skip
+        first: list[float] = []
+
+        def started(value):
+            if not first:
+                first.append(time.perf_counter())
+            return value
+
+        topic = app.topic("events", key_deserializer="str", value_deserializer="json")
+        quix.apply(app.dataframe(topic).apply(started), learner())
+        app.run(count=N_QUIX_EVENTS, timeout=60, collect=False)
+        return N_QUIX_EVENTS / (time.perf_counter() - first[0])
+
+
+def through_quix() -> float:
+    from confluent_kafka import Producer
+
+    from demos import mock_kafka
+
+    with mock_kafka.broker() as address:
+        producer = Producer({"bootstrap.servers": address, "linger.ms": 20, "log_level": 0})
+        for event in events(N_QUIX_KEYS, N_QUIX_EVENTS):
+            x = {name: round(value, 3) for name, value in event.x.items()}
+            value = json.dumps({"seq": event.seq, "x": x, "y": event.y})
+            producer.produce("events", value, event.key)
+            producer.poll(0)
+        producer.flush(60)
+        return in_a_process(quix_speed, address)
+
+
+def main() -> None:
+    largest = int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[-1]
+    sizes = [size for size in SIZES if size <= largest]
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
+    print(f"{'keys':>9}{'live':>8}{'events/s':>10}{'bytes a key':>13}{'resident, live model':>22}")
+    lives = []
+    for n_keys in sizes:
+        life = in_a_process(life_of, n_keys)
+        lives.append(life)
+        n_live = min(n_keys, N_HOT)
+        print(
+            f"{n_keys:>9,}{n_live:>8,}{life['per_second']:>10,.0f}"
+            f"{life['stored'] / n_keys:>13,.0f}{life['live'] / n_live:>22,.0f}"
+        )
+    if len(sizes) > 1:
+        plan(sizes, lives)
+    if importlib.util.find_spec("quixstreams") is None:
+        print("Quix Streams: skipped, quixstreams is not installed")
+        return
+    ours, theirs = in_a_process(local_speed), through_quix()
+    print(
+        f"events/s, {N_QUIX_KEYS} keys, by run_local {ours:,.0f}, through Quix Streams "
+        f"{theirs:,.0f}: {theirs / ours:.2f} of it (goal: 0.33)"
+    )
+
+
+def plan(sizes: list[int], lives: list[dict[str, float]]) -> None:
+    """Print what a million keys cost, from what one more key costs here."""
+    live = [(size, life["live"]) for size, life in zip(sizes, lives, strict=True) if size <= N_HOT]
+    a_state = slope(sizes, [life["stored"] for life in lives])
+    a_model = slope(*map(list, zip(*live, strict=True)))
+    cold, warm = lives[-1]["per_second"], lives[0]["per_second"]
+    print(
+        f"a million keys, from the slopes ({a_state:,.0f} bytes a state, {a_model:,.0f} a model):"
+    )
+    print(f"  memory, all live           {MILLION * a_model / 1e9:8.1f} GB")
+    print(f"  memory, {N_HOT:,} live        {N_HOT * a_model / 1e9:8.1f} GB a process")
+    print(
+        f"  disk, states once          {MILLION * lives[-1]['state'] / 1e9:8.1f} GB, and as much for each copy of the changelog"
+    )
+    for per_hour in (1, 60):
+        rate = MILLION * per_hour / 3600
+        print(
+            f"  processes, {per_hour:>2} events a key an hour ({rate:,.0f} a second): "
+            f"{-(-rate // warm):,.0f} with all live, {-(-rate // cold):,.0f} with {N_HOT:,} of {sizes[-1]:,} live"
+        )
+
+
+if __name__ == "__main__":
+    main()

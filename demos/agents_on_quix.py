@@ -1,0 +1,267 @@
+"""Agents on Kafka: each learns for itself, one worker is killed, and nothing is learned twice or lost.
+
+Two workers share the agents. In the middle of the stream one of them is killed and its disk is wiped.
+The other one takes over, a new worker joins, and in the end all models are those that a loop in one
+process would have made.
+
+It runs on the broker that RIVER_BUDGET_KAFKA names, or on one of its own.
+
+python demos/agents_on_quix.py
+
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import confluent_kafka
+import mock_kafka
+from quixstreams import Application
+from quixstreams.models import TopicConfig
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import keyed, quix, synth
+
+PATIENCE = 120.0
+QUESTION = {"0": 0.5, "1": 0.5}
+
+# Workers come from a process that has imported everything.
+FORKED = multiprocessing.get_context("forkserver")
+FORKED.set_forkserver_preload(["__main__", "agents_on_quix"])
+
+N_PARTITIONS = 4
+
+
+class Job(NamedTuple):
+    """Where workers find their work."""
+
+    address: str
+    is_mock: bool
+    events: str
+    results: str
+    group: str
+    guarantee: str = "at-least-once"
+
+
+def learner() -> keyed.KeyedLearner:
+    return keyed.KeyedLearner(
+        lambda: preprocessing.StandardScaler() | rb.TightestPerceptron(budget=20)
+    )
+
+
+def application(job: Job, folder: str) -> Application:
+    make = mock_kafka.application if job.is_mock else Application
+    return make(
+        job.address, job.group,
+        auto_offset_reset="earliest", commit_interval=0.5, state_dir=folder, loglevel="ERROR",
+        processing_guarantee=job.guarantee,
+    )  # fmt: skip
+
+
+def stream(job: Job, app: Application):
+    """Return the stream of events, and the topic of results."""
+    size = TopicConfig(num_partitions=N_PARTITIONS, replication_factor=1)
+    events = app.topic(job.events, key_deserializer="str", value_deserializer="json", config=size)
+    results = app.topic(job.results, key_serializer="str", value_serializer="json", config=size)
+    return app.dataframe(events), results
+
+
+def work(job: Job, folder: str, name: str) -> None:
+    """Be a worker, until told to stop. This is all that a worker of your own needs."""
+    app = application(job, folder)
+    events, results = stream(job, app)
+    answers = quix.apply(events, learner())
+    answers = answers.apply(lambda answer: {**answer, "worker": name})
+    answers.to_topic(results)
+    app.run()
+
+
+class Workers:
+    """Processes that each do `work`; one that dies by itself is started again."""
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        self._job = job
+        self._folder = folder
+        self._running: dict[str, multiprocessing.Process] = {}
+
+    def start(self, name: str) -> None:
+        process = FORKED.Process(
+            target=work, args=(self._job, str(self._folder / name), name), daemon=True
+        )
+        process.start()
+        self._running[name] = process
+
+    def kill(self, name: str) -> None:
+        """Kill a worker as a power failure does, and lose its disk."""
+        process = self._running.pop(name)
+        process.kill()
+        process.join()
+        shutil.rmtree(self._folder / name, ignore_errors=True)
+
+    def stop(self) -> None:
+        for process in self._running.values():
+            process.terminate()
+        for process in self._running.values():
+            process.join()
+        self._running.clear()
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not is_so():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"nothing came of it within {PATIENCE:.0f} s")
+            for name, process in list(self._running.items()):
+                if not process.is_alive():
+                    self.start(name)
+            time.sleep(0.02)
+
+
+class Topics:
+    """The events that go in, the results that come out, and how far the workers are."""
+
+    def __init__(self, job: Job) -> None:
+        stream(job, application(job, tempfile.gettempdir()))
+        self._job = job
+        self.answers: list[dict] = []
+        settings = {"bootstrap.servers": job.address, "log_level": 0}
+        self._producer = confluent_kafka.Producer({**settings, "linger.ms": 5})
+        self._group = confluent_kafka.Consumer({**settings, "group.id": job.group})
+        self._results = confluent_kafka.Consumer(
+            {**settings, "group.id": f"{job.group}-reader", "enable.auto.commit": False}
+        )
+        places = range(N_PARTITIONS)
+        self._results.assign(
+            [confluent_kafka.TopicPartition(job.results, place, 0) for place in places]
+        )
+
+    def send(self, events: list[keyed.Event]) -> None:
+        for event in events:
+            value = {"seq": event.seq, "x": event.x, "y": event.y}
+            self._producer.produce(self._job.events, json.dumps(value), event.key)
+            self._producer.poll(0)
+        self._producer.flush(PATIENCE)
+
+    def read(self) -> list[dict]:
+        """Return all results so far."""
+        for message in self._results.consume(num_messages=1000, timeout=0.02):
+            if message.error() is None:
+                self.answers.append(json.loads(message.value()))
+        return self.answers
+
+    def committed(self) -> int:
+        """Return how many events the workers have finished for good."""
+        places = [
+            confluent_kafka.TopicPartition(self._job.events, place) for place in range(N_PARTITIONS)
+        ]
+        return sum(max(place.offset, 0) for place in self._group.committed(places, timeout=30))
+
+    def close(self) -> None:
+        self._results.close()
+        self._group.close()
+
+
+@contextlib.contextmanager
+def kafka(guarantee: str = "at-least-once") -> Iterator[Job]:
+    """Yield a job on the broker that RIVER_BUDGET_KAFKA names, or on one that runs meanwhile."""
+    run, named = uuid.uuid4().hex[:8], os.environ.get("RIVER_BUDGET_KAFKA")
+    with contextlib.nullcontext(named) if named else mock_kafka.broker() as address:
+        names = (f"{name}-{run}" for name in ("events", "results", "workers"))
+        yield Job(address, not named, *names, guarantee)
+
+
+def lives(n_agents: int, n_events: int) -> list[keyed.Event]:
+    """Return what happens to agents in worlds of their own; every other label comes late."""
+    rng = random.Random(1)
+    events, late = [], []
+    worlds = [
+        iter(synth.RotatingGaussians(n_events, speed=0, start=agent, seed=agent))
+        for agent in range(n_agents)
+    ]
+    for seq in range(n_events):
+        for agent, world in enumerate(worlds):
+            x, y = next(world)
+            x = {str(name): value for name, value in x.items()}
+            if rng.random() < 0.5:
+                events.append(keyed.Event(f"agent-{agent}", seq, x, y))
+            else:
+                events.append(keyed.Event(f"agent-{agent}", seq, x))
+                late.append(keyed.Event(f"agent-{agent}", seq, None, y))
+        rng.shuffle(late)
+        events += [late.pop() for _ in range(len(late) // 2)]
+    return events + late
+
+
+def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
+    """Let a worker die among the events; return how many were sent and not finished when it did."""
+    third = len(events) // 3
+    workers.start("A")
+    workers.start("B")
+    topics.send(events[:third])
+    workers.wait_until(lambda: {a["worker"] for a in topics.read()} == {"A", "B"})
+    workers.wait_until(lambda: topics.committed() == third)
+    n_before = len(topics.read())
+    topics.send(events[third : 2 * third])
+    workers.wait_until(lambda: "B" in {a["worker"] for a in topics.read()[n_before:]})
+    workers.kill("B")
+    unfinished = 2 * third - topics.committed()
+    workers.start("B")
+    topics.send(events[2 * third :])
+    workers.wait_until(lambda: topics.committed() == len(events))
+    return unfinished
+
+
+def ask(topics: Topics, workers: Workers, agents: Iterable[str]) -> dict[str, dict]:
+    """Return what each agent makes of one plain example, without learning from it.
+
+    An event with a number that has been is only predicted, and no number is below 0.
+
+    """
+    questions = [keyed.Event(agent, -1, QUESTION) for agent in agents]
+    topics.send(questions)
+    answers: dict[str, dict] = {}
+
+    def all_answered() -> bool:
+        answers.update((a["key"], a) for a in topics.read() if a["seq"] == -1)
+        return len(answers) == len(questions)
+
+    workers.wait_until(all_answered)
+    return answers
+
+
+def main() -> None:
+    events = lives(n_agents=12, n_events=200)
+    agents = sorted({event.key for event in events})
+    with kafka() as job, tempfile.TemporaryDirectory() as folder:
+        print("a mock broker" if job.is_mock else f"the broker at {job.address}")
+        topics, workers = Topics(job), Workers(job, Path(folder))
+        unfinished = survive(topics, workers, events)
+        print(f"{len(events):,} messages; worker B was killed with {unfinished:,} unfinished")
+        answers = ask(topics, workers, agents)
+        workers.stop()
+        topics.close()
+
+    states: dict[str, bytes] = {}
+    collections.deque(keyed.run_local(events, learner(), states), maxlen=0)
+    questions = [keyed.Event(agent, -1, QUESTION) for agent in agents]
+    print(f"{'agent':<10}{'events':>8}{'accuracy':>10}   as in one process")
+    for expected in keyed.run_local(questions, learner(), states):
+        answer = answers[expected.key]
+        same = answer == {**expected._asdict(), "worker": answer["worker"]}
+        print(f"{expected.key:<10}{answer['n_seen']:>8}{answer['accuracy']:>10.3f}   {same}")
+
+
+if __name__ == "__main__":
+    main()

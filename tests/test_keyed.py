@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import collections
+import json
+import random
+import re
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import checkpoint, keyed
+from river_budget.keyed import Event
+
+KERNEL = rb.RBF(gamma=0.5)
+FACTORIES = {
+    "Tightest": lambda: rb.TightestPerceptron(KERNEL, budget=5),
+    "Forgetron": lambda: rb.Forgetron(KERNEL, budget=5),
+    "Randomized": lambda: rb.RandomizedBudgetPerceptron(KERNEL, budget=5, seed=3),
+    "scaled": lambda: preprocessing.StandardScaler() | rb.Projectron(KERNEL, budget=5),
+}
+each_factory = pytest.mark.parametrize("factory", FACTORIES.values(), ids=FACTORIES)
+
+
+def life(key, n=24):
+    """Return events with labels that a kernel has something to learn from."""
+    rng = random.Random(key)
+    points = [{"u": rng.gauss(0, 1), "v": rng.gauss(0, 1)} for _ in range(n)]
+    return [Event(key, t, x, x["u"] * x["v"] > 0) for t, x in enumerate(points)]
+
+
+def interleaved(lives, seed):
+    """Return lives as one stream, each in its own order."""
+    rng = random.Random(seed)
+    left = [collections.deque(events) for events in lives]
+    stream = []
+    while left := [events for events in left if events]:
+        stream.append(rng.choice(left).popleft())
+    return stream
+
+
+def fold(learner, stream, states=None):
+    """Return the states after a stream, and the predictions, by `step` alone."""
+    states = {} if states is None else states
+    predictions = []
+    for event in stream:
+        states[event.key], prediction = learner.step(states.get(event.key), event)
+        predictions.append(prediction)
+    return states, predictions
+
+
+def content(state):
+    """Return what a state holds; the order of its entries is not told."""
+    size = int.from_bytes(state[:8], "little")
+    return json.loads(state[8 : 8 + size]), state[8 + size :]
+
+
+def contents(states):
+    return {key: content(state) for key, state in states.items()}
+
+
+@each_factory
+def test_a_stream_of_keys_is_plain_loops_side_by_side(factory):
+    lives = [life(key) for key in "abc"]
+    states, predictions = fold(keyed.KeyedLearner(factory), interleaved(lives, seed=1))
+    for events in lives:
+        model, n_right = factory(), 0
+        expected = []
+        for t, event in enumerate(events, 1):
+            y_pred = model.predict_one(event.x)
+            model.learn_one(event.x, event.y)
+            n_right += y_pred == event.y
+            expected.append((event.seq, y_pred, t, n_right / t))
+        key = events[0].key
+        assert content(checkpoint.dumps(checkpoint.loads(states[key])[0])) == content(
+            checkpoint.dumps(model)
+        )
+        assert [
+            (p.seq, p.y_pred, p.n_seen, p.accuracy) for p in predictions if p.key == key
+        ] == expected
+
+
+@each_factory
+@hypothesis.given(closed=st.sets(st.integers(0, 71)), n_hot=st.integers(1, 4))
+@hypothesis.settings(max_examples=6)
+def test_closing_and_opening_at_any_time_changes_nothing(factory, closed, n_hot):
+    learner = keyed.KeyedLearner(factory)
+    stream = interleaved([life(key) for key in "abc"], seed=2)
+    expected, predictions = fold(learner, stream)
+    states = {}
+    hot = keyed.HotStates(learner, states.get, states.__setitem__, n_hot)
+    for t, event in enumerate(stream):
+        assert hot.advance(event) == predictions[t]
+        if t in closed:
+            hot.flush()
+            hot = keyed.HotStates(learner, states.get, states.__setitem__, n_hot)
+    hot.flush()
+    assert contents(states) == contents(expected)
+
+
+def late(stream, seed):
+    """Return a stream in which some labels come later, in another order than their events."""
+    rng = random.Random(seed)
+    result, waiting = [], []
+    for event in stream:
+        if rng.random() < 0.5:
+            result.append(event)
+        else:
+            result.append(event._replace(y=None))
+            waiting.append(event._replace(x=None))
+        if rng.random() < 0.3:
+            rng.shuffle(waiting)
+            result += [waiting.pop() for _ in range(len(waiting) // 2)]
+    return result + waiting
+
+
+@each_factory
+@hypothesis.given(
+    crashes=st.lists(st.tuples(st.integers(0, 90), st.integers(0, 30)), max_size=3),
+    seed=st.integers(0, 5),
+)
+@hypothesis.settings(max_examples=6)
+def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
+    learner = keyed.KeyedLearner(factory)
+    stream = late(interleaved([life(key) for key in "abc"], seed), seed)
+    expected, _ = fold(learner, stream)
+    states, start = {}, 0
+    for crash, repeated in sorted(crashes):
+        fold(learner, stream[start:crash], states)
+        # The states are stored, and where the stream was is not.
+        start = max(0, crash - repeated)
+    fold(learner, stream[start:], states)
+    assert contents(states) == contents(expected)
+
+
+@each_factory
+def test_events_that_all_come_twice_are_learned_once(factory):
+    learner = keyed.KeyedLearner(factory)
+    stream = late(life("a"), seed=4)
+    states, _ = fold(learner, [event for event in stream for _ in range(2)])
+    assert contents(states) == contents(fold(learner, stream)[0])
+
+
+def forgetrons(**options):
+    return keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=20), **options)
+
+
+def test_a_late_label_counts_for_the_prediction_that_its_event_had():
+    learner = forgetrons()
+    state, _ = learner.step(None, Event("a", 0, {"u": 1.0}, y=True))
+    state, first = learner.step(state, Event("a", 1, {"u": 1.0}))
+    state, _ = learner.step(state, Event("a", 2, {"u": -1.0}, y=False))
+    state, answer = learner.step(state, Event("a", 1, None, y=True))
+    assert first.y_pred is True
+    # The first one had nothing to go by, and the third one only an example that is positive.
+    assert (answer.n_seen, answer.accuracy) == (3, 1 / 3)
+    model, _ = checkpoint.loads(state)
+    assert model.n_rounds == 3
+
+
+def test_a_label_whose_event_is_not_known_is_not_learned():
+    learner = forgetrons()
+    state, _ = learner.step(None, Event("a", 5, {"u": 1.0}, y=True))
+    after, answer = learner.step(state, Event("a", 3, None, y=False))
+    assert content(after) == content(state)
+    assert (answer.y_pred, answer.margin, answer.n_seen) == (None, None, 1)
+
+
+def test_what_waits_longest_for_its_label_goes_without():
+    learner = forgetrons(max_pending=2)
+    state = None
+    for t in range(3):
+        state, _ = learner.step(state, Event("a", t, {"u": float(t)}))
+    state, forgotten = learner.step(state, Event("a", 0, None, y=True))
+    state, _ = learner.step(state, Event("a", 1, None, y=True))
+    state, _ = learner.step(state, Event("a", 2, None, y=False))
+    assert forgotten.margin is None
+    assert checkpoint.loads(state)[0].n_rounds == 2
+
+
+def test_a_new_event_needs_features():
+    with pytest.raises(ValueError, match="event 3 of 'ann' is new and has no features"):
+        forgetrons().step(None, Event("ann", 3, None, y=True))
+
+
+def test_a_state_that_is_none():
+    with pytest.raises(checkpoint.CheckpointError, match="no whole safetensors file"):
+        forgetrons().step(b"something else", Event("a", 0, {"u": 1.0}))
+
+
+@each_factory
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [({"u": 1.0, "v": 2.0}, "third"), ({"u": 1.0}, [1]), ({"u": float("nan")}, True), (None, True)],
+    ids=["third label", "no label", "nan", "no features"],
+)
+def test_a_refused_event_changes_nothing(factory, x, y):
+    learner = keyed.KeyedLearner(factory)
+    states, _ = fold(learner, life("a"))
+    before = dict(states)
+    hot = keyed.HotStates(learner, states.get, states.__setitem__)
+    with pytest.raises(ValueError, match=r"third class|label is|nan|no features"):
+        hot.advance(Event("a", 24, x, y))
+    hot.advance(Event("a", 23, {"u": 1.0}))
+    hot.flush()
+    assert contents(states) == contents(before)
+
+
+def noise(n=300):
+    rng = random.Random(1)
+    for t in range(n):
+        x = {f"feature-{j}": rng.gauss(0, 1) for j in range(10)}
+        yield Event("a", t, x, None if t % 9 == 0 else rng.random() < 0.5)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("limit", [8000, 12_000])
+@pytest.mark.parametrize(
+    "algorithm",
+    [rb.Forgetron, rb.TightestPerceptron, rb.Projectron, rb.Stoptron],
+    ids=lambda algorithm: algorithm.__name__,
+)
+def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, limit, scaled):
+    def learner(budget):
+        def factory():
+            model = algorithm(KERNEL, budget=budget)
+            return preprocessing.StandardScaler() | model if scaled else model
+
+        return keyed.KeyedLearner(factory, max_state_bytes=limit, max_pending=5)
+
+    with pytest.raises(ValueError, match=f"and {limit:,} are allowed") as refused:
+        fold(learner(1000), noise())
+    (named,) = re.findall(r"a budget of (\d+) would fit", str(refused.value))
+    states, _ = fold(learner(int(named)), noise())
+    assert limit / 2 < len(states["a"]) <= limit
+
+
+def test_a_model_without_a_budget_is_asked_to_have_one():
+    learner = keyed.KeyedLearner(lambda: rb.KernelPerceptron(KERNEL), max_state_bytes=3000)
+    with pytest.raises(ValueError, match="KernelPerceptron has no budget, take a model that has"):
+        fold(learner, noise())
+
+
+def test_a_model_that_cannot_be_stored_is_refused_at_once():
+    with pytest.raises(checkpoint.CheckpointError, match="FunctionKernel"):
+        keyed.KeyedLearner(lambda: rb.Forgetron(rb.FunctionKernel(min)))
+
+
+@pytest.mark.parametrize("name", ["max_state_bytes", "max_pending"])
+def test_parameters_are_checked(name):
+    with pytest.raises(ValueError, match=name):
+        forgetrons(**{name: 0})
+
+
+@each_factory
+@pytest.mark.parametrize("n_hot", [1, 2, 100])
+def test_run_local_goes_on_from_its_states(factory, n_hot):
+    learner = keyed.KeyedLearner(factory)
+    stream = late(interleaved([life(key) for key in "abcde"], seed=3), seed=3)
+    expected, predictions = fold(learner, stream)
+    states = {}
+    first = list(keyed.run_local(stream[:99], learner, states, n_hot))
+    second = list(keyed.run_local(stream[99:], learner, states, n_hot))
+    assert first + second == predictions
+    assert contents(states) == contents(expected)
+
+
+def test_only_what_has_changed_is_written():
+    written = []
+    learner = forgetrons()
+    states, _ = fold(learner, [*life("a", 3), *life("b", 3)])
+    hot = keyed.HotStates(learner, states.get, lambda key, state: written.append(key))
+    hot.advance(Event("a", 3, {"u": 1.0}, True))
+    hot.flush()
+    hot.flush()
+    assert written == ["a"]
