@@ -2,7 +2,7 @@
 
 python -m benchmarks.keyed [largest number of keys]
 
-Each size runs in a process of its own. The models are full from the start: a budget of 45 vectors of ten
+Each size runs in a process of its own. The models are full from the start: a budget of 38 vectors of ten
 features, 8 KB as bytes. If quixstreams is installed, the same events also go through Quix Streams, from
 a mock broker in another process.
 
@@ -30,7 +30,7 @@ from river_budget import keyed
 from river_budget.keyed import Event
 
 SIZES = (1_000, 10_000, 100_000)
-N_FEATURES, BUDGET, N_HOT = 10, 45, 10_000
+N_FEATURES, BUDGET, N_HOT = 10, 38, 10_000
 N_EVENTS = 30_000
 N_QUIX_KEYS, N_QUIX_EVENTS = 200, 40_000
 MILLION = 1_000_000

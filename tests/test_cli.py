@@ -405,3 +405,53 @@ def test_checkpoints_that_do_not_fit(run, tmp_path):
     assert code == 2
     assert "this is no whole safetensors file" in err
     assert "the folder of absent/model does not exist" in run(*options, "absent/model")[2]
+
+
+KEYED = "who,t,u,y\nann,0,1,yes\nbob,0,2,no\nann,1,3,\nann,1,3,\n007,0,1,no\nann,1,,yes\n7,0,1,no\n"
+
+
+def test_a_model_for_each_key(run, tmp_path):
+    path = tmp_path / "lives.csv"
+    path.write_text(KEYED)
+    code, out, err = run("keyed", path, "--key", "who", "--seq", "t")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert [(a["key"], a["seq"], a["n_seen"]) for a in answers] == [
+        ("ann", 0, 1), ("bob", 0, 1), ("ann", 1, 2), ("ann", 1, 2), ("007", 0, 1), ("ann", 1, 2),
+        ("7", 0, 1),
+    ]  # fmt: skip
+    assert answers[2]["prediction"] == "yes"
+    assert (answers[3]["accuracy"], answers[5]["accuracy"]) == (0.0, 0.5)
+    assert set(answers[0]) == {"key", "seq", "prediction", "margin", "n_seen", "accuracy"}
+
+
+def test_keys_are_counted_where_nothing_numbers_them(run, monkeypatch):
+    lines = [{"key": key, "u": t, "y": t > 1} for t in range(3) for key in ("a", 1)]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(map(json.dumps, lines))))
+    code, out, _ = run("keyed", "--model", "forgetron", "--budget", "5", "--gamma", "1")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [(a["key"], a["seq"]) for a in answers] == [
+        (key, t) for t in range(3) for key in ("a", 1)
+    ]
+    assert [a["margin"] for a in answers[::2]] == [a["margin"] for a in answers[1::2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("u,y\n1,2\n", [], "line 2 has no text or whole number in column 'key'"),
+        ("key,u,y\nann,red,2\n", [], "line 2 has 'red' in column 'u'"),
+        ("key,u,y\nann,1,2\n", ["--seq", "t"], "column 't'"),
+        ("key,t,u,y\nann,one,1,2\n", ["--seq", "t"], "line 2 has the number 'one'"),
+        ("key,t,u,y\nann,1,,2\n", ["--seq", "t"], "line 2: event 1 of 'ann' is new"),
+        ('{"key": "ann"\n', [], "line 1 is not JSON"),
+        ("key,u,y\nann,1,2\n", ["--model", "tightest,forgetron"], "--model takes one algorithm"),
+    ],
+)
+def test_what_has_no_model_for_its_key(run, monkeypatch, text, options, message):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, _, err = run("keyed", *options)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert message in err

@@ -151,11 +151,11 @@ def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):
     def values(n):
         return [{"seq": t, "x": {"a": float(t)}, "y": t % 2 == 0} for t in range(n)]
 
-    learner = forgetrons(max_state_bytes=1500)
+    learner = forgetrons(max_state_bytes=1900)
     messages = [("large", value) for value in values(40)] + [("small", v) for v in values(3)]
     answers = by_key(serve(learner, messages))
     assert "error" not in answers["large"][0]
-    assert "1,500 are allowed: a budget of" in answers["large"][-1]["error"]
+    assert "1,900 are allowed: a budget of" in answers["large"][-1]["error"]
     small = [keyed.Event("small", **value) for value in values(3)]
     assert answers["small"] == [p._asdict() for p in keyed.run_local(small, forgetrons())]
     # What was stored last is what it goes on from.
