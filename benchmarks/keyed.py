@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import river_budget as rb
-from benchmarks.memory import resident_bytes
+from benchmarks.soak import resident_bytes
 from river_budget import keyed
 from river_budget.keyed import Event
 
