@@ -37,6 +37,8 @@ def check_a_life_with_a_crash(guarantee, folder):
         topics, workers = agents.Topics(job), agents.Workers(job, folder)
         try:
             unfinished = agents.survive(topics, workers, events)
+            workers.stop()
+            workers.start("B")
             answers = agents.ask(topics, workers, names)
         finally:
             workers.stop()
