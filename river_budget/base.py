@@ -21,6 +21,7 @@ from river.utils import dataframe
 
 from river_budget import kernels
 from river_budget.checks import check_count
+from river_budget.loops import LARGEST
 from river_budget.support import Floats, lengthened, support_set
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = [
     "GrowingPerceptron",
     "KernelClassifier",
     "Perceptron",
+    "check_features",
     "classifier_of",
     "lines_of",
 ]
@@ -47,6 +49,26 @@ def lines_of(frame: Any) -> NDArray[Any]:
 def classifier_of(model: Any) -> Any:
     """Return the classifier that a pipeline ends in, or the model itself."""
     return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
+
+
+def check_features(x: Any) -> None:
+    """Raise ValueError unless x is a dict of finite numbers that a scaler can square.
+
+    A pipeline asks this of raw features: a scaler takes what a classifier refuses, and keeps it.
+
+    """
+    if not isinstance(x, dict):
+        raise ValueError(f"x must be a dict of features, got {x!r}")
+    for name, value in x.items():
+        try:
+            fits = not isinstance(value, str | bytes) and abs(value) <= LARGEST
+        except (TypeError, OverflowError):
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"feature {name!r} has the value {value!r}: expected a finite number of at most "
+                f"{LARGEST:g} in size"
+            )
 
 
 class Labels:

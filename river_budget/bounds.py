@@ -446,14 +446,28 @@ def forgetron_norm(budget: int) -> float:
 
 def modified_randomized_budget_norm(budget: int) -> float:
     """Return the largest norm that a modified randomized budget perceptron competes with,
-    `sqrt(B) / 8` (Theorem 1 of the unified analysis)."""
+    `sqrt(B) / 8` (Theorem 1 of the unified analysis).
+
+    Raises
+    ------
+    ValueError
+        If `budget` is not a whole number of at least 1.
+
+    """
     check_count("budget", budget)
     return math.sqrt(budget) / 8
 
 
 def simplified_forgetron_norm(budget: int) -> float:
     """Return the largest norm that a simplified Forgetron competes with, `U / 2` with
-    `U^2 = B / (32 log_2(8 B))` (Theorem 2 of the unified analysis)."""
+    `U^2 = B / (32 log_2(8 B))` (Theorem 2 of the unified analysis).
+
+    Raises
+    ------
+    ValueError
+        If `budget` is not a whole number of at least 1.
+
+    """
     check_count("budget", budget)
     return math.sqrt(budget / (32 * math.log2(8 * budget))) / 2
 
@@ -492,7 +506,14 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
 
 
 def standing_still(shift: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
-    """Return guarantees that are against one hypothesis, not against a moving one."""
+    """Return guarantees that are against one hypothesis, not against a moving one.
+
+    Raises
+    ------
+    ValueError
+        If the shift is negative.
+
+    """
     check_not_negative("shift", shift)
     return tuple(
         guarantee.assuming("a competitor that does not move", shift == 0)

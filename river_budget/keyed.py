@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 from river_budget import checkpoint
-from river_budget.base import classifier_of
+from river_budget.base import check_features, classifier_of
 from river_budget.checks import check_count
 
 __all__ = ["Event", "HotStates", "KeyedLearner", "KeyedModel", "Prediction", "run_local"]
@@ -27,8 +27,9 @@ class Event(NamedTuple):
     key
         Whose it is.
     seq
-        Its number. The events of a key come with growing numbers; one that comes again has the number
-        that it had.
+        Its number, from 0 on. The events of a key come with growing numbers; one that comes again has
+        the number that it had. A negative number is a query: it is predicted, and neither counted nor
+        learned.
     x
         Its features. A label that comes later, with the number of the event that it belongs to, may
         leave them out.
@@ -183,7 +184,7 @@ class KeyedLearner:
         return self.close(keyed), prediction
 
     def open(self, state: bytes | None) -> KeyedModel:
-        """Return the live model of a state."""
+        """Return the live model of a state, or raise CheckpointError if it is none."""
         if state is None:
             return KeyedModel(self.factory(), {})
         return KeyedModel(*checkpoint.loads(state))
@@ -199,7 +200,14 @@ class KeyedLearner:
         return state
 
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
-        """Change a live model by an event, and return the prediction that was made before."""
+        """Change a live model by an event, and return the prediction that was made before.
+
+        Raises
+        ------
+        ValueError
+            If a value or a label is refused, or a new event has no features. The model stays as it was.
+
+        """
         is_new = event.seq > keyed.last_seq
         waiting = None if is_new else keyed.pending.get(event.seq)
         x = event.x if event.x is not None else waiting[0] if waiting else None
@@ -261,6 +269,7 @@ def _array_bytes(state: bytes) -> int:
 
 
 def _predict(model: Any, x: dict[Any, Any]) -> tuple[float, Any]:
+    check_features(x)
     classifier = classifier_of(model)
     seen = x if classifier is model else model.transform_one(x)
     return classifier.decision_function_one(seen), classifier.predict_one(seen)
@@ -318,9 +327,22 @@ class HotStates:
         return prediction
 
     def flush(self) -> None:
-        """Write all that has changed."""
+        """Write all that has changed.
+
+        Raises
+        ------
+        ValueError
+            If a state is too large. By then all others are written.
+
+        """
+        refused = None
         for key in list(self._changed):
-            self._store(key)
+            try:
+                self._store(key)
+            except ValueError as error:
+                refused = error
+        if refused is not None:
+            raise refused
 
     def _evict(self) -> None:
         key = next(iter(self._live))
@@ -355,7 +377,8 @@ def run_local(
     Raises
     ------
     ValueError
-        If an event is refused, or a state is too large.
+        If an event is refused, or a state is too large, which is found when it is stored. What has
+        changed is stored in any case.
 
     Examples
     --------
@@ -372,6 +395,8 @@ def run_local(
     """
     store: MutableMapping[Any, bytes] = {} if states is None else states
     hot = HotStates(learner, store.get, store.__setitem__, n_hot)
-    for event in events:
-        yield hot.advance(event)
-    hot.flush()
+    try:
+        for event in events:
+            yield hot.advance(event)
+    finally:
+        hot.flush()

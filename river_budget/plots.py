@@ -15,6 +15,7 @@ import numpy as np
 from cycler import cycler
 from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 
 from river_budget.base import KernelClassifier
@@ -23,6 +24,7 @@ from river_budget.kernels import Kernel
 from river_budget.metrics import FadingError
 
 __all__ = [
+    "FORMATS",
     "draw_accuracies",
     "draw_decision_regions",
     "draw_errors",
@@ -33,6 +35,9 @@ __all__ = [
     "plot_decision_regions",
     "plot_lives",
 ]
+
+# What a file's name may end in.
+FORMATS = frozenset(FigureCanvasBase.filetypes)
 
 DOTS_PER_INCH = 72
 

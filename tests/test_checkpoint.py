@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import json
 import os
 import pickle
@@ -21,10 +22,22 @@ from river_budget.checkpoint import CheckpointError, files
 ROWS = list(synth.NoisyCheckerboard(160, seed=3))
 
 
+class Answer(enum.IntEnum):
+    NO = 0
+    YES = 1
+
+
 def trained(model, rows=ROWS[:100]):
     for x, y in rows:
         model.learn_one(x, y)
     return model
+
+
+def overflowing_scaler():
+    scaler = preprocessing.StandardScaler()
+    for value in (1e200, -1e200):
+        scaler.learn_one({"a": value})
+    return scaler
 
 
 def go_on_alike(model, other, rows=ROWS[100:]):
@@ -100,6 +113,8 @@ def test_a_pipeline_with_a_scaler():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
+        (overflowing_scaler() | rb.Forgetron(), "has seen what is not finite"),
+        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is no number"),
         (linear_model.LogisticRegression(), "LogisticRegression cannot be stored"),
         (preprocessing.MinMaxScaler() | rb.Forgetron(), "MinMaxScaler cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import collections
 import json
+import math
 import random
 import re
 
@@ -206,6 +207,49 @@ def test_a_refused_event_changes_nothing(factory, x, y):
     hot.advance(Event("a", 23, {"u": 1.0}))
     hot.flush()
     assert contents(states) == contents(before)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e200, "red", [1.0], None, 10**400])
+def test_a_new_feature_that_is_no_number_does_not_reach_the_scaler(value):
+    learner = keyed.KeyedLearner(lambda: preprocessing.StandardScaler() | rb.Forgetron(budget=5))
+    states = {}
+    hot = keyed.HotStates(learner, states.get, states.__setitem__)
+    for t in range(5):
+        hot.advance(Event("a", t, {"u": float(t)}, t % 2 == 0))
+    with pytest.raises(ValueError, match="feature 'new' has the value"):
+        hot.advance(Event("a", 5, {"u": 1.0, "new": value}, True))
+    hot.advance(Event("a", 5, {"u": 1.0, "new": 2.0}, True))
+    hot.flush()
+    assert learner.open(states["a"]).n_seen == 6
+
+
+def test_a_state_that_is_too_large_keeps_no_other_from_being_stored():
+    learner = keyed.KeyedLearner(
+        lambda: rb.KernelPerceptron(rb.RBF(gamma=1.0)), max_state_bytes=3000
+    )
+    states = {}
+    events = [Event("large", t, {"u": float(t)}, t % 2 == 0) for t in range(99)]
+    events[50:50] = [Event(key, 0, {"u": 1.0}, True) for key in "abcdef"]
+    with pytest.raises(ValueError, match="3,000 are allowed"):
+        list(keyed.run_local(events, learner, states))
+    assert sorted(states) == list("abcdef")
+
+
+def test_what_was_learned_before_a_refused_event_is_stored():
+    learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=5))
+    states = {}
+    events = [Event("a", 0, {"u": 1.0}, True), Event("a", 1, None)]
+    with pytest.raises(ValueError, match="has no features"):
+        list(keyed.run_local(events, learner, states))
+    assert learner.open(states["a"]).n_seen == 1
+
+
+def test_a_negative_number_is_a_query():
+    learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=5))
+    state, _ = learner.step(None, Event("a", 0, {"u": 1.0}, True))
+    after, prediction = learner.step(state, Event("a", -1, {"u": 1.0}, False))
+    assert prediction.y_pred is True
+    assert after == state
 
 
 def noise(n=300):

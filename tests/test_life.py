@@ -163,6 +163,20 @@ def test_recovery_from_a_constructed_drift(after, time):
     assert evaluate.recovery_time(before + after, drift=4, window=2, tolerance=0.0) == time
 
 
+def test_a_window_longer_than_what_is_left():
+    wrong = [0] * 10 + [1, 0, 1, 0, 1]
+    assert evaluate.recovery_time(wrong, drift=10, window=6) is None
+    assert evaluate.recovery_time(wrong, drift=10, window=100) is None
+
+
+@pytest.mark.parametrize(
+    "options", [{"drift": 0}, {"drift": 3, "window": 0}, {"drift": 3, "tolerance": -1}]
+)
+def test_recovery_from_nothing(options):
+    with pytest.raises(ValueError, match=list(options)[-1]):
+        evaluate.recovery_time([0, 1, 0, 1], **options)
+
+
 def test_recovery_within_a_tolerance():
     wrong = [0] * 10 + [1, 1, 1, 0, 1, 0, 0, 0, 0, 0]
     assert evaluate.recovery_time(wrong, drift=10, window=4, tolerance=0.25) == 3

@@ -63,6 +63,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path):
     assert run(more, tmp_path / "new", 2, done.append) == {"a": 0.5, "b": 99.0, "c": 3.0}
     assert done == ["a", "a", "b", "c"]
     assert run(more, tmp_path / "new", 1) == {"a": 0.5, "b": 99.0, "c": 3.0}
+    assert (tmp_path / "new" / "results.jsonl").read_text().count('["c", 3.0]\n') == 1
 
 
 def test_what_was_done_before_a_failure_is_kept(tmp_path):

@@ -69,8 +69,10 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     True
 
     """
-    path = Path(path)
-    data = dumps(model, extra)
+    _write(Path(path), dumps(model, extra))
+
+
+def _write(path: Path, data: bytes) -> None:
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -103,7 +105,16 @@ def load(path: str | Path) -> Any:
 
 
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `save` wrote, and what else was kept; see `load`."""
+    """Return the model that `save` wrote, and what else was kept.
+
+    Raises
+    ------
+    CheckpointError
+        As `load`.
+    OSError
+        If the file cannot be read.
+
+    """
     try:
         return loads(Path(path).read_bytes())
     except CheckpointError as error:
@@ -125,7 +136,14 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
 
 
 def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model and what else was kept that `dumps` made bytes of; see `load`."""
+    """Return the model and what else was kept that `dumps` made bytes of.
+
+    Raises
+    ------
+    CheckpointError
+        As `load`.
+
+    """
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *DECEIVED) as error:
@@ -208,13 +226,13 @@ class Checkpointer:
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
+        data = dumps(self.model, extra)
         for age in range(self.keep - 1, 1, -1):
             if self._older(age - 1).exists():
                 os.replace(self._older(age - 1), self._older(age))
         if self.keep > 1 and self.path.exists():
-            self._older(1).unlink(missing_ok=True)
-            os.link(self.path, self._older(1))
-        save(self.model, self.path, extra)
+            _write(self._older(1), self.path.read_bytes())
+        _write(self.path, data)
 
     def _older(self, age: int) -> Path:
         return self.path.with_name(f"{self.path.name}.{age}")

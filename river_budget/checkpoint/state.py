@@ -96,6 +96,10 @@ class Writer:
         if scaler.window_size is not None:
             raise CheckpointError("a StandardScaler with a window_size cannot be stored")
         learned = {"counts": scaler.counts, "means": scaler.means, "vars": scaler.vars}
+        if not all(math.isfinite(v) for values in learned.values() for v in values.values()):
+            raise CheckpointError(
+                "a StandardScaler that has seen what is not finite cannot be stored"
+            )
         return {
             "class": "StandardScaler",
             "with_std": scaler.with_std,
@@ -106,9 +110,9 @@ class Writer:
         """Return a number, a text, None, a kernel, or a container of these."""
         if isinstance(value, np.generic):
             value = value.item()
-        if value is None or isinstance(value, bool | int | str):
+        if value is None or type(value) in (bool, int, str):
             return value
-        if isinstance(value, float):
+        if type(value) is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, tuple | frozenset):
             return {type(value).__name__: [self.value(item) for item in value]}

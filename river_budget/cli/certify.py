@@ -36,7 +36,7 @@ def certify(
 
     """
     output.check_folders(json_file, plot_file)
-    plots = output.import_plots() if plot_file else None
+    plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)
     if source.scale:

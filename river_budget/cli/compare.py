@@ -32,7 +32,7 @@ def compare(
 ) -> None:
     """Run every algorithm on one stream by progressive validation, and print a table."""
     output.check_folders(json_file, plot_file)
-    plots = output.import_plots() if plot_file else None
+    plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)
     kernel = models.rbf(source.gamma if gamma is None else gamma)

@@ -138,8 +138,11 @@ def _with_target(lines: Iterable[str], form: Format, target: str) -> Iterator[Li
 
 
 def _csv(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
-    for n, (row, _) in enumerate(stream.iter_csv(lines), 2):  # type: ignore[arg-type]
-        yield n, row
+    reader = csv.DictReader(lines)
+    for row in reader:
+        if None in row:
+            raise ValueError(f"line {reader.line_num} has more cells than the first line has names")
+        yield reader.line_num, {name: cell for name, cell in row.items() if cell is not None}
 
 
 def _libsvm(lines: Iterable[str]) -> Iterator[Line]:
@@ -158,7 +161,7 @@ def _json_lines(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
     for n, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"line {n} is not JSON: {error}") from None
         if not isinstance(row, dict):
             raise ValueError(f"line {n} is not a JSON object")

@@ -11,7 +11,7 @@ import typer
 from river.compose import Pipeline
 
 from river_budget import checkpoint
-from river_budget.base import classifier_of
+from river_budget.base import check_features, classifier_of
 from river_budget.cli import files, models, options, output
 from river_budget.cli.app import app
 
@@ -106,6 +106,7 @@ class _Life:
         pipeline = self._pipeline
         for line, x, y in itertools.islice(lines, self._n_seen, None):
             try:
+                check_features(x)
                 margin = classifier_of(pipeline).decision_function_one(pipeline.transform_one(x))
                 prediction = pipeline.predict_one(x)
                 if y is not None:

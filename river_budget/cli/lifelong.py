@@ -45,7 +45,7 @@ def lifelong(
 
     """
     output.check_folders(json_file, plot_file)
-    plots = output.import_plots() if plot_file else None
+    plots = output.import_plots(plot_file) if plot_file else None
     world = _world(concepts, target, seed)
     kernel = models.rbf(world[0].gamma if gamma is None else gamma)
     rows = [sources.rows(source.examples, concepts, test + visits * learn) for source in world]

@@ -25,14 +25,16 @@ def check_folders(*paths: Path | None) -> None:
             raise typer.BadParameter(f"the folder of {path} does not exist")
 
 
-def import_plots() -> Any:
-    """Return the module of pictures, which needs matplotlib."""
+def import_plots(path: Path) -> Any:
+    """Return the module of pictures, which needs matplotlib, if it can draw to this file."""
     try:
         from river_budget import plots
     except ModuleNotFoundError as error:
         raise typer.BadParameter(
             f"--plot needs {error.name}: pip install 'river-budget[plot]'"
         ) from None
+    if path.suffix.removeprefix(".") not in plots.FORMATS:
+        raise typer.BadParameter(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
     return plots
 
 

@@ -32,7 +32,11 @@ def reproduce(
         ),
     ] = False,
     out: Annotated[
-        Path, typer.Option(help="Folder of results; a run that was stopped goes on from there.")
+        Path,
+        typer.Option(
+            help="Folder of results; a run that was stopped goes on from there. Take "
+            "another one for other data."
+        ),
     ] = Path("reproduction"),
     quick: Annotated[
         bool, typer.Option("--quick", help="One repeat of some rows, in two minutes.")

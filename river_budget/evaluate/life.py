@@ -270,6 +270,11 @@ def recovery_time(
     -------
     The number of examples, 0 if the drift did no harm; None if there is no such window.
 
+    Raises
+    ------
+    ValueError
+        If the drift is not after the first of the predictions, or a parameter is out of its range.
+
     Examples
     --------
 
@@ -280,9 +285,14 @@ def recovery_time(
     3
 
     """
-    errors = np.convolve(np.asarray(wrong, float), np.ones(window) / window, "valid")
-    before = errors[drift - window] if drift >= window else float(np.mean(wrong[:drift]))
-    (recovered,) = np.nonzero(errors[drift:] <= before + tolerance + 1e-12)
+    check_count("drift", drift)
+    check_count("window", window)
+    check_not_negative("tolerance", tolerance)
+    before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
+    if len(after) < window:
+        return None
+    errors = np.convolve(after, np.ones(window) / window, "valid")
+    (recovered,) = np.nonzero(errors <= before + tolerance + 1e-12)
     return int(recovered[0]) if len(recovered) else None
 
 

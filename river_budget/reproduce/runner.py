@@ -70,6 +70,7 @@ def run(
     """Run the tasks that have no result yet, and return the results of all.
 
     A result is written as soon as it is there, so a run that is stopped loses only what it was at.
+    Results go by the names of their tasks: other data, or another version, takes another folder.
 
     Parameters
     ----------
@@ -91,6 +92,8 @@ def run(
         after_task(name)
     left = [task for task in tasks if task.name not in results]
     with ProcessPoolExecutor(n_processes) as pool, path.open("a") as file:
+        # A last line that was cut short must not take the next one with it.
+        file.write("\n" if file.tell() else "")
         futures = {pool.submit(task.function, *task.arguments): task.name for task in left}
         try:
             for future in as_completed(futures):
