@@ -24,7 +24,8 @@ N_REPEATS = 10
 BUDGETS = (20, 100, 500)
 FIGURE_BUDGET = 500
 
-# Sets on which Tighter^Full, whose removals take O(B N), is done within seconds; the others take minutes to hours.
+# Sets on which Tighter^Full, whose removals take O(B N), is done within seconds; the others take minutes
+# to hours.
 FULL_SETS = ("Banana", "NCheckerb", "Pendigits", "Waveform")
 FULL = "TighterFull"
 
