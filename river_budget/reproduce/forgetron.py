@@ -11,12 +11,13 @@ import pandas as pd  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
 
 import river_budget as rb
+from river_budget import plots
 from river_budget.base import KernelClassifier
 from river_budget.datasets import mnist_splits
 from river_budget.published import FORGETRON_ACTIVE_SETS
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.runner import Experiment, Results, Task
+from river_budget.reproduce.runner import Experiment, Results, Task, under
 
 __all__ = ["EXPERIMENT"]
 
@@ -113,14 +114,16 @@ def tables(results: Results) -> list[Table]:
     made = []
     for data_set, budgets in BUDGETS.items():
         cells = []
-        reference = _values(results, data_set, "KernelPerceptron", None)
+        reference = under(results, "forgetron", data_set, "KernelPerceptron", None)
         if reference:
             errors = tuple(run["mistakes"] for run in reference)
             cells.append(
                 Cell("KernelPerceptron", "mistakes (%)", errors, PERCEPTRON[data_set], False)
             )
         for algorithm, budget in itertools.product(ALGORITHMS, budgets):
-            errors = tuple(run["mistakes"] for run in _values(results, data_set, algorithm, budget))
+            errors = tuple(
+                run["mistakes"] for run in under(results, "forgetron", data_set, algorithm, budget)
+            )
             if errors:
                 cells.append(Cell(f"{algorithm}, B={budget}", "mistakes (%)", errors, None, False))
         if cells:
@@ -129,30 +132,28 @@ def tables(results: Results) -> list[Table]:
 
 
 def draw(results: Results, folder: Path) -> dict[str, str]:
+    if not under(results, "forgetron"):
+        return {}
     figure = Figure(figsize=(9, 3), layout="constrained")
     for axes, (data_set, budgets) in zip(figure.subplots(1, 2), BUDGETS.items(), strict=True):
         for algorithm in ALGORITHMS:
             means = [
                 np.mean(
-                    [run["mistakes"] for run in _values(results, data_set, algorithm, budget)]
+                    [
+                        run["mistakes"]
+                        for run in under(results, "forgetron", data_set, algorithm, budget)
+                    ]
                     or [np.nan]
                 )
                 for budget in budgets
             ]
             axes.plot(budgets, means, "o-", label=algorithm)
-        for run in _values(results, data_set, "KernelPerceptron", None)[:1]:
+        for run in under(results, "forgetron", data_set, "KernelPerceptron", None)[:1]:
             axes.axhline(run["mistakes"], color="black", linestyle="--", label="KernelPerceptron")
         axes.set(xlabel="budget", ylabel="mistakes (%)", title=data_set)
         axes.legend(fontsize="x-small")
-    if not any(name.startswith("forgetron/") for name in results):
-        return {}
-    figure.savefig(folder / "forgetron.png", dpi=72)
+    figure.savefig(folder / "forgetron.png", dpi=plots.DOTS_PER_INCH)
     return {"Forgetron paper, Figure 2: error against budget": "forgetron.png"}
-
-
-def _values(results: Results, data_set: str, algorithm: str, budget: int | None) -> list[Any]:
-    start = f"forgetron/{data_set}/{algorithm}/{budget}/"
-    return [result for name, result in results.items() if name.startswith(start)]
 
 
 EXPERIMENT = Experiment("Forgetron paper", tasks, tables, draw)

@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import river_budget as rb
-from river_budget import bounds, synth
+from river_budget import bounds, plots, synth
 from river_budget.base import KernelClassifier
 from river_budget.published import PROJECTRON_DATA_SETS, PROJECTRON_MISTAKES, PROJECTRON_SUPPORT
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.runner import Experiment, Results, Task
+from river_budget.reproduce.runner import Experiment, Results, Task, under
 
 __all__ = ["EXPERIMENT"]
 
@@ -95,7 +95,7 @@ def tables(results: Results) -> list[Table]:
     for data_set, mistakes in PROJECTRON_MISTAKES.items():
         cells: list[Cell] = []
         for (algorithm, budget), published in mistakes.items():
-            runs = _runs(results, data_set, algorithm, budget)
+            runs = under(results, "projectron", data_set, algorithm, budget)
             row = algorithm if budget is None else f"{algorithm}, B={budget}"
             support = PROJECTRON_SUPPORT[data_set].get((algorithm, budget))
             for column, key, figure in [
@@ -112,12 +112,12 @@ def tables(results: Results) -> list[Table]:
 def draw(results: Results, folder: Path) -> dict[str, str]:
     """Draw Figures 1 to 3: error and support size over time, and error over support size."""
     data_set, budgets = CURVES
-    if not any(name.startswith(f"projectron/{data_set}/") for name in results):
+    if not under(results, "projectron", data_set):
         return {}
     figure = Figure(figsize=(14, 4), layout="constrained")
     panels = figure.subplots(1, 3)
     for algorithm, budget in PROJECTRON_MISTAKES[data_set]:
-        runs = _runs(results, data_set, algorithm, budget)
+        runs = under(results, "projectron", data_set, algorithm, budget)
         if budget in budgets and runs:
             n, error, support = np.mean([run["curve"] for run in runs], axis=0).T
             for axes, x, y in zip(panels, [n, n, support], [error, support, error], strict=True):
@@ -129,13 +129,8 @@ def draw(results: Results, folder: Path) -> dict[str, str]:
         title="Figure 3",
     )  # fmt: skip
     panels[2].legend(fontsize="x-small")
-    figure.savefig(folder / "projectron.png", dpi=72)
+    figure.savefig(folder / "projectron.png", dpi=plots.DOTS_PER_INCH)
     return {f"Projectron paper, Figures 1 to 3: {data_set}, B=1500": "projectron.png"}
-
-
-def _runs(results: Results, data_set: str, algorithm: str, budget: int | None) -> list[Any]:
-    start = f"projectron/{data_set}/{algorithm}/{budget}/"
-    return [result for name, result in results.items() if name.startswith(start)]
 
 
 EXPERIMENT = Experiment("Projectron paper", tasks, tables, draw)

@@ -11,7 +11,7 @@ from typing import Any
 
 from river_budget.reproduce.cells import Table
 
-__all__ = ["Experiment", "Results", "Task", "run"]
+__all__ = ["Experiment", "Results", "Task", "run", "under"]
 
 # What each task returned, by its name.
 Results = dict[str, Any]
@@ -106,6 +106,12 @@ def run(
             _cancel(futures)
             raise
     return {task.name: results[task.name] for task in tasks}
+
+
+def under(results: Results, *parts: Any) -> list[Any]:
+    """Return the results of the tasks whose names begin with these parts."""
+    start = "".join(f"{part}/" for part in parts)
+    return [result for name, result in results.items() if name.startswith(start)]
 
 
 def _read(path: Path) -> Iterable[tuple[str, Any]]:

@@ -16,7 +16,7 @@ from river_budget.base import KernelClassifier
 from river_budget.published import TIGHTEST_ALGORITHMS, TIGHTEST_DATA_SETS, TIGHTEST_TABLE_2
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.runner import Experiment, Results, Task
+from river_budget.reproduce.runner import Experiment, Results, Task, under
 
 __all__ = ["EXPERIMENT"]
 
@@ -46,10 +46,16 @@ def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> 
     return getattr(rb, algorithm)(kernel, budget)
 
 
+def kernel_of(data_set: str) -> rb.RBF:
+    """Return the kernel that the paper uses on a data set."""
+    *_, width = TIGHTEST_DATA_SETS[data_set]
+    return rb.RBF(gamma=1 / (2 * width))
+
+
 def one_repeat(data_set: str, seed: int, folder: Path | None) -> dict[str, float]:
     """Return test accuracies in percent after one pass, by algorithm and budget."""
     frame, labels, test, truth = _frames(data_set, seed, folder)
-    kernel = rb.RBF(gamma=1 / (2 * TIGHTEST_DATA_SETS[data_set][3]))
+    kernel = kernel_of(data_set)
     accuracies = {}
     for algorithm in TIGHTEST_ALGORITHMS:
         if algorithm == FULL and data_set not in FULL_SETS:
@@ -75,8 +81,7 @@ def _frames(data_set: str, seed: int, folder: Path | None) -> tuple[Any, Any, An
 def seconds(algorithm: str, n: int) -> float:
     """Return the time to learn so many examples of a checkerboard."""
     frame, labels, _, _ = _frames("NCheckerb", 0, None)
-    width = TIGHTEST_DATA_SETS["NCheckerb"][3]
-    learner = model(algorithm, rb.RBF(gamma=1 / (2 * width)), CURVE_BUDGET, seed=0)
+    learner = model(algorithm, kernel_of("NCheckerb"), CURVE_BUDGET, seed=0)
     learner.clone().learn_many(frame[:100], labels[:100])
     start = time.perf_counter()
     learner.learn_many(frame[:n], labels[:n])
@@ -104,9 +109,7 @@ def tasks(folder: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], 
 def tables(results: Results) -> list[Table]:
     made = []
     for data_set in TIGHTEST_DATA_SETS:
-        repeats = [
-            result for name, result in results.items() if name.startswith(f"tightest/{data_set}/")
-        ]
+        repeats = under(results, "tightest", data_set)
         cells = []
         for i, algorithm in enumerate(TIGHTEST_ALGORITHMS):
             for budget in BUDGETS:
@@ -124,7 +127,7 @@ def tables(results: Results) -> list[Table]:
 def draw(results: Results, folder: Path) -> dict[str, str]:
     """Draw Figure 2: hypotheses (a-h), and the time that the best two take (i)."""
     frame, labels, _, _ = _frames("NCheckerb", 0, None)
-    kernel = rb.RBF(gamma=1 / (2 * TIGHTEST_DATA_SETS["NCheckerb"][3]))
+    kernel = kernel_of("NCheckerb")
     models = {}
     for algorithm in TIGHTEST_ALGORITHMS:
         models[algorithm] = model(algorithm, kernel, FIGURE_BUDGET, seed=0)
@@ -143,7 +146,7 @@ def draw(results: Results, folder: Path) -> dict[str, str]:
         axes.plot(list(known), list(known.values()), "o-", label=algorithm)
     axes.set(xlabel="examples", ylabel="seconds", title=f"NCheckerboard, B={CURVE_BUDGET}")
     axes.legend()
-    figure.savefig(folder / "tightest-time.png", dpi=72)
+    figure.savefig(folder / "tightest-time.png", dpi=plots.DOTS_PER_INCH)
     return {
         f"Tightest paper, Figure 2 (a) to (h): {title}": "tightest.png",
         "Tightest paper, Figure 2 (i): time to learn": "tightest-time.png",
