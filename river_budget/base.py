@@ -34,6 +34,7 @@ __all__ = [
     "Perceptron",
     "check_features",
     "classifier_of",
+    "forecast",
     "lines_of",
 ]
 
@@ -49,6 +50,21 @@ def lines_of(frame: Any) -> NDArray[Any]:
 def classifier_of(model: Any) -> Any:
     """Return the classifier that a pipeline ends in, or the model itself."""
     return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
+
+
+def forecast(model: Any, x: Any) -> tuple[float, Any]:
+    """Return f(x) and the prediction of a classifier, or of the pipeline that ends in one.
+
+    Raises
+    ------
+    ValueError
+        If x is refused; see `check_features`.
+
+    """
+    check_features(x)
+    classifier = classifier_of(model)
+    seen = x if classifier is model else model.transform_one(x)
+    return classifier.decision_function_one(seen), classifier.predict_one(seen)
 
 
 def check_features(x: Any) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any, NamedTuple
 
 from river_budget import checkpoint
-from river_budget.base import check_features, classifier_of
+from river_budget.base import classifier_of, forecast
 from river_budget.checks import check_count
 
 __all__ = ["Event", "HotStates", "KeyedLearner", "KeyedModel", "Prediction", "run_local"]
@@ -215,7 +215,7 @@ class KeyedLearner:
             if is_new:
                 raise ValueError(f"event {event.seq} of {event.key!r} is new and has no features")
             return self._prediction(keyed, event, None, None)
-        margin, y_pred = _predict(keyed.model, x)
+        margin, y_pred = forecast(keyed.model, x)
         if event.y is not None and (is_new or waiting):
             self._learn(keyed, event, waiting or (x, y_pred))
         if is_new:
@@ -266,13 +266,6 @@ class KeyedLearner:
 def _array_bytes(state: bytes) -> int:
     """Return how much of a state is arrays: what follows its head, which begins with its length."""
     return len(state) - 8 - int.from_bytes(state[:8], "little")
-
-
-def _predict(model: Any, x: dict[Any, Any]) -> tuple[float, Any]:
-    check_features(x)
-    classifier = classifier_of(model)
-    seen = x if classifier is model else model.transform_one(x)
-    return classifier.decision_function_one(seen), classifier.predict_one(seen)
 
 
 def _check_label(model: Any, y: Any) -> None:

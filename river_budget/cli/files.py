@@ -11,11 +11,12 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import typer
 from river import stream
 from river.stream.utils import open_filepath
 
 __all__ = [
-    "FORMATS", "UNREADABLE", "Format", "examples", "features", "format_of", "label", "opened",
+    "FORMATS", "UNREADABLE", "Format", "examples", "features", "format_of", "label", "read",
     "recognized", "rows",
 ]  # fmt: skip
 
@@ -31,9 +32,25 @@ Line = tuple[int, dict[Any, Any], Any]
 FORMATS: tuple[Format, ...] = ("csv", "libsvm", "jsonl")
 
 
-def opened(file: str) -> Any:
-    """Open a file, compressed or not, or standard input, which is -."""
-    return contextlib.nullcontext(sys.stdin) if file == "-" else open_filepath(file, "infer")
+@contextlib.contextmanager
+def read(
+    file: str, form: Format | None, target: str | None
+) -> Iterator[tuple[Format, Iterable[str]]]:
+    """Open a file, compressed or not, or standard input, which is -, and tell its format.
+
+    What is wrong with the file, as it is opened or read, is wrong usage that names it.
+
+    """
+    try:
+        with (
+            contextlib.nullcontext(sys.stdin) if file == "-" else open_filepath(file, "infer") as f
+        ):
+            form = form or format_of(file)
+            yield (form, f) if form else recognized(f, target)
+    except BrokenPipeError:
+        raise
+    except UNREADABLE as error:
+        raise typer.BadParameter(f"{file}: {error}") from None
 
 
 def format_of(name: str) -> Format | None:

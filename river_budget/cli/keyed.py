@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import collections
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -43,26 +43,18 @@ def keyed(
     """
     algorithm = models.algorithm(model)
     kernel = models.rbf(gamma)
-    try:
+    with files.read(file, None, target) as (form, lines), output.status() as show:
         learner = KeyedLearner(lambda: models.build(algorithm, kernel, budget, seed, scale=True))
-        with files.opened(file) as lines, output.status() as show:
-            form = files.format_of(file)
-            if form is None:
-                form, lines = files.recognized(lines, target)
-            if form == "libsvm":
-                raise ValueError("libsvm has no column for a key: csv and JSON lines have")
-            answers = _answers(_events(lines, form, key, target, seq), learner)
-            for n, answer in enumerate(answers, 1):
-                print(json.dumps(_fields(answer)), flush=True)
-                show(f"{n:,} lines")
-    except BrokenPipeError:
-        raise
-    except files.UNREADABLE as error:
-        raise typer.BadParameter(f"{file}: {error}") from None
+        if form == "libsvm":
+            raise ValueError("libsvm has no column for a key: csv and JSON lines have")
+        answers = _answers(_events(lines, form, key, target, seq), learner)
+        for n, answer in enumerate(answers, 1):
+            print(json.dumps(_fields(answer)), flush=True)
+            show(f"{n:,} lines")
 
 
 def _events(
-    lines: Iterator[str], form: files.Format, key: str, target: str, seq: str | None
+    lines: Iterable[str], form: files.Format, key: str, target: str, seq: str | None
 ) -> Iterator[tuple[int, Event]]:
     counts: collections.Counter[Any] = collections.Counter()
     for n, row in files.rows(lines, form):

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from river.compose import Pipeline
 
 from river_budget import checkpoint
-from river_budget.base import check_features, classifier_of
+from river_budget.base import forecast
 from river_budget.cli import files, models, options, output
 from river_budget.cli.app import app
 
@@ -63,27 +62,20 @@ def learn(
         raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(files.FORMATS)}")
     output.check_folders(checkpoint_file)
     kernel = models.rbf(gamma)
-    try:
-        with files.opened(file) as lines, output.status() as show:
-            form = form or files.format_of(file)
-            if form is None:
-                form, lines = files.recognized(lines, target)
-            learner = models.build(models.algorithm(model), kernel, budget, seed, form != "libsvm")
-            life = _Life(learner, checkpoint_file, every)
-            for answer in life.answers(files.examples(lines, form, target)):
-                print(json.dumps(answer), flush=True)
-                show(f"{answer['example']:,} examples, accuracy {answer['accuracy']:.4f}")
-    except BrokenPipeError:
-        raise
-    except files.UNREADABLE as error:
-        raise typer.BadParameter(f"{file}: {error}") from None
+    algorithm = models.algorithm(model)
+    with files.read(file, form, target) as (found, lines), output.status() as show:
+        learner = models.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
+        life = _Life(learner, checkpoint_file, every)
+        for answer in life.answers(files.examples(lines, found, target)):
+            print(json.dumps(answer), flush=True)
+            show(f"{answer['example']:,} examples, accuracy {answer['accuracy']:.4f}")
 
 
 class _Life:
     """A model that predicts and learns line by line, and may go on from a checkpoint."""
 
     def __init__(self, learner: Any, path: Path | None, every: int) -> None:
-        self._pipeline = learner if isinstance(learner, Pipeline) else Pipeline(learner)
+        self._learner = learner
         self._n_seen = self._n_labelled = self._n_right = 0
         self._checkpointer: Any = None
         if path is not None:
@@ -92,25 +84,22 @@ class _Life:
     def _resume(self, path: Path, every: int) -> None:
         if path.exists():
             saved, extra = checkpoint.restore(path)
-            if repr(saved) != repr(self._pipeline):
+            if repr(saved) != repr(self._learner):
                 raise ValueError(f"{path} holds another model than the options ask for")
             if not set(COUNTERS) <= set(extra):
                 raise ValueError(f"{path} does not tell which examples it has seen")
-            self._pipeline = saved
+            self._learner = saved
             self._n_seen, self._n_labelled, self._n_right = (extra[name] for name in COUNTERS)
             print(f"river-budget: going on from example {self._n_seen + 1}", file=sys.stderr)
-        self._checkpointer = checkpoint.Checkpointer(self._pipeline, path, every)
+        self._checkpointer = checkpoint.Checkpointer(self._learner, path, every)
 
     def answers(self, lines: Iterator[files.Line]) -> Iterator[dict[str, Any]]:
         """Yield an answer to each line that was not seen before."""
-        pipeline = self._pipeline
         for line, x, y in itertools.islice(lines, self._n_seen, None):
             try:
-                check_features(x)
-                margin = classifier_of(pipeline).decision_function_one(pipeline.transform_one(x))
-                prediction = pipeline.predict_one(x)
+                margin, prediction = forecast(self._learner, x)
                 if y is not None:
-                    pipeline.learn_one(x, y)
+                    self._learner.learn_one(x, y)
             except ValueError as error:
                 raise ValueError(f"line {line}: {error}") from None
             self._n_seen += 1
