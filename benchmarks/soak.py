@@ -20,27 +20,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import river_budget as rb
 from benchmarks.kept import kept_residuals
+from benchmarks.models import ours
 
 BUDGET = 100
-MODELS = {
-    model.__class__.__name__: model
-    for model in [
-        rb.Stoptron(budget=BUDGET),
-        rb.RemoveOldestPerceptron(budget=BUDGET),
-        rb.RandomizedBudgetPerceptron(budget=BUDGET, seed=1),
-        rb.FixedBudgetPerceptron(budget=BUDGET),
-        rb.Forgetron(budget=BUDGET),
-        rb.SimplifiedForgetron(budget=BUDGET),
-        rb.ModifiedRandomizedBudgetPerceptron(budget=BUDGET, seed=1),
-        rb.Projectron(budget=BUDGET),
-        rb.ProjectronPlusPlus(budget=BUDGET),
-        rb.TighterPerceptron(budget=BUDGET, validation=BUDGET, seed=1),
-        rb.TightestPerceptron(budget=BUDGET),
-        rb.Mnemotron(budget=BUDGET),
-    ]
-}
+MODELS = {type(model).__name__: model for model in ours(BUDGET).values()}
 
 MOST_GROWTH = 2**20
 MOST_SLOWDOWN = 1.2

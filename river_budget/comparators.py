@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.optimize import minimize
 
 from river_budget.base import KernelClassifier, Labels
 from river_budget.checks import check_count
@@ -185,6 +183,8 @@ class Span:
     def __init__(
         self, kernel: Kernel, stream: Examples, n_vectors: int = 300, seed: int | None = 1
     ) -> None:
+        from scipy.linalg import eigh  # slow to import, and needed by certificates only
+
         check_count("n_vectors", n_vectors)
         if not stream:
             raise ValueError("the stream has no examples")
@@ -225,6 +225,8 @@ class Span:
 
     def _minimizer(self, power: float) -> Floats:
         """Return the coordinates of the minimiser for C = 2^power, from the dual problem."""
+        from scipy.optimize import minimize  # slow to import, as above
+
         if power not in self._minimizers:
             n, weight, signed = len(self._signed), 2.0**power, self._signed
 
