@@ -26,7 +26,7 @@ from river import datasets, evaluate, forest, linear_model, metrics
 import river_budget as rb
 from benchmarks import streams
 from benchmarks.timing import REPEATS, in_turns, limit
-from river_budget import bounds
+from river_budget.theory import bounds
 
 
 def validation(examples: list, model) -> Callable[[], object]:

@@ -27,9 +27,10 @@ from typing import NamedTuple
 
 from river import dummy, forest, linear_model, tree
 
-from benchmarks.models import knn, memory, ours, run
+from benchmarks.models import knn, ours, run
 from benchmarks.streams import clouds
 from benchmarks.timing import in_turns, limit
+from river_budget.base import memory_of
 
 PARTS = 11
 
@@ -107,7 +108,7 @@ def cost(name: str, setting: Setting) -> Cost:
     starts = range(0, len(timed), setting.n_timed)
     times = [run(model, timed[start : start + setting.n_timed])[1] for start in starts]
     full = is_full(model, setting.budget) or not hasattr(model, "n_support")
-    return Cost(statistics.median(times), memory(model), full)
+    return Cost(statistics.median(times), memory_of(model), full)
 
 
 def limit_of(setting: Setting) -> float:

@@ -96,7 +96,7 @@ def local_speed() -> float:
 def quix_speed(address: str) -> float:
     """Return events a second through Quix Streams, from the first one to the last commit."""
     from demos import mock_kafka
-    from river_budget import quix
+    from river_budget.keyed import quix
 
     with tempfile.TemporaryDirectory() as folder:
         app = mock_kafka.application(

@@ -7,24 +7,20 @@ import time
 from river import evaluate, forest, linear_model, metrics, neighbors, tree
 
 import river_budget as rb
-from river_budget.base import classifier_of
+from river_budget.base import memory_of
+from river_budget.catalog import ALGORITHMS
 
 
 def ours(budget: int, kernel: rb.RBF | None = None) -> dict:
     """Return the algorithms on a budget, by name. The kernel is not Mnemotron's, which has its own."""
+    models = {
+        name: row.build(kernel, budget, seed=1)
+        for name, row in ALGORITHMS.items()
+        if row.takes("budget")
+    }
     return {
-        "Mnemotron": rb.Mnemotron(budget),
-        "TightestPerceptron": rb.TightestPerceptron(kernel, budget),
-        "TighterPerceptron": rb.TighterPerceptron(kernel, budget, validation=budget, seed=1),
-        "ProjectronPlusPlus": rb.ProjectronPlusPlus(kernel, budget=budget),
-        "Projectron": rb.Projectron(kernel, budget=budget),
-        "Forgetron": rb.Forgetron(kernel, budget),
-        "RandomizedBudget": rb.RandomizedBudgetPerceptron(kernel, budget, seed=1),
-        "RemoveOldest": rb.RemoveOldestPerceptron(kernel, budget),
-        "FixedBudget": rb.FixedBudgetPerceptron(kernel, budget),
-        "SimplifiedForgetron": rb.SimplifiedForgetron(kernel, budget),
-        "ModifiedRandomizedBudget": rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=1),
-        "Stoptron": rb.Stoptron(kernel, budget),
+        **models,
+        "TighterPerceptron": models["TighterPerceptron"].clone({"validation": budget}),
     }
 
 
@@ -43,11 +39,6 @@ def rivers() -> dict:
     }
 
 
-def memory(model) -> int:
-    """Return the bytes that a classifier holds: what it says itself, or what River finds."""
-    return getattr(model, "memory_bytes", None) or model._raw_memory_usage
-
-
 def run(model, examples: list) -> tuple[float, float, int]:
     """Return accuracy in percent, microseconds an example, and the classifier's bytes at the end.
 
@@ -57,4 +48,4 @@ def run(model, examples: list) -> tuple[float, float, int]:
     start = time.thread_time()
     accuracy = evaluate.progressive_val_score(examples, model, metrics.Accuracy()).get()
     microseconds = 1e6 * (time.thread_time() - start) / len(examples)
-    return 100 * accuracy, microseconds, memory(classifier_of(model))
+    return 100 * accuracy, microseconds, memory_of(model)

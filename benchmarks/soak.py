@@ -20,7 +20,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.kept import kept_residuals
 from benchmarks.models import ours
 
 BUDGET = 100
@@ -108,7 +107,7 @@ def soak(name: str, n_rounds: int) -> tuple[str, bool]:
     times = [life.go_on(tenth) for _ in range(9)]
     gc.collect()
     growth, slowdown = resident_bytes() - resident, times[-1] / times[0]
-    residuals = kept_residuals(life.model)
+    residuals = life.model.numerical_errors()
     holds = {
         "growth": growth < MOST_GROWTH,
         "time": slowdown <= MOST_SLOWDOWN or n_rounds < FEWEST_TIMED,

@@ -33,7 +33,8 @@ from quixstreams.models import TopicConfig
 from river import preprocessing
 
 import river_budget as rb
-from river_budget import keyed, quix, synth
+from river_budget import keyed, synth
+from river_budget.keyed import quix
 
 PATIENCE = 120.0
 QUESTION = {"0": 0.5, "1": 0.5}

@@ -1,7 +1,7 @@
 """How far do mistakes stay below what the theorems promise?
 
-Six algorithms run through one stream. Each theorem compares with the hypothesis that makes its bound
-lowest in hindsight.
+Six algorithms learn one stream. Each theorem is applied to the comparator that makes its bound lowest
+in hindsight.
 
 python demos/bounds.py [PICTURE]
 
@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 import river_budget as rb
-from river_budget import bounds, comparators, evaluate, plots, synth
+from river_budget import plots, synth
+from river_budget.theory import bounds, certify, comparators
 
 KERNEL = rb.RBF(gamma=1.0)
 BUDGET = 1000
@@ -32,9 +33,7 @@ def main() -> None:
     }
     stream = list(synth.RotatingGaussians(2000, speed=0, flip=0.02, seed=1))
     span = comparators.Span(KERNEL, stream)
-    certificates = {
-        name: evaluate.certify(model, stream, span=span) for name, model in models.items()
-    }
+    certificates = {name: certify(model, stream, span=span) for name, model in models.items()}
     for certificate in certificates.values():
         print(certificate.table())
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from river_budget import kernels
-from river_budget.fixed_budget import FixedBudgetPerceptron
-from river_budget.forgetron import Forgetron
-from river_budget.kernel_pa import KernelPAClassifier
-from river_budget.kernel_perceptron import KernelPerceptron
 from river_budget.kernels import (
     RBF,
     AdditiveRationalQuadratic,
@@ -18,15 +17,19 @@ from river_budget.kernels import (
     RationalQuadratic,
 )
 from river_budget.mnemotron import Mnemotron
-from river_budget.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
-from river_budget.projectron import Projectron
-from river_budget.projectron_plus_plus import ProjectronPlusPlus
-from river_budget.randomized_budget import RandomizedBudgetPerceptron
-from river_budget.remove_oldest import RemoveOldestPerceptron
-from river_budget.simplified_forgetron import SimplifiedForgetron
-from river_budget.stoptron import Stoptron
-from river_budget.tighter import TighterPerceptron
-from river_budget.tightest import TightestPerceptron
+from river_budget.perceptrons.fixed_budget import FixedBudgetPerceptron
+from river_budget.perceptrons.forgetron import Forgetron
+from river_budget.perceptrons.kernel_pa import KernelPAClassifier
+from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
+from river_budget.perceptrons.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
+from river_budget.perceptrons.projectron import Projectron
+from river_budget.perceptrons.projectron_plus_plus import ProjectronPlusPlus
+from river_budget.perceptrons.randomized_budget import RandomizedBudgetPerceptron
+from river_budget.perceptrons.remove_oldest import RemoveOldestPerceptron
+from river_budget.perceptrons.simplified_forgetron import SimplifiedForgetron
+from river_budget.perceptrons.stoptron import Stoptron
+from river_budget.perceptrons.tighter import TighterPerceptron
+from river_budget.perceptrons.tightest import TightestPerceptron
 
 __all__ = [
     "RBF",
@@ -55,3 +58,18 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
+
+# Subpackages that are imported on first use: some of them import much, or need an extra.
+SUBPACKAGES = frozenset(
+    ["checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots", "synth", "theory"]
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in SUBPACKAGES:
+        return importlib.import_module(f"river_budget.{name}")
+    raise AttributeError(f"module 'river_budget' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *SUBPACKAGES})

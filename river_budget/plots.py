@@ -18,10 +18,11 @@ from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 
-from river_budget.base import KernelClassifier
-from river_budget.evaluate import Certificate, Comparison, Life
+from river_budget.base import Machine
+from river_budget.evaluate import Comparison, Life
 from river_budget.kernels import Kernel
 from river_budget.metrics import FadingError
+from river_budget.theory import Certificate
 
 __all__ = [
     "FORMATS",
@@ -124,7 +125,7 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
     Parameters
     ----------
     certificates
-        What `evaluate.certify` returns, by the models' names.
+        What `theory.certify` returns, by the models' names.
     title
         What stands above the picture.
     path
@@ -142,7 +143,7 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
 
 
 def plot_decision_regions(
-    models: Mapping[str, KernelClassifier],
+    models: Mapping[str, Machine],
     names: tuple[Any, Any],
     limits: tuple[float, float],
     title: str,
@@ -173,7 +174,7 @@ def plot_decision_regions(
 
 def draw_decision_regions(
     axes: Axes,
-    model: KernelClassifier,
+    model: Machine,
     names: tuple[Any, Any],
     limits: tuple[float, float],
     n_points: int = 80,

@@ -1,40 +1,30 @@
-"""What the tests of all algorithms run over: a new algorithm adds one row here."""
+"""What the tests of all algorithms run over: the rows of the catalog, on a small budget."""
 
 from __future__ import annotations
+
+import functools
 
 import pytest
 
 import river_budget as rb
+from river_budget.catalog import ALGORITHMS as CATALOG
 
 BUDGET = 5
+SEED = 7
 
-# Each row makes a model of a kernel, on a budget of `BUDGET` at most where it has one.
+
+def row_name(algorithm, variant):
+    return f"{algorithm.name}-{variant}" if variant else algorithm.name
+
+
+# Each makes a model of a kernel, on a budget of `BUDGET` at most where it has one.
 PERCEPTRONS = {
-    "KernelPerceptron": rb.KernelPerceptron,
-    "Stoptron": lambda kernel: rb.Stoptron(kernel, budget=BUDGET),
-    "RemoveOldestPerceptron": lambda kernel: rb.RemoveOldestPerceptron(kernel, budget=BUDGET),
-    "RandomizedBudgetPerceptron": lambda kernel: rb.RandomizedBudgetPerceptron(
-        kernel, budget=BUDGET, seed=7
-    ),
-    "FixedBudgetPerceptron": lambda kernel: rb.FixedBudgetPerceptron(kernel, budget=BUDGET),
-    "Forgetron": lambda kernel: rb.Forgetron(kernel, budget=BUDGET),
-    "SimplifiedForgetron": lambda kernel: rb.SimplifiedForgetron(kernel, budget=BUDGET),
-    "ModifiedRandomizedBudgetPerceptron": lambda kernel: rb.ModifiedRandomizedBudgetPerceptron(
-        kernel, budget=BUDGET, seed=7
-    ),
-    "Projectron": lambda kernel: rb.Projectron(kernel, budget=BUDGET),
-    "ProjectronPlusPlus": lambda kernel: rb.ProjectronPlusPlus(
-        kernel, norm_bound=2.0, budget=BUDGET
-    ),
-    "TighterPerceptron-0": lambda kernel: rb.TighterPerceptron(kernel, budget=BUDGET),
-    "TighterPerceptron-A": lambda kernel: rb.TighterPerceptron(
-        kernel, budget=BUDGET, validation=9, seed=7
-    ),
-    "TighterPerceptron-Full": lambda kernel: rb.TighterPerceptron(
-        kernel, budget=BUDGET, validation="all"
-    ),
-    "TightestPerceptron": lambda kernel: rb.TightestPerceptron(kernel, budget=BUDGET),
-    "KernelPAClassifier": rb.KernelPAClassifier,
+    row_name(algorithm, variant): functools.partial(
+        algorithm.build, budget=BUDGET, seed=SEED, variant=variant
+    )
+    for algorithm in CATALOG.values()
+    for variant in algorithm.variants
+    if algorithm.model is not rb.Mnemotron
 }
 
 
@@ -45,7 +35,12 @@ def mnemotron(kernel):
 
 
 ALGORITHMS = {**PERCEPTRONS, "Mnemotron": mnemotron}
-UNBOUNDED = {"KernelPerceptron", "KernelPAClassifier", "TighterPerceptron-Full"}
+UNBOUNDED = {
+    row_name(algorithm, name)
+    for algorithm in CATALOG.values()
+    for name, variant in algorithm.variants.items()
+    if not variant.is_bounded
+}
 
 each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
 each_perceptron = pytest.mark.parametrize("make", PERCEPTRONS.values(), ids=PERCEPTRONS)

@@ -9,7 +9,7 @@ digest finds files that are torn or have changed.
 
 from __future__ import annotations
 
+from .codec import CheckpointError
 from .files import Checkpointer, dumps, load, loads, restore, save
-from .state import CheckpointError
 
 __all__ = ["CheckpointError", "Checkpointer", "dumps", "load", "loads", "restore", "save"]

@@ -17,13 +17,13 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import river_budget
-from river_budget.checkpoint.state import CheckpointError, Reader, Tensors, Writer
-from river_budget.checks import check_count
+from river_budget._checks import check_count
+from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writer
 
 __all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "save"]
 
 FORMAT = "river_budget checkpoint"
-VERSION = 1
+VERSION = 2
 
 # What reading a file that was made to deceive may raise.
 DECEIVED = (
@@ -84,7 +84,7 @@ def _write(path: Path, data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    _sync_folder(path.absolute().parent)
+    _sync_directory(path.absolute().parent)
 
 
 def load(path: str | Path) -> Any:
@@ -164,6 +164,8 @@ def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
         return reader.model(content["model"]), reader.value(content["extra"])
     except CheckpointError:
         raise
+    except ValueError as error:
+        raise CheckpointError(f"this checkpoint makes no model: {error}") from None
     except DECEIVED as error:
         raise CheckpointError(f"this checkpoint makes no model: {error!r}") from None
 
@@ -253,10 +255,10 @@ def _digest(text: str, tensors: Tensors) -> str:
     return digest.hexdigest()
 
 
-def _sync_folder(folder: Path) -> None:
-    """Force a folder's entries to the disk, where the system can."""
+def _sync_directory(directory: Path) -> None:
+    """Force a directory's entries to the disk, where the system can."""
     if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
+        handle = os.open(directory, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:

@@ -6,9 +6,10 @@ import typer
 from river import preprocessing
 
 import river_budget as rb
-from river_budget import bounds, comparators, evaluate
+from river_budget import theory
 from river_budget.cli import models, options, output, sources
 from river_budget.cli.app import app
+from river_budget.theory import bounds, comparators
 
 __all__ = ["certify"]
 
@@ -49,7 +50,7 @@ def certify(
     except ValueError as error:
         raise typer.BadParameter(f"{stream_name}: {error}") from None
     norm_bound = bounds.forgetron_norm(budget)
-    certificates: dict[str, evaluate.Certificate] = {}
+    certificates: dict[str, theory.Certificate] = {}
     with output.progress(6) as advance:
         for model in [
             rb.KernelPerceptron(kernel),
@@ -59,7 +60,7 @@ def certify(
             rb.SimplifiedForgetron(kernel, budget),
             rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=seed),
         ]:
-            certificate = evaluate.certify(model, rows, span=span)
+            certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
             advance(certificate.name)
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
@@ -72,7 +73,7 @@ def certify(
         plots.plot_certificates(certificates, title, plot_file)
 
 
-def _lines(certificate: evaluate.Certificate) -> list[list[str]]:
+def _lines(certificate: theory.Certificate) -> list[list[str]]:
     return [
         [
             certificate.name,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget import checkpoint
-from river_budget.base import forecast
+from river_budget.base import predict_with_margin
 from river_budget.cli import files, models, options, output
 from river_budget.cli.app import app
 
@@ -97,7 +97,7 @@ class _Life:
         """Yield an answer to each line that was not seen before."""
         for line, x, y in itertools.islice(lines, self._n_seen, None):
             try:
-                margin, prediction = forecast(self._learner, x)
+                margin, prediction = predict_with_margin(self._learner, x)
                 if y is not None:
                     self._learner.learn_one(x, y)
             except ValueError as error:

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import typer
 from river import preprocessing
 
-import river_budget
 from river_budget import kernels
-from river_budget.base import KernelClassifier
+from river_budget.catalog import ALGORITHMS, Algorithm
 
 __all__ = ["algorithm", "algorithms", "build", "rbf"]
 
 
-def algorithms(names: str | None) -> dict[str, type[KernelClassifier]]:
+def algorithms(names: str | None) -> dict[str, Algorithm]:
     """Return the named algorithms of the package, or all of them."""
-    exported = [getattr(river_budget, name) for name in river_budget.__all__]
-    known = {
-        member.__name__: member
-        for member in exported
-        if inspect.isclass(member) and issubclass(member, KernelClassifier)
-    }
     if names is None:
-        return known
-    by_short_name = {_short(name): name for name in known}
-    chosen = [by_short_name.get(_short(name)) for name in names.split(",")]
-    for name, found in zip(names.split(","), chosen, strict=True):
-        if found is None:
+        return ALGORITHMS
+    by_short_name = {_short(name): row for name, row in ALGORITHMS.items()}
+    chosen = {}
+    for name in names.split(","):
+        row = by_short_name.get(_short(name))
+        if row is None:
             raise typer.BadParameter(
-                f"no algorithm is called {name!r}; there are {', '.join(known)}"
+                f"no algorithm is called {name!r}; there are {', '.join(ALGORITHMS)}"
             )
-    return {name: known[name] for name in chosen if name}
+        chosen[row.name] = row
+    return chosen
 
 
-def algorithm(name: str) -> type[KernelClassifier]:
+def algorithm(name: str) -> Algorithm:
     """Return the named algorithm of the package."""
     chosen = algorithms(name)
     if len(chosen) != 1:
@@ -48,13 +42,9 @@ def _short(name: str) -> str:
     return letters.removesuffix("perceptron").removesuffix("classifier")
 
 
-def build(
-    algorithm: type[KernelClassifier], kernel: kernels.Kernel, budget: int, seed: int, scale: bool
-) -> Any:
+def build(algorithm: Algorithm, kernel: kernels.Kernel, budget: int, seed: int, scale: bool) -> Any:
     """Return a model with those of the options that the algorithm has, behind a scaler if asked."""
-    options = {"kernel": kernel, "budget": budget, "seed": seed}
-    wanted = inspect.signature(algorithm).parameters
-    model = algorithm(**{key: options[key] for key in options if key in wanted})  # type: ignore[arg-type]
+    model = algorithm.build(kernel, budget, seed)
     return preprocessing.StandardScaler() | model if scale else model
 
 

@@ -47,7 +47,7 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
     for cells in lines:
         table.add_row(*cells)
     # A pipe has no width that would have to be kept to.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 120)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(title, soft_wrap=True)
     console.print(table)
 

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from .certificate import Certificate, certify
 from .comparison import Comparison, Run, compare
 from .life import Life, lifelong, recovery_time
 
-__all__ = [
-    "Certificate",
-    "Comparison",
-    "Life",
-    "Run",
-    "certify",
-    "compare",
-    "lifelong",
-    "recovery_time",
-]
+__all__ = ["Comparison", "Life", "Run", "compare", "lifelong", "recovery_time"]

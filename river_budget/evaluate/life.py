@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from river.base import Classifier
 
-from river_budget.base import classifier_of
-from river_budget.checks import check_count, check_not_negative
+from river_budget._checks import check_count, check_not_negative
+from river_budget.base import classifier_of, memory_of
 
 __all__ = ["Life", "lifelong", "recovery_time"]
 
@@ -242,7 +242,7 @@ def lifelong(
             for drift, end in itertools.pairwise([*drifts, len(wrong)])
         ),
         support_sizes=np.array(sizes, dtype=np.int64),
-        memory_bytes=_memory_bytes(learner),
+        memory_bytes=memory_of(learner),
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
 
@@ -318,13 +318,6 @@ def _visit(model: Any, examples: Examples) -> tuple[list[bool], list[int]]:
 
 def _accuracy(model: Any, examples: Examples) -> float:
     return float(np.mean([model.predict_one(x) == y for x, y in examples]))
-
-
-def _memory_bytes(model: Any) -> int:
-    classifier = classifier_of(model)
-    if hasattr(classifier, "memory_bytes"):
-        return classifier.memory_bytes
-    return model._raw_memory_usage
 
 
 def _mean(values: Iterable[float]) -> float:

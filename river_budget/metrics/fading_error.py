@@ -4,7 +4,7 @@ from typing import Any
 
 from river import metrics
 
-from river_budget.checks import check_probability
+from river_budget._checks import check_probability
 
 __all__ = ["FadingError"]
 

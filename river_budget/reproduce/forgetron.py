@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import river_budget as rb
 from river_budget import plots
-from river_budget.base import KernelClassifier
+from river_budget.base import Machine
 from river_budget.datasets import mnist_splits
 from river_budget.published import FORGETRON_ACTIVE_SETS
 from river_budget.reproduce import data
@@ -51,7 +51,7 @@ def one_run(
     folder: Path | None,
 ) -> dict[str, float]:
     """Return mistakes in percent and the size of the support set of one pass."""
-    learner: KernelClassifier
+    learner: Machine
     learner = (
         rb.KernelPerceptron(KERNEL) if budget is None else ALGORITHMS[algorithm](KERNEL, budget)
     )

@@ -9,12 +9,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import river_budget as rb
-from river_budget import bounds, plots, synth
-from river_budget.base import KernelClassifier
+from river_budget import plots, synth
+from river_budget.base import Machine
 from river_budget.published import PROJECTRON_DATA_SETS, PROJECTRON_MISTAKES, PROJECTRON_SUPPORT
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
 from river_budget.reproduce.runner import Experiment, Results, Task, under
+from river_budget.theory import bounds
 
 __all__ = ["EXPERIMENT"]
 
@@ -27,9 +28,7 @@ CURVES = ("Adult9", (1500, None))
 TABLES = {"Adult9": "Table 1", "Vehicle": "Table 2", "Synthetic": "Table 3"}
 
 
-def model(
-    algorithm: str, budget: int | None, kernel: rb.kernels.Kernel, seed: int
-) -> KernelClassifier:
+def model(algorithm: str, budget: int | None, kernel: rb.kernels.Kernel, seed: int) -> Machine:
     """Return an algorithm as the paper runs it."""
     if budget is None:
         return {

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import river_budget as rb
 from river_budget import plots
-from river_budget.base import KernelClassifier
+from river_budget.base import Machine
 from river_budget.published import TIGHTEST_ALGORITHMS, TIGHTEST_DATA_SETS, TIGHTEST_TABLE_2
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
@@ -34,7 +34,7 @@ LENGTHS = (1000, 2500, 5000, 10_000)
 CURVE_BUDGET = 100
 
 
-def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> KernelClassifier:
+def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> Machine:
     """Return an algorithm by the paper's name of it."""
     if algorithm == "KernelPerceptron":
         return rb.KernelPerceptron(kernel)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from river import datasets
 from river.datasets.base import BINARY_CLF
 
-from river_budget.checks import check_count, check_probability
+from river_budget._checks import check_count, check_probability
 from river_budget.synth import boards
 
 __all__ = ["NoisyCheckerboard"]

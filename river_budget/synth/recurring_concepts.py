@@ -7,7 +7,7 @@ from typing import Any
 
 from river import datasets
 
-from river_budget.checks import check_count
+from river_budget._checks import check_count
 
 __all__ = ["RecurringConcepts"]
 

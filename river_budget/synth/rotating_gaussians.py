@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from river import datasets
 from river.datasets.base import BINARY_CLF
 
-from river_budget.checks import check_count, check_positive, check_probability, check_real
+from river_budget._checks import check_count, check_positive, check_probability, check_real
 
 __all__ = ["RotatingGaussians"]
 

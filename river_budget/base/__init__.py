@@ -1,0 +1,28 @@
+"""What the algorithms build on.
+
+- `machine`: what all classifiers share, Mnemotron too.
+- `labels`: the labels and their signs.
+- `classifier`: a machine whose hypothesis is a kernel expansion.
+- `perceptron`: the perceptron's template.
+
+"""
+
+from __future__ import annotations
+
+from .classifier import KernelClassifier
+from .labels import Labels
+from .machine import Machine, classifier_of, memory_of, predict_with_margin, rows_of
+from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
+
+__all__ = [
+    "BudgetPerceptron",
+    "GrowingPerceptron",
+    "KernelClassifier",
+    "Labels",
+    "Machine",
+    "Perceptron",
+    "classifier_of",
+    "memory_of",
+    "predict_with_margin",
+    "rows_of",
+]

@@ -1,0 +1,160 @@
+"""The table of all algorithms: tests, fuzzer, benchmarks, command line and README read it.
+
+A new algorithm is one file, its export in `river_budget/__init__.py`, and one row here.
+
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import river_budget as rb
+from river_budget.base import Machine
+from river_budget.kernels import Kernel
+
+__all__ = ["ALGORITHMS", "Algorithm", "Variant"]
+
+
+class Variant(NamedTuple):
+    """One way to use an algorithm that is worth a test of its own.
+
+    Attributes
+    ----------
+    parameters
+        What it is given besides kernel, budget and seed.
+    is_bounded
+        Whether its memory is bounded.
+
+    """
+
+    parameters: Mapping[str, Any]
+    is_bounded: bool = True
+
+
+class Algorithm(NamedTuple):
+    """A row of the table.
+
+    Attributes
+    ----------
+    model
+        The class.
+    when_full
+        What it does once its budget is full.
+    source
+        Where it was published.
+    variants
+        Its variants by name; the first one has the default parameters.
+
+    """
+
+    model: type[Machine]
+    when_full: str
+    source: str
+    variants: Mapping[str, Variant] = {"": Variant({})}
+
+    @property
+    def name(self) -> str:
+        """The name of the class."""
+        return self.model.__name__
+
+    def takes(self, parameter: str) -> bool:
+        """Tell whether the class has a parameter."""
+        return parameter in inspect.signature(self.model).parameters
+
+    def build(
+        self,
+        kernel: Kernel | None = None,
+        budget: int | None = None,
+        seed: int | None = None,
+        variant: str | None = None,
+    ) -> Machine:
+        """Return a model with those of the arguments that its class takes; None is left out."""
+        chosen = next(iter(self.variants)) if variant is None else variant
+        given = {"kernel": kernel, "budget": budget, "seed": seed}
+        taken = {k: v for k, v in given.items() if v is not None and self.takes(k)}
+        return self.model(**taken, **self.variants[chosen].parameters)
+
+
+DEKEL = "Dekel, Shalev-Shwartz & Singer 2005"
+ORABONA = "Orabona, Keshet & Caputo 2008"
+SUTSKEVER = "Sutskever 2009"
+
+ROWS = [
+    Algorithm(
+        rb.Mnemotron,
+        "removes the vector that contributes least to its mixture of Gaussian process experts",
+        "its docstring",
+    ),
+    Algorithm(
+        rb.KernelPerceptron,
+        "has no budget: the unbounded baseline; mistake bound",
+        f"{ORABONA}, Alg. 1",
+        {"": Variant({}, is_bounded=False)},
+    ),
+    Algorithm(rb.Stoptron, "stops learning: the bounded baseline", f"{ORABONA}, section 5"),
+    Algorithm(
+        rb.RemoveOldestPerceptron, "removes the oldest support vector", f"{DEKEL}, section 3"
+    ),
+    Algorithm(
+        rb.RandomizedBudgetPerceptron,
+        "removes a random support vector",
+        "Cesa-Bianchi & Gentile 2006",
+    ),
+    Algorithm(
+        rb.FixedBudgetPerceptron,
+        "removes the support vector with the largest margin without itself",
+        "Crammer, Kandola & Singer 2004",
+    ),
+    Algorithm(
+        rb.Forgetron,
+        "shrinks all coefficients, then removes the oldest support vector; mistake bound",
+        f"{DEKEL}, Fig. 1",
+    ),
+    Algorithm(
+        rb.SimplifiedForgetron,
+        "decays all coefficients, removes the smallest; mistake bound under drift",
+        f"{SUTSKEVER}, Alg. 2",
+    ),
+    Algorithm(
+        rb.ModifiedRandomizedBudgetPerceptron,
+        "may remove a random support vector at any mistake; mistake bound under drift",
+        f"{SUTSKEVER}, Alg. 1",
+    ),
+    Algorithm(
+        rb.TighterPerceptron,
+        "removes the vector without which a validation set has the fewest errors",
+        "Weston, Bordes & Bottou 2005",
+        {
+            "0": Variant({}),
+            "A": Variant({"validation": 9}),
+            "Full": Variant({"validation": "all"}, is_bounded=False),
+        },
+    ),
+    Algorithm(
+        rb.TightestPerceptron,
+        "removes the vector without which the expected loss on all of them is smallest",
+        "Wang & Vucetic 2009",
+    ),
+    Algorithm(
+        rb.Projectron,
+        "projects every mistake onto its span, and before that those close to it; mistake bound",
+        f"{ORABONA}, Alg. 2",
+    ),
+    Algorithm(
+        rb.ProjectronPlusPlus,
+        "the same, and learns from margins below 1; mistake bound",
+        f"{ORABONA}, section 4.1",
+        {"": Variant({}), "U": Variant({"norm_bound": 2.0})},
+    ),
+    Algorithm(
+        rb.KernelPAClassifier,
+        "has no budget: PA, PA-I, PA-II",
+        "Crammer et al. 2006",
+        {"": Variant({}, is_bounded=False)},
+    ),
+]
+
+# By the names of the classes.
+ALGORITHMS = {row.name: row for row in ROWS}

@@ -1,0 +1,350 @@
+"""The compiled kernels: one kernel row of one example, over tiles.
+
+Feature values are stored in *tiles*: `TILE` neighbouring slots of one feature, side by side.
+`table[row, slot // TILE]` is the tile of a feature row. Tile 0 is all zeros and stands wherever
+none of these slots holds the feature. Feature row 0 is always empty and stands for names that no
+vector holds. What there is one of for each slot is laid out alike, in blocks of `TILE` slots. Thus
+a loop over slots never has to ask whether a value is there.
+
+Nothing is compiled with fast math: sums are added in the order in which they are written here,
+`TILE` at a time, so that every machine and every caller gets the same bits.
+
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from river_budget.kernels.spec import (
+    COEF0,
+    DEGREE,
+    DOT_PRODUCT,
+    EXPONENTIAL,
+    GAMMA,
+    INNER_STATISTIC,
+    KERNEL_FUNCTION,
+    MANHATTAN_DISTANCE,
+    MEAN,
+    N_NAMES,
+    NORMALIZED,
+    POWER,
+    RATIONAL,
+    SQUARED_DISTANCE,
+    SUM_OF_RATIONALS,
+)
+
+__all__ = [
+    "LARGEST", "TILE", "exp", "is_valid", "kernel_row", "self_statistic", "self_value",
+]  # fmt: skip
+
+TILE = 64
+
+# Nothing that is squared, or summed over a support set, may overflow.
+LARGEST = 1e150
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH = 0.693147180369123816490
+_LN2_LOW = 1.90821492927058770002e-10
+_ROUND = 6755399441055744.0
+_SMALLEST_EXPONENT = -708.0
+
+
+@numba.njit(cache=True, forceinline=True)
+def exp(x):
+    """Return exp(x) for x <= 0, and 0 below -708, in code that LLVM vectorises.
+
+    Rounding by a large constant leaves the exponent's whole part in the low bits of `shifted`; the
+    rest is a Taylor polynomial on [-ln(2)/2, ln(2)/2]. The relative error is below 5e-16.
+
+    """
+    shifted = x * _LOG2_E + _ROUND
+    whole = shifted - _ROUND
+    r = (x - whole * _LN2_HIGH) - whole * _LN2_LOW
+    p = 1 / 479001600
+    p = p * r + 1 / 39916800
+    p = p * r + 1 / 3628800
+    p = p * r + 1 / 362880
+    p = p * r + 1 / 40320
+    p = p * r + 1 / 5040
+    p = p * r + 1 / 720
+    p = p * r + 1 / 120
+    p = p * r + 1 / 24
+    p = p * r + 1 / 6
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    power = np.int64((np.float64(shifted).view(np.int64) + 1023) << 52).view(np.float64)
+    return p * power if x > _SMALLEST_EXPONENT else 0.0
+
+
+@numba.njit(cache=True, forceinline=True)
+def _squares(values):
+    total = 0.0
+    for value in values:
+        total += value * value
+    return total
+
+
+@numba.njit(cache=True, forceinline=True)
+def self_statistic(spec, values):
+    """Return the inner statistic of x and itself, or what stands for it.
+
+    That is <x, x> for dot products and squared distances. For the Manhattan distance it is ||x||_1,
+    and for a sum of rationals the statistic of x and the zero vector, in which each of the kernel's
+    names that x lacks counts 1.
+
+    """
+    total = 0.0
+    if spec[INNER_STATISTIC] == MANHATTAN_DISTANCE:
+        for value in values:
+            total += abs(value)
+    elif spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
+        total += spec[N_NAMES] - len(values)
+        for value in values:
+            total += 1.0 / (1.0 + spec[GAMMA] * value * value)
+    else:
+        total = _squares(values)
+    return total
+
+
+@numba.njit(cache=True, forceinline=True)
+def is_valid(spec, values, statistic):
+    """Tell whether nothing is NaN or infinite, nor overflows where it is squared or summed."""
+    if spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
+        statistic = _squares(values)
+    return statistic <= LARGEST and _raw_self_value(spec, statistic) <= LARGEST
+
+
+@numba.njit(cache=True, forceinline=True)
+def _raw_self_value(spec, statistic):
+    function = spec[KERNEL_FUNCTION]
+    if function in (EXPONENTIAL, RATIONAL, MEAN):
+        return 1.0
+    if function == POWER:
+        return (spec[GAMMA] * statistic + spec[COEF0]) ** np.int64(spec[DEGREE])
+    return statistic
+
+
+@numba.njit(cache=True)
+def self_value(spec, statistic):
+    """Return k(x, x) from x's statistic with itself."""
+    value = _raw_self_value(spec, statistic)
+    if spec[NORMALIZED] != 0.0:
+        return 1.0 if value > 0.0 else 0.0
+    return value
+
+
+@numba.njit(cache=True, forceinline=True)
+def _dot_products(values, rows, table, tiles, n_blocks, row):
+    n_quads = len(rows) // 4
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = 0.0
+        for j in range(0, 4 * n_quads, 4):
+            t, v = table[rows[j], block], values[j]
+            t1, v1 = table[rows[j + 1], block], values[j + 1]
+            t2, v2 = table[rows[j + 2], block], values[j + 2]
+            t3, v3 = table[rows[j + 3], block], values[j + 3]
+            for i in range(TILE):
+                row[block, i] += (v * tiles[t, i] + v1 * tiles[t1, i]) + (
+                    v2 * tiles[t2, i] + v3 * tiles[t3, i]
+                )
+        for j in range(4 * n_quads, len(rows)):
+            t, v = table[rows[j], block], values[j]
+            for i in range(TILE):
+                row[block, i] += v * tiles[t, i]
+
+
+@numba.njit(cache=True, forceinline=True)
+def _squared_distances(values, rows, table, tiles, n_blocks, row):
+    n_quads = len(rows) // 4
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = 0.0
+        for j in range(0, 4 * n_quads, 4):
+            t, v = table[rows[j], block], values[j]
+            t1, v1 = table[rows[j + 1], block], values[j + 1]
+            t2, v2 = table[rows[j + 2], block], values[j + 2]
+            t3, v3 = table[rows[j + 3], block], values[j + 3]
+            for i in range(TILE):
+                d = v - tiles[t, i]
+                d1 = v1 - tiles[t1, i]
+                d2 = v2 - tiles[t2, i]
+                d3 = v3 - tiles[t3, i]
+                row[block, i] += (d * d + d1 * d1) + (d2 * d2 + d3 * d3)
+        for j in range(4 * n_quads, len(rows)):
+            t, v = table[rows[j], block], values[j]
+            for i in range(TILE):
+                d = v - tiles[t, i]
+                row[block, i] += d * d
+
+
+@numba.njit(cache=True, forceinline=True)
+def _manhattan_distances(values, rows, table, tiles, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = 0.0
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                row[block, i] += abs(v - tiles[t, i])
+
+
+@numba.njit(cache=True, forceinline=True)
+def _manhattan_excesses(values, rows, table, tiles, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = 0.0
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                row[block, i] += abs(v - tiles[t, i]) - abs(tiles[t, i])
+
+
+@numba.njit(cache=True, forceinline=True)
+def _sums_of_rationals(gamma, rest, values, rows, table, tiles, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = rest
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                d = v - tiles[t, i]
+                row[block, i] += 1.0 / (1.0 + gamma * d * d)
+
+
+@numba.njit(cache=True, forceinline=True)
+def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_blocks, row):
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = statistics[block, i]
+        for j in range(len(rows)):
+            v, t = values[j], table[rows[j], block]
+            for i in range(TILE):
+                s = tiles[t, i]
+                d = v - s
+                row[block, i] += 1.0 / (1.0 + gamma * d * d) - 1.0 / (1.0 + gamma * s * s)
+
+
+@numba.njit(cache=True, forceinline=True)
+def _inner_statistics(
+    spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
+):
+    """Fill the row with the inner statistics of x and the stored vectors.
+
+    Where x holds every feature that any vector holds, a distance is a plain sum. Elsewhere the
+    features that x lacks come in by the vectors' statistics with themselves.
+
+    """
+    statistic = np.int64(spec[INNER_STATISTIC])
+    if statistic == DOT_PRODUCT:
+        _dot_products(values, rows, table, tiles, n_blocks, row)
+    elif statistic == SQUARED_DISTANCE and covered:
+        _squared_distances(values, rows, table, tiles, n_blocks, row)
+    elif statistic == SQUARED_DISTANCE:
+        _dot_products(values, rows, table, tiles, n_blocks, row)
+        for block in range(n_blocks):
+            for i in range(TILE):
+                square = (x_statistic + statistics[block, i]) - 2.0 * row[block, i]
+                row[block, i] = max(0.0, square)
+    elif statistic == SUM_OF_RATIONALS and covered:
+        rest = spec[N_NAMES] - len(values)
+        _sums_of_rationals(spec[GAMMA], rest, values, rows, table, tiles, n_blocks, row)
+    elif statistic == SUM_OF_RATIONALS:
+        _sums_of_rational_excesses(
+            spec[GAMMA], values, rows, table, tiles, statistics, n_blocks, row
+        )
+    elif covered:
+        _manhattan_distances(values, rows, table, tiles, n_blocks, row)
+    else:
+        _manhattan_excesses(values, rows, table, tiles, n_blocks, row)
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = max(0.0, statistics[block, i] + row[block, i])
+
+
+@numba.njit(cache=True, forceinline=True)
+def _apply_kernel_function(spec, n_blocks, row):
+    """Turn inner statistics into kernel values."""
+    function = np.int64(spec[KERNEL_FUNCTION])
+    gamma, coef0 = spec[GAMMA], spec[COEF0]
+    degree, n_names = np.int64(spec[DEGREE]), np.int64(spec[N_NAMES])
+    if function == EXPONENTIAL:
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = exp(-gamma * row[block, i])
+    elif function == RATIONAL:
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = 1.0 / (1.0 + gamma * row[block, i])
+    elif function == MEAN:
+        for block in range(n_blocks):
+            for i in range(TILE):
+                row[block, i] = row[block, i] / n_names if n_names > 0 else 1.0
+    elif function == POWER:
+        base = np.empty(TILE)
+        for block in range(n_blocks):
+            for i in range(TILE):
+                base[i] = gamma * row[block, i] + coef0
+                row[block, i] = 1.0
+            for _ in range(degree):
+                for i in range(TILE):
+                    row[block, i] *= base[i]
+
+
+@numba.njit(cache=True, forceinline=True)
+def _normalize(spec, x_value, statistics, n_blocks, row):
+    x_norm = math.sqrt(x_value)
+    for block in range(n_blocks):
+        for i in range(TILE):
+            norms = x_norm * math.sqrt(_raw_self_value(spec, statistics[block, i]))
+            row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
+
+
+@numba.njit(cache=True, forceinline=True)
+def _covers(rows, n_rows):
+    known = 0
+    for r in rows:
+        known += r != 0
+    return known == n_rows
+
+
+@numba.njit(cache=True, forceinline=True)
+def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
+    """Fill the kernel row of x and return whether x is valid; the row is not filled if it is not.
+
+    Parameters
+    ----------
+    spec
+        The kernel; see `kernels.spec`.
+    values, rows
+        The values of x and their feature rows (m,), 0 for a name that no vector holds.
+    n_rows
+        Number of feature rows in use.
+    table
+        Tile of each feature row and block of slots (feature rows, blocks).
+    tiles
+        Values of the stored vectors (tiles, TILE).
+    statistics
+        `self_statistic` of each stored vector (blocks, TILE).
+    n
+        Number of stored vectors, in slots 0 to n - 1.
+    row
+        Output (blocks, TILE).
+
+    """
+    x_statistic = self_statistic(spec, values)
+    if not is_valid(spec, values, x_statistic):
+        return False
+    covered = _covers(rows, n_rows)
+    n_blocks = (n + TILE - 1) // TILE
+    _inner_statistics(
+        spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
+    )
+    _apply_kernel_function(spec, n_blocks, row)
+    if spec[NORMALIZED] != 0.0:
+        _normalize(spec, _raw_self_value(spec, x_statistic), statistics, n_blocks, row)
+    return True

@@ -1,0 +1,86 @@
+"""What every kernel is: a small immutable value that can be evaluated on two dicts."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from river import base
+
+from river_budget.kernels.spec import Spec
+
+__all__ = ["Features", "Kernel", "VectorKernel", "aligned", "check_kernel"]
+
+Features = dict[base.typing.FeatureName, Any]
+
+
+class Kernel(base.Base, abc.ABC):
+    """A positive semi-definite function of two examples.
+
+    Kernels are values: they are frozen, and two kernels with the same parameters are equal, hash
+    alike and can stand in for each other.
+
+    """
+
+    @abc.abstractmethod
+    def __call__(self, x: Features, z: Features) -> float:
+        """Return k(x, z)."""
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    @property
+    def spec(self) -> Spec | None:
+        """What the compiled code reads of the kernel; None if it can only be called."""
+        return None
+
+    @property
+    def has_unit_norm(self) -> bool:
+        """Whether k(x, x) = 1 for every x."""
+        return False
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether no parameter is left to the first example."""
+        return True
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        """Return the kernel with every parameter set that was left to the first example.
+
+        Parameters
+        ----------
+        names
+            Names of the features of the first example.
+
+        """
+        return self
+
+    def active(self, names: Sequence[Any]) -> list[int] | None:
+        """Return the positions of the names that the kernel reads; None if it reads them all."""
+        return None
+
+
+class VectorKernel(Kernel):
+    """A kernel that the compiled code can evaluate; see `kernels.spec`."""
+
+    inner_statistic: int
+    kernel_function: int
+
+    @property
+    @abc.abstractmethod
+    def spec(self) -> Spec: ...
+
+
+def check_kernel(kernel: Any) -> None:
+    """Raise ValueError unless `kernel` is a kernel."""
+    if not isinstance(kernel, Kernel):
+        raise ValueError(
+            f"kernel must be a kernel such as RBF(gamma=1.0), got {kernel!r}; "
+            "wrap a function of two dicts in FunctionKernel"
+        )
+
+
+def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
+    """Return the pairs of values of two examples, for each name that one of them has."""
+    return [(x.get(name, 0.0), z.get(name, 0.0)) for name in x.keys() | z.keys()]

@@ -1,0 +1,231 @@
+"""Radial kernels: functions of a distance, with k(x, x) = 1."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from river_budget._checks import check_positive
+from river_budget.kernels.base import Features, Kernel, VectorKernel, aligned
+from river_budget.kernels.spec import (
+    EXPONENTIAL,
+    MANHATTAN_DISTANCE,
+    MEAN,
+    RATIONAL,
+    SQUARED_DISTANCE,
+    SUM_OF_RATIONALS,
+    Spec,
+    kernel_spec,
+)
+
+__all__ = ["RBF", "AdditiveRationalQuadratic", "Laplacian", "RationalQuadratic"]
+
+
+class RadialKernel(VectorKernel):
+    """A kernel that takes its width from the first example unless it is given one."""
+
+    kernel_function = EXPONENTIAL
+
+    gamma: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.gamma is not None:
+            check_positive("gamma", self.gamma)
+
+    @property
+    def spec(self) -> Spec:
+        # Nothing is computed with the width before there is one.
+        gamma = math.nan if self.gamma is None else float(self.gamma)
+        return kernel_spec(self.inner_statistic, self.kernel_function, gamma)
+
+    @property
+    def has_unit_norm(self) -> bool:
+        return True
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.gamma is not None
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        if self.gamma is not None:
+            return self
+        return dataclasses.replace(self, gamma=1 / max(len(names), 1))  # type: ignore[type-var]
+
+    def _resolved_gamma(self) -> float:
+        if self.gamma is None:
+            raise ValueError(
+                f"{self} takes its gamma from the first example that a model learns: "
+                "give it a gamma to evaluate it by itself"
+            )
+        return self.gamma
+
+
+@dataclasses.dataclass(frozen=True)
+class RBF(RadialKernel):
+    """The Gaussian kernel, `exp(-gamma ||x - z||^2)`.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. A paper's `sigma^2` is `1 / (2 gamma)`. By default it is 1
+        over the number of features of the first example that a model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernels.RBF(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.367879...
+
+    """
+
+    gamma: float | None = None
+    inner_statistic = SQUARED_DISTANCE
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return math.exp(-self._resolved_gamma() * _squared_distance(x, z))
+
+
+@dataclasses.dataclass(frozen=True)
+class Laplacian(RadialKernel):
+    """The Laplacian kernel, `exp(-gamma ||x - z||_1)`.
+
+    Parameters
+    ----------
+    gamma
+        Inverse width, positive. By default it is 1 over the number of features of the first
+        example that a model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernels.Laplacian(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.367879...
+
+    """
+
+    gamma: float | None = None
+    inner_statistic = MANHATTAN_DISTANCE
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return math.exp(-self._resolved_gamma() * math.fsum(abs(v - w) for v, w in aligned(x, z)))
+
+
+@dataclasses.dataclass(frozen=True)
+class RationalQuadratic(RadialKernel):
+    """The rational quadratic kernel, `1 / (1 + gamma ||x - z||^2)`.
+
+    Its tails are heavier than the Gaussian's: it is a mixture of Gaussians of all widths.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        example that a model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernels.RationalQuadratic(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    0.5
+
+    """
+
+    gamma: float | None = None
+    inner_statistic = SQUARED_DISTANCE
+    kernel_function = RATIONAL
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return 1 / (1 + self._resolved_gamma() * _squared_distance(x, z))
+
+
+@dataclasses.dataclass(frozen=True)
+class AdditiveRationalQuadratic(RadialKernel):
+    """The mean over features of rational quadratic kernels, each on one feature.
+
+    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M names. It learns what features contribute
+    each by itself, and looks at no others than these names.
+
+    Parameters
+    ----------
+    gamma
+        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        example that a model learns.
+    names
+        The names of the features, as a tuple. By default they are those of the first example that a
+        model learns.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernel = kernels.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
+    >>> kernel({"a": 1.0}, {"a": 2.0, "c": 1.0})
+    0.75
+
+    """
+
+    gamma: float | None = None
+    names: tuple[Any, ...] | None = None
+    inner_statistic = SUM_OF_RATIONALS
+    kernel_function = MEAN
+
+    @property
+    def spec(self) -> Spec:
+        n_names = len(self.names or ())
+        gamma = math.nan if self.gamma is None else float(self.gamma)
+        return kernel_spec(
+            self.inner_statistic, self.kernel_function, gamma * n_names, n_names=n_names
+        )
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.names is not None and self.gamma is not None
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        named = self if self.names is not None else dataclasses.replace(self, names=tuple(names))
+        return super(AdditiveRationalQuadratic, named).resolve(named.names or ())
+
+    def active(self, names: Sequence[Any]) -> list[int] | None:
+        if self.names is None or set(names) <= set(self.names):
+            return None
+        return [i for i, name in enumerate(names) if name in self.names]
+
+    def __call__(self, x: Features, z: Features) -> float:
+        if self.names is None:
+            raise ValueError(f"{self} takes its names from the first example that a model learns")
+        gaps = [x.get(name, 0.0) - z.get(name, 0.0) for name in self.names]
+        gamma = self._resolved_gamma() * len(gaps)
+        return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0
+
+
+def _squared_distance(x: Features, z: Features) -> float:
+    return math.fsum((v - w) * (v - w) for v, w in aligned(x, z))

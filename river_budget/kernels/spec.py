@@ -1,0 +1,75 @@
+"""What the compiled code reads of a kernel: an array of numbers, one to each named slot.
+
+A vector kernel is a *kernel function* of an *inner statistic* of two vectors: the Gaussian kernel is
+an exponential of a squared distance, the polynomial kernel a power of a dot product.
+
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "COEF0",
+    "DEGREE",
+    "DOT_PRODUCT",
+    "EXPONENTIAL",
+    "GAMMA",
+    "IDENTITY",
+    "INNER_STATISTIC",
+    "KERNEL_FUNCTION",
+    "MANHATTAN_DISTANCE",
+    "MEAN",
+    "NORMALIZED",
+    "N_NAMES",
+    "POWER",
+    "RATIONAL",
+    "SQUARED_DISTANCE",
+    "SUM_OF_RATIONALS",
+    "Spec",
+    "kernel_spec",
+]
+
+Spec = NDArray[np.float64]
+
+# The slots.
+INNER_STATISTIC, KERNEL_FUNCTION, GAMMA, COEF0, DEGREE, N_NAMES, NORMALIZED = range(7)
+
+# Inner statistics.
+DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
+
+# Kernel functions.
+IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN = range(5)
+
+
+def kernel_spec(
+    inner_statistic: int,
+    kernel_function: int,
+    gamma: float = 1.0,
+    coef0: float = 0.0,
+    degree: int = 1,
+    n_names: int = 0,
+) -> Spec:
+    """Return a kernel spec (slots,), not normalized.
+
+    Parameters
+    ----------
+    inner_statistic, kernel_function
+        One of the constants of this module each.
+    gamma
+        Factor of the inner statistic; of each squared difference in a sum of rationals.
+    coef0, degree
+        Constant term and exponent of a power.
+    n_names
+        Number of names that a sum of rationals, and the mean of it, is taken over.
+
+    """
+    spec = np.zeros(7)
+    spec[INNER_STATISTIC] = inner_statistic
+    spec[KERNEL_FUNCTION] = kernel_function
+    spec[GAMMA] = gamma
+    spec[COEF0] = coef0
+    spec[DEGREE] = degree
+    spec[N_NAMES] = n_names
+    return spec

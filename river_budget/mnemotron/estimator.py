@@ -1,0 +1,397 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from river import base
+
+from river_budget._arrays import Floats
+from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._state import State, count, floats, require
+from river_budget.base import Machine, rows_of
+from river_budget.kernels import (
+    AdditiveRationalQuadratic,
+    Features,
+    Kernel,
+    RationalQuadratic,
+    check_kernel,
+)
+from river_budget.mnemotron import _update, mixing
+from river_budget.support import NO_COEFFICIENTS, Query, VectorStore, vector_store
+
+__all__ = ["Mnemotron"]
+
+# The inverses are compared with the Gram matrices once in so many changes, and computed anew where
+# an element of Q K - I has become larger than this.
+CHECKED_EVERY = 64
+LARGEST_RESIDUAL = 1e-6
+
+
+class Forecast(NamedTuple):
+    """What the experts make of one example.
+
+    Attributes
+    ----------
+    f
+        Twice the probability of the positive class, less 1.
+    rows
+        Its kernel row under each kernel (kernels, budget + 1).
+    margins, probabilities, weights
+        The margin and the probability of the positive class of each expert, and its weight in the
+        mixture (experts,).
+
+    """
+
+    f: float
+    rows: Floats
+    margins: Floats
+    probabilities: Floats
+    weights: Floats
+
+
+class Mnemotron(Machine):
+    """Experts with different kernels and forgetting factors on one budget: the classifier to reach for first.
+
+    Every perceptron on a budget leaves two choices to its user: how fast to forget, and which kernel
+    to use. Mnemotron needs neither. Each expert is a Gaussian process classifier in the span of the
+    support vectors (Csato and Opper [^1]), returns to its prior at its own rate (van Vaerenbergh et
+    al. [^2]) and learns where its margin is below 1 (Crammer et al. [^3]). A hedge that forgets mixes
+    them (in the spirit of Herbster and Warmuth [^4]). All experts share one support set. Once the
+    budget is full, the vector that contributes least to the mixture is removed; it may be the
+    incoming example.
+
+    A round takes O(E B^2) where something is learned, and O(B d + E B) elsewhere, for E experts, a
+    budget of B and d features. The matrices take `8 (E + Z) (B + 1)^2` bytes for Z kernels, 816 kB
+    with the defaults.
+
+    There is no mistake bound.
+
+    Parameters
+    ----------
+    budget
+        Largest number of support vectors.
+    kernels
+        Kernels with `k(x, x) = 1`, as a tuple. By default `RationalQuadratic()` and
+        `AdditiveRationalQuadratic()`.
+    forgetting
+        Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
+        variance. There is an expert for every kernel with every pair.
+    novelty
+        Least share of an example that has to lie outside the span of the support vectors for it to
+        become a support vector.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = preprocessing.StandardScaler() | rb.Mnemotron(budget=100)
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 89.77%
+
+    >>> weights = model["Mnemotron"].expert_weights
+    >>> kernel, forgetting, noise = max(weights, key=weights.get)
+    >>> print(kernel, forgetting)
+    RationalQuadratic(gamma=0.5) 1.0
+
+    References
+    ----------
+    [^1]: [Csato, L. and Opper, M., 2002. Sparse on-line Gaussian processes. Neural Computation, 14(3), pp.641-668.](https://doi.org/10.1162/089976602317250933)
+    [^2]: [van Vaerenbergh, S., Lazaro-Gredilla, M. and Santamaria, I., 2012. Kernel recursive least-squares tracker for time-varying regression. IEEE Transactions on Neural Networks and Learning Systems, 23(8), pp.1313-1326.](https://doi.org/10.1109/TNNLS.2012.2200500)
+    [^3]: [Crammer, K., Kulesza, A. and Dredze, M., 2009. Adaptive regularization of weight vectors. NIPS 22.](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
+    [^4]: [Herbster, M. and Warmuth, M. K., 1998. Tracking the best expert. Machine Learning, 32, pp.151-178.](https://doi.org/10.1023/A:1007424614876)
+
+    """
+
+    def __init__(
+        self,
+        budget: int = 100,
+        kernels: Sequence[Kernel] | None = None,
+        forgetting: Sequence[tuple[float, float]] = (
+            (1.0, 0.1),
+            (0.9999, 1.0),
+            (0.998, 0.1),
+            (0.98, 0.1),
+        ),
+        novelty: float = 0.01,
+    ) -> None:
+        check_count("budget", budget)
+        check_not_negative("novelty", novelty)
+        _check_forgetting(forgetting)
+        chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
+        _check_kernels(chosen)
+        super().__init__()
+        self.budget = budget
+        self.kernels = kernels
+        self.forgetting = forgetting
+        self.novelty = novelty
+        # One store a kernel, all with the same vectors in the same slots.
+        self._stores = [vector_store(kernel) for kernel in chosen]
+        experts = [(z, *pair) for z in range(len(chosen)) for pair in forgetting]
+        kernel_of, factors, variances = zip(*experts, strict=True)
+        self._kernel_of = np.array(kernel_of, np.int64)
+        self._forgetting_factors: Floats = np.array(factors, np.float64)
+        self._noise_variances: Floats = np.array(variances, np.float64)
+        n_experts, n_kernels, room = len(experts), len(chosen), budget + 1
+        self._means: Floats = np.zeros((n_experts, room))
+        self._covariances: Floats = np.zeros((n_experts, room, room))
+        self._inverses: Floats = np.zeros((n_kernels, room, room))
+        self._scales: Floats = np.ones(n_experts)
+        self._log_weights: Floats = np.zeros(n_experts)
+        self._n_changes = 0
+        self._n_rebuilds = 0
+
+    @property
+    def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
+        """Weight of each expert in the mixture, by its kernel, forgetting factor and noise variance.
+
+        The forgetting factor that leads tells how fast the concept drifts now.
+
+        """
+        experts = zip(
+            self._kernel_of,
+            self._forgetting_factors.tolist(),
+            self._noise_variances.tolist(),
+            self._weights.tolist(),
+            strict=True,
+        )
+        return {
+            (self._stores[z].kernel, factor, variance): weight
+            for z, factor, variance, weight in experts
+        }
+
+    @property
+    def n_rebuilds(self) -> int:
+        """How often an inverse Gram matrix had drifted and was computed anew."""
+        return self._n_rebuilds
+
+    @property
+    def n_support(self) -> int:
+        """Number of support vectors."""
+        return self._stores[0].n
+
+    @property
+    def support_vectors(self) -> list[Features]:
+        """The support vectors as dicts, oldest first."""
+        # A kernel may read some names only.
+        return [
+            {name: value for store in self._stores for name, value in store.vector(slot).items()}
+            for slot in self._stores[0].by_age
+        ]
+
+    @property
+    def coefficients(self) -> Floats:
+        """Mean coefficients of the mixture, oldest support vector first (n_support,)."""
+        return self._mean(self._weights)[self._stores[0].by_age]
+
+    @property
+    def norm(self) -> float:
+        """Norm of the mixture's mean, in the direct sum of the kernels' Hilbert spaces."""
+        square = 0.0
+        for z, store in enumerate(self._stores):
+            mean = self._mean(np.where(self._kernel_of == z, self._weights, 0.0))
+            square += float(mean @ store.gram() @ mean)
+        return math.sqrt(max(0.0, square))
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes that the model holds: arrays, feature indexes, names and the last queries."""
+        arrays = [
+            self._means, self._covariances, self._inverses, self._scales, self._log_weights,
+            self._kernel_of, self._forgetting_factors, self._noise_variances,
+        ]  # fmt: skip
+        stores = sum(store.nbytes for store in self._stores)
+        return super().memory_bytes + stores + sum(array.nbytes for array in arrays)
+
+    def decision_function_one(self, x: Features) -> float:
+        """Return f(x), from -1 to 1: twice the probability of the positive class, less 1.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number that the kernels can take.
+
+        """
+        return self._forecast(self._queries(x)).f
+
+    def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
+        queries = self._queries(x)
+        forecast = self._forecast(queries)
+        self._learn(queries, self._labels.sign(y), forecast)
+
+    def numerical_errors(self) -> dict[str, float]:
+        n, largest = self.n_support, 0.0
+        for inverse, store in zip(self._inverses, self._stores, strict=True):
+            residual = inverse[:n, :n] @ _regularized(store) - np.eye(n)
+            largest = max(largest, float(np.abs(residual).max(initial=0.0)))
+        return {"inverses": largest}
+
+    def state(self) -> State:
+        n = self.n_support
+        return {
+            **super().state(),
+            "stores": {str(z): store.state() for z, store in enumerate(self._stores)},
+            "means": self._means[:, :n].copy(),
+            "covariances": self._covariances[:, :n, :n].copy(),
+            "inverses": self._inverses[:, :n, :n].copy(),
+            "scales": self._scales.copy(),
+            "log_weights": self._log_weights.copy(),
+            "n_changes": self._n_changes,
+            "n_rebuilds": self._n_rebuilds,
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        for z, store in enumerate(self._stores):
+            store.restore(state["stores"][str(z)])
+        n, n_experts, n_kernels = self.n_support, len(self._kernel_of), len(self._stores)
+        require(all(store.n == n <= self.budget for store in self._stores), "it is over its budget")
+        self._means[:, :n] = floats(state["means"], (n_experts, n))
+        self._covariances[:, :n, :n] = floats(state["covariances"], (n_experts, n, n))
+        self._inverses[:, :n, :n] = floats(state["inverses"], (n_kernels, n, n))
+        self._scales = floats(state["scales"], (n_experts,))
+        self._log_weights = floats(state["log_weights"], (n_experts,))
+        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of its range")
+        self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
+
+    def _queries(self, x: Features) -> list[Query]:
+        return [store.query(x) for store in self._stores]
+
+    def _forecast(self, queries: list[Query]) -> Forecast:
+        """Return what the experts make of an example; the query of the first store keeps it."""
+        if not isinstance(queries[0].answer, Forecast):
+            queries[0].answer = self._mix(queries)
+        return queries[0].answer
+
+    def _mix(self, queries: list[Query]) -> Forecast:
+        rows = np.zeros((len(queries), self.budget + 1))
+        for row, query in zip(rows, queries, strict=True):
+            row[: query.n] = query.row
+        margins, probabilities, weights = (np.empty(len(self._kernel_of)) for _ in range(3))
+        f = mixing.forecast(
+            rows, self._kernel_of, self._means, self._scales, self._log_weights, queries[0].n,
+            margins, probabilities, weights,
+        )  # fmt: skip
+        return Forecast(f, rows, margins, probabilities, weights)
+
+    def _learn(self, queries: list[Query], y: float, forecast: Forecast) -> None:
+        self._n_rounds += 1
+        self._n_mistakes += y * forecast.f <= 0.0
+        n = self.n_support
+        slot = _update.learn(
+            y, forecast.rows, self._kernel_of, self._forgetting_factors, self._noise_variances,
+            float(self.novelty), self.budget, self._stores[0].inserted, n, self._means,
+            self._covariances, self._inverses, self._scales, self._log_weights, forecast.margins,
+            forecast.probabilities, forecast.weights,
+        )  # fmt: skip
+        for store, query in zip(self._stores, queries, strict=True):
+            if slot < 0:
+                store.forget_query()
+            elif slot == n:
+                store.add(query)
+            else:
+                store.replace(slot, query)
+        if slot >= 0:
+            self._n_changes += 1
+            if self._n_changes % CHECKED_EVERY == 0:
+                self._check_inverses()
+
+    def _learn_block(self, block: Any, signs: Floats) -> None:
+        rows = self._block_queries(block, signs)
+        for y, queries in zip(signs.tolist(), rows, strict=True):
+            self._learn(queries, y, self._mix(queries))
+
+    def _block(self, frame: Any) -> Any:
+        rows = rows_of(frame)
+        return [store.block(frame.columns, rows) for store in self._stores]
+
+    def _probability(self, f: Any) -> Any:
+        return 0.5 + 0.5 * f
+
+    def _evaluate_block(self, block: Any) -> Floats:
+        rows = self._block_queries(block, np.ones(len(block[0])))
+        return np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
+
+    def _block_queries(self, block: Any, signs: Floats) -> Iterator[list[Query]]:
+        """Yield the queries of one row of a block after the other."""
+        for i in range(len(signs)):
+            found = [
+                store.scan(rows, signs, i, math.inf, NO_COEFFICIENTS, 1.0)
+                for store, rows in zip(self._stores, block, strict=True)
+            ]
+            yield [query for _, query in found if query is not None]
+
+    @property
+    def _weights(self) -> Floats:
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        return weights / weights.sum()
+
+    def _mean(self, weights: Floats) -> Floats:
+        """Return the mean coefficients of the experts under some weights (n_support,)."""
+        return (weights * np.sqrt(self._scales)) @ self._means[:, : self.n_support]
+
+    def _check_inverses(self) -> None:
+        """Check a column of each inverse, another one each time, and rebuild those that drifted.
+
+        All vectors have norm 1 here, even one without a direction, to which `Normalized` gives none.
+
+        """
+        n = self.n_support
+        slot = self._n_changes // CHECKED_EVERY % n
+        for inverse, store in zip(self._inverses, self._stores, strict=True):
+            row = store.row(slot)
+            row[slot] = 1.0 + _update.JITTER
+            residual = inverse[:n, :n] @ row
+            residual[slot] -= 1.0
+            if not abs(residual).max() <= LARGEST_RESIDUAL:
+                inverse[:n, :n] = np.linalg.inv(_regularized(store))
+                self._n_rebuilds += 1
+
+
+def _regularized(store: VectorStore) -> Floats:
+    """Return K + jitter I, where every vector has norm 1."""
+    gram = store.gram()
+    np.fill_diagonal(gram, 1.0 + _update.JITTER)
+    return gram
+
+
+def _check_kernels(kernels: Any) -> None:
+    if not isinstance(kernels, Sequence) or not kernels:
+        raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
+    for kernel in kernels:
+        check_kernel(kernel)
+        if not kernel.has_unit_norm:
+            raise ValueError(
+                f"kernels must have k(x, x) = 1, and {kernel} does not: use Normalized({kernel})"
+            )
+
+
+def _check_forgetting(forgetting: Any) -> None:
+    expected = "forgetting must be pairs of a forgetting factor and a noise variance"
+    if not isinstance(forgetting, Sequence) or not forgetting:
+        raise ValueError(f"{expected}, got {forgetting!r}")
+    for pair in forgetting:
+        if not isinstance(pair, Sequence) or len(pair) != 2:
+            raise ValueError(f"{expected}, got {pair!r}")
+        factor, variance = pair
+        check_positive("forgetting: a forgetting factor", factor)
+        check_positive("forgetting: a noise variance", variance)
+        if factor > 1:
+            raise ValueError(f"forgetting: a forgetting factor must be at most 1, got {factor!r}")

@@ -1,0 +1,1 @@
+"""The kernel perceptrons, one file an algorithm."""

@@ -1,0 +1,294 @@
+"""Validation sets: what a hypothesis would do to known examples without one of its vectors.
+
+A validation set keeps the kernel values of its examples with every support vector, and f on its
+examples, so that all removals are evaluated without a single call of the kernel. Its table has a row
+for each example and a column for each slot of the support set; an incoming example has the column
+after the last slot.
+
+"""
+
+from __future__ import annotations
+
+import abc
+import random
+import sys
+
+import numpy as np
+
+from river_budget._arrays import Floats, lengthened
+from river_budget._state import (
+    State,
+    count,
+    floats,
+    random_state,
+    require,
+    restore_random,
+)
+from river_budget.kernels import Features, Kernel
+from river_budget.perceptrons import _compiled
+from river_budget.support import Expansion, Query, VectorStore, vector_store
+
+__all__ = ["Everything", "Reservoir", "SupportVectors", "ValidationSet"]
+
+
+class ValidationSet(abc.ABC):
+    """Examples with known labels, and f and kernel rows on them.
+
+    Attributes
+    ----------
+    n
+        Number of examples.
+
+    """
+
+    __slots__ = ("_signs", "_table", "_values", "n")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._table: Floats = np.zeros((0, 0))
+        self._values: Floats = np.zeros(0)
+        self._signs: Floats = np.zeros(0)
+
+    @property
+    def table(self) -> Floats:
+        """k(v, s) for each example v and each slot (n, slots or more)."""
+        return self._table[: self.n]
+
+    @property
+    def values(self) -> Floats:
+        """f(v) for each example v (n,)."""
+        return self._values[: self.n]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the validation set holds."""
+        return self._table.nbytes + self._values.nbytes + self._signs.nbytes
+
+    def removal_errors(self, alphas: Floats) -> Floats:
+        """Return the errors that would be made without each of the vectors (vectors,).
+
+        Parameters
+        ----------
+        alphas
+            Coefficients of the support vectors, and of the incoming example after them.
+
+        """
+        return _compiled.removal_errors(self.table, self.values, self._signs, alphas)
+
+    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
+        """Take notice of an example that was classified correctly."""
+
+    @abc.abstractmethod
+    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
+        """Give an example that is added to the support set its column."""
+
+    def on_remove(self, slot: int, alphas: Floats) -> None:
+        """Subtract a vector's term from f; the incoming example gets its column, if it stays."""
+        incoming = len(alphas) - 1
+        self._values[: self.n] -= alphas[slot] * self.table[:, slot]
+        self._table[: self.n, slot] = self.table[:, incoming]
+
+    def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
+        """Take notice of an example that is no support vector any more."""
+
+    @abc.abstractmethod
+    def errors(self, hypothesis: Expansion) -> dict[str, float]:
+        """Return the largest error of what is kept; see `Machine.numerical_errors`."""
+
+    def state(self) -> State:
+        """Return the table, f and the labels of the examples."""
+        return {
+            "table": self.table.copy(),
+            "values": self.values.copy(),
+            "signs": self._signs[: self.n].copy(),
+        }
+
+    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
+        """Fill an empty validation set with what `state` returned beside so many vectors."""
+        table = floats(state["table"], (None, None))
+        require(table.shape[1] >= n_support, "a validation table lacks columns")
+        self.n = len(table)
+        self._table = table
+        self._values = floats(state["values"], (self.n,))
+        self._signs = floats(state["signs"], (self.n,))
+
+    def _errors(self, values: Floats, rows: Floats) -> dict[str, float]:
+        table = self.table[:, : rows.shape[1]]
+        return {
+            "validation margins": float(np.abs(self.values - values).max(initial=0.0)),
+            "validation table": float(np.abs(table - rows).max(initial=0.0)),
+        }
+
+    def _add_column(self, slot: int, column: Floats, alpha: float) -> None:
+        self._make_room(self.n, slot + 1)
+        self._table[: self.n, slot] = column
+        self._values[: self.n] += alpha * column
+
+    def _put(self, index: int, row: Floats, value: float, sign: float) -> None:
+        self._make_room(index + 1, len(row))
+        self._table[index, : len(row)] = row
+        self._values[index] = value
+        self._signs[index] = sign
+        self.n = max(self.n, index + 1)
+
+    def _make_room(self, n_rows: int, n_columns: int) -> None:
+        rows, columns = self._table.shape
+        if n_rows > rows:
+            rows = max(n_rows, 2 * rows)
+            self._values = lengthened(self._values, rows)
+            self._signs = lengthened(self._signs, rows)
+            self._table = lengthened(self._table, rows)
+        if n_columns > columns:
+            wider = np.zeros((rows, max(n_columns, 2 * columns)))
+            wider[:, :columns] = self._table
+            self._table = wider
+
+
+class SupportVectors(ValidationSet):
+    """The support vectors themselves: rows are slots, and the table is their Gram matrix."""
+
+    __slots__ = ()
+
+    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
+        row, k = query.row, store.self_value(query)
+        self._add_column(store.n, row, y)
+        self._put(store.n, np.append(row, k), query.answer + y * k, y)
+
+    def on_remove(self, slot: int, alphas: Floats) -> None:
+        incoming = len(alphas) - 1
+        super().on_remove(slot, alphas)
+        for array in (self._table, self._values, self._signs):
+            array[slot] = array[incoming]
+        self.n = incoming
+
+    def errors(self, hypothesis: Expansion) -> dict[str, float]:
+        return self._errors(hypothesis.values(), hypothesis.store.gram())
+
+    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
+        super().restore(state, n_support, kernel)
+        require(self.n == n_support, "a Gram matrix has another size")
+
+
+class _Stored(ValidationSet):
+    """Examples of its own, kept beside the support set."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._store: VectorStore | None = None
+
+    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
+        column = np.zeros(0)
+        if self._store is not None:
+            column = self._store.query(store.features(query)).row
+        self._add_column(store.n, column, y)
+
+    def errors(self, hypothesis: Expansion) -> dict[str, float]:
+        queries = [hypothesis.query(x) for x in self.examples]
+        rows = [query.row for query in queries]
+        return self._errors(
+            np.array([query.answer for query in queries]),
+            np.array(rows).reshape(self.n, hypothesis.store.n),
+        )
+
+    @property
+    def examples(self) -> list[Features]:
+        """The examples, by their index in the table."""
+        return [] if self._store is None else [self._store.vector(i) for i in range(self.n)]
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + (0 if self._store is None else self._store.nbytes)
+
+    def state(self) -> State:
+        store = None if self._store is None else self._store.state()
+        return {**super().state(), "store": store}
+
+    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
+        super().restore(state, n_support, kernel)
+        if state["store"] is not None:
+            self._store = vector_store(kernel)
+            self._store.restore(state["store"])
+        require(self.n == len(self.examples), "a validation set lacks examples")
+
+    def _append(self, kernel: Kernel, x: Features, row: Floats, value: float, y: float) -> None:
+        if self._store is None:
+            self._store = vector_store(kernel)
+        self._store.add(self._store.entry(x))
+        self._put(self.n, row, value, y)
+
+
+class Reservoir(_Stored):
+    """A uniform sample of the examples that were seen and are not support vectors.
+
+    Parameters
+    ----------
+    size
+        Number of examples.
+    seed
+        Random number generator seed for reproducibility.
+
+    """
+
+    __slots__ = ("_n_offered", "_rng", "_size")
+
+    def __init__(self, size: int, seed: int | None) -> None:
+        super().__init__()
+        self._size = size
+        self._rng = random.Random(seed)
+        self._n_offered = 0
+
+    @property
+    def nbytes(self) -> int:
+        return super().nbytes + sys.getsizeof(self._rng)
+
+    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
+        index = self._draw()
+        if index < self._size:
+            self._keep(index, store.kernel, store.features(query), query, y)
+
+    def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
+        index = self._draw()
+        if index < self._size:
+            self._keep(index, hypothesis.store.kernel, x, hypothesis.query(x), y)
+
+    def state(self) -> State:
+        return {
+            **super().state(),
+            "n_offered": self._n_offered,
+            "rng": random_state(self._rng),
+        }
+
+    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
+        super().restore(state, n_support, kernel)
+        self._n_offered = count(state["n_offered"])
+        restore_random(self._rng, state["rng"])
+        require(self.n == min(self._size, self._n_offered), "a reservoir is not full")
+
+    def _draw(self) -> int:
+        """Return where the next example goes, by Vitter's algorithm R."""
+        self._n_offered += 1
+        return self._n_offered - 1 if self.n < self._size else self._rng.randrange(self._n_offered)
+
+    def _keep(self, index: int, kernel: Kernel, x: Features, query: Query, y: float) -> None:
+        if self._store is None or index == self.n:
+            self._append(kernel, x, query.row, query.answer, y)
+        else:
+            self._store.replace(index, self._store.entry(x))
+            self._put(index, query.row, query.answer, y)
+
+
+class Everything(_Stored):
+    """All examples ever seen, this round's included. It grows without end."""
+
+    __slots__ = ()
+
+    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
+        self._append(store.kernel, store.features(query), query.row, query.answer, y)
+
+    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
+        super().on_add(store, query, y)
+        k = store.self_value(query)
+        row, value = np.append(query.row, k), query.answer + y * k
+        self._append(store.kernel, store.features(query), row, value, y)

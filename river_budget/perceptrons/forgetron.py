@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import math
+
+from river_budget._state import State, finite
+from river_budget.base import BudgetPerceptron
+from river_budget.kernels import Kernel
+from river_budget.support import Query
+from river_budget.theory import bounds
+from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
+
+__all__ = ["Forgetron"]
+
+
+class Forgetron(BudgetPerceptron):
+    """The self-tuned Forgetron.
+
+    Once the budget is full, every mistake shrinks the whole hypothesis and gives up its oldest
+    support vector, whose weight has become small by then. Each time the hypothesis shrinks as little
+    as the mistake bound allows.
+
+    With a budget `B` of at least 83, `k(x, x) <= 1` and any hypothesis `g` with a norm of at most
+    `sqrt((B + 1) / ln(B + 1)) / 4` and a cumulative hinge loss of `L(g)`, it makes at most
+    `2 ||g||^2 + 4 L(g)` mistakes (Theorem 2). It runs with smaller budgets, without that bound.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 81.60%
+
+    References
+    ----------
+    [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18, Figure 1.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+
+    """
+
+    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
+        super().__init__(kernel, budget)
+        # 15/32 M - Q, which stays small and so stays exact where M and Q grow without end.
+        self._slack = 0.0
+        self._last_shrink_factor = 1.0
+        self._shrinking_loss = 0.0
+
+    @property
+    def last_shrink_factor(self) -> float:
+        """The last factor phi by which the hypothesis was shrunk; 1 before the first time."""
+        return self._last_shrink_factor
+
+    @property
+    def removal_damage(self) -> float:
+        """Q, by which all removals have raised the mistake bound, at most 15/32 M."""
+        return 15 / 32 * self._n_mistakes - self._slack
+
+    @property
+    def shrinking_loss(self) -> float:
+        """The sum of (1 - phi) / (1 + phi), by which all shrinking has raised the mistake bound."""
+        return self._shrinking_loss
+
+    def guarantees(
+        self, norm: float, loss: float, path_length: float = 0.0
+    ) -> tuple[Guarantee, ...]:
+        """Return Theorem 2, and Lemma 1 for the rounds so far; see `KernelPerceptron.guarantees`."""
+        run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
+        theorem = bounds.forgetron(norm, loss, self.budget)
+        return bounded_norm(self._largest_self_value, *fixed_comparator(path_length, theorem, run))
+
+    def numerical_errors(self) -> dict[str, float]:
+        return {"removal damage": max(0.0, self.removal_damage - 15 / 32 * self.n_mistakes)}
+
+    def state(self) -> State:
+        return {
+            **super().state(),
+            "slack": self._slack,
+            "last_shrink_factor": self._last_shrink_factor,
+            "shrinking_loss": self._shrinking_loss,
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._slack = finite(state["slack"], 0.0, math.inf)
+        self._last_shrink_factor = finite(state["last_shrink_factor"], 0.0, 1.0)
+        self._shrinking_loss = finite(state["shrinking_loss"], 0.0, math.inf)
+
+    def _update(self, query: Query, y: float) -> None:
+        self._slack += 15 / 32
+        super()._update(query, y)
+
+    def _update_full(self, query: Query, y: float) -> None:
+        r = self._store.oldest
+        alpha = self._hypothesis.coefficient_of(r)
+        sigma, y_r = abs(alpha), math.copysign(1.0, alpha)
+        f_r, _ = self._hypothesis.evaluate_slot(r)
+        mu = y_r * (f_r + y * float(query.row[r]))
+        phi = _largest_phi(sigma, mu, self._slack)
+        self._slack = max(0.0, self._slack - _psi(sigma, phi, mu))
+        self._last_shrink_factor = phi
+        self._shrinking_loss += (1 - phi) / (1 + phi)
+        self._hypothesis.replace(r, query, y)
+        self._hypothesis.shrink(phi)
+
+
+def _psi(sigma: float, phi: float, mu: float) -> float:
+    """Return the damage of removing a vector of weight sigma and margin mu after shrinking."""
+    return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
+
+
+def _largest_phi(sigma: float, mu: float, slack: float) -> float:
+    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
+
+    psi is a quadratic a phi^2 + b phi with b > 0. Where phi = 1 is too much, it passes the slack
+    once on the way from 0 to 1, at the smaller positive root, however it opens.
+
+    """
+    if _psi(sigma, 1.0, mu) <= slack:
+        return 1.0
+    a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
+    return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import math
+
+from river_budget._checks import check_positive
+from river_budget.base import GrowingPerceptron
+from river_budget.kernels import Kernel
+from river_budget.kernels._compiled import LARGEST
+from river_budget.support import Query
+
+__all__ = ["KernelPAClassifier"]
+
+
+class KernelPAClassifier(GrowingPerceptron):
+    """Passive-aggressive learning with a kernel, without a budget.
+
+    Every example with a margin below 1 becomes a support vector, with the smallest coefficient that
+    gives it a margin of 1, or as near to that as `C` lets it. It has the fewest mistakes of the
+    perceptron's family and the most support vectors: the yardstick for what Projectron++ can reach.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    C
+        Aggressiveness of the modes 1 and 2, positive.
+    mode
+        0 for PA: no limit. 1 for PA-I: coefficients of at most `C`. 2 for PA-II: coefficients are
+        damped by `1 / (2 C)`. The same as in River's `linear_model.PAClassifier`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.KernelPAClassifier(rb.RBF(gamma=1.0))
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88.38%
+
+    References
+    ----------
+    [^1]: [Crammer, K., Dekel, O., Keshet, J., Shalev-Shwartz, S. and Singer, Y., 2006. Online passive-aggressive algorithms. Journal of Machine Learning Research, 7, pp.551-585.](https://jmlr.csail.mit.edu/papers/v7/crammer06a.html)
+
+    """
+
+    _threshold = 1.0
+
+    def __init__(self, kernel: Kernel | None = None, C: float = 1.0, mode: int = 1) -> None:
+        check_positive("C", C)
+        if isinstance(mode, bool) or mode not in (0, 1, 2):
+            raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
+        super().__init__(kernel)
+        self.C = C
+        self.mode = mode
+
+    def _update(self, query: Query, y: float) -> None:
+        loss, square = 1 - y * query.answer, self._store.self_value(query)
+        # A vector with a norm of almost 0 would take a coefficient that overflows.
+        step = self._step(loss, square) if square > 0 else math.inf
+        if 0 < step <= LARGEST:
+            self._add(query, y * step)
+
+    def _step(self, loss: float, square: float) -> float:
+        if self.mode == 0:
+            return loss / square
+        if self.mode == 1:
+            return min(self.C, loss / square)
+        return loss / (square + 1 / (2 * self.C))

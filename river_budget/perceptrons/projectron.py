@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from river_budget._arrays import Floats
+from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._state import State
+from river_budget.base import GrowingPerceptron
+from river_budget.kernels import Kernel
+from river_budget.support import GramFactor, Query
+from river_budget.theory import bounds
+from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
+
+__all__ = ["Projectron"]
+
+# An example whose squared distance from the span of the support set is at most this share of its
+# squared norm is within the span as far as doubles can tell.
+IN_SPAN = 1e-12
+
+DEFAULT_ETA = 0.1
+
+
+class Projection(NamedTuple):
+    """An example beside the span of the support vectors.
+
+    Attributes
+    ----------
+    z
+        The coordinates of its projection P k, in the basis of the factor (n_support,).
+    projected
+        ||P k||^2.
+    delta
+        The distance ||delta|| from the span (Eq. 9); 0 where the example lies in the span as far as
+        doubles can tell.
+
+    """
+
+    z: Floats
+    projected: float
+    delta: float
+
+
+class Projectron(GrowingPerceptron):
+    """The Projectron.
+
+    A mistake is projected onto the span of the support vectors where that changes it little, by at
+    most the threshold `eta`, and becomes a support vector elsewhere. The support set stays finite on
+    any stream from a bounded set, but how large it becomes depends on the problem: only `budget`
+    says so in advance.
+
+    Where `k(x, x) <= 1`, a fixed `eta` and any hypothesis `g` with a cumulative hinge loss of `L(g)`
+    and `eta ||g|| < 1/2` give at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` mistakes (Theorem 2).
+    With `norm_bound=U` the threshold is set on every round so that it makes at most
+    `2 ||g||^2 + 4 L(g)` mistakes against any `g` with a norm of at most `U` (Corollary 1). A `budget`
+    that projects what these would have added loses the bound.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    eta
+        Threshold of the distance (not of its square), at least 0; 0.1 if `norm_bound` is not given
+        either. With 0 only what lies in the span is projected, and the hypothesis is the
+        perceptron's.
+    norm_bound
+        Largest norm U of the hypotheses to compete with, instead of `eta`.
+        `bounds.forgetron_norm` gives that of a Forgetron.
+    budget
+        Largest number of support vectors. Once they are there, every mistake is projected.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or both `eta` and `norm_bound` are given.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.Projectron(rb.RBF(gamma=1.0), eta=0.3)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 85.79%
+
+    >>> model["Projectron"].n_support
+    35
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, Algorithm 2.](https://doi.org/10.1145/1390156.1390247)
+
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        eta: float | None = None,
+        norm_bound: float | None = None,
+        budget: int | None = None,
+    ) -> None:
+        if eta is not None and norm_bound is not None:
+            raise ValueError("give eta or norm_bound, not both")
+        if eta is not None:
+            check_not_negative("eta", eta)
+        if norm_bound is not None:
+            check_positive("norm_bound", norm_bound)
+        if budget is not None:
+            check_count("budget", budget)
+        super().__init__(kernel)
+        self.eta = eta
+        self.norm_bound = norm_bound
+        self.budget = budget
+        self._factor = GramFactor()
+        self._is_full = False
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._factor.nbytes
+
+    def guarantees(
+        self, norm: float, loss: float, path_length: float = 0.0
+    ) -> tuple[Guarantee, ...]:
+        """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
+        theorems = fixed_comparator(path_length, *self._theorems(norm, loss))
+        if self.budget is not None:
+            below = not self._is_full
+            theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
+        return bounded_norm(self._largest_self_value, *theorems)
+
+    def numerical_errors(self) -> dict[str, float]:
+        factor = self._factor.matrix()
+        return {"factor": float(np.abs(factor.T @ factor - self._store.gram()).max(initial=0.0))}
+
+    def state(self) -> State:
+        return {**super().state(), "factor": self._factor.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._factor.restore(state["factor"], self.n_support)
+        self._is_full = self.n_support == self.budget
+
+    def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
+        if self.norm_bound is not None:
+            return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
+        eta = self._fixed_eta
+        return bounds.projectron(norm, loss, eta), bounds.projectron_worst_case(norm, loss, eta)
+
+    @property
+    def _fixed_eta(self) -> float:
+        return DEFAULT_ETA if self.eta is None else self.eta
+
+    def _update(self, query: Query, y: float) -> None:
+        z, projected, delta = self._project(query)
+        if delta == 0 or self._is_projected(y * query.answer, projected, delta):
+            self._shift(y * self._factor.backward(z))
+        else:
+            self._factor.append(z, delta)
+            self._add(query, y)
+            self._is_full = self._store.n == self.budget
+
+    def _is_projected(self, margin: float, projected: float, delta: float) -> bool:
+        """Tell whether a mistake outside the span is projected; the first one never is."""
+        if self._is_full or not self._store.n:
+            return self._is_full
+        return delta <= self._largest_distance(margin, projected)
+
+    def _project(self, query: Query) -> Projection:
+        """Project an example onto the span of the support vectors."""
+        z = self._factor.forward(query.row)
+        projected, norm = float(z @ z), self._store.self_value(query)
+        square = norm - projected
+        return Projection(z, projected, math.sqrt(square) if square > IN_SPAN * norm else 0.0)
+
+    def _largest_distance(self, margin: float, projected: float) -> float:
+        """Return the threshold: `eta`, or that of Eq. 13 on this round."""
+        if self.norm_bound is not None:
+            return (2 * (1 - margin) - projected - 0.5) / (2 * self.norm_bound)
+        return self._fixed_eta

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import random
+import sys
+
+from river_budget._state import State, random_state, restore_random
+from river_budget.base import BudgetPerceptron
+from river_budget.kernels import Kernel
+from river_budget.support import Query
+
+__all__ = ["RandomizedBudgetPerceptron"]
+
+
+class RandomizedBudgetPerceptron(BudgetPerceptron):
+    """The randomized budget perceptron (RBP).
+
+    Once the budget is full, a mistake takes the place of a support vector that is drawn at random.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors.
+    seed
+        Random number generator seed for reproducibility.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 81.11%
+
+    References
+    ----------
+    [^1]: [Cesa-Bianchi, N. and Gentile, C., 2006. Tracking the best hyperplane with a simple budget Perceptron. COLT 2006.](https://doi.org/10.1007/11776420_36)
+
+    """
+
+    def __init__(
+        self, kernel: Kernel | None = None, budget: int = 100, seed: int | None = None
+    ) -> None:
+        super().__init__(kernel, budget)
+        self.seed = seed
+        self._rng = random.Random(seed)
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + sys.getsizeof(self._rng)
+
+    def state(self) -> State:
+        return {**super().state(), "rng": random_state(self._rng)}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        restore_random(self._rng, state["rng"])
+
+    def _update_full(self, query: Query, y: float) -> None:
+        self._hypothesis.replace(self._rng.randrange(self.budget), query, y)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from river_budget.kernels import Kernel
+from river_budget.perceptrons._ball import BallPerceptron
+from river_budget.support import Query
+from river_budget.theory import bounds
+from river_budget.theory.bounds import Guarantee, bounded_norm
+
+__all__ = ["SimplifiedForgetron"]
+
+
+class SimplifiedForgetron(BallPerceptron):
+    """The simplified Forgetron of the unified analysis.
+
+    It is gradient descent on the regularized hinge loss, on mistakes only: every mistake decays the
+    hypothesis by one factor, and once the budget is full the support vector with the smallest
+    coefficient goes first.
+
+    With a budget `B` of at least 500, `U^2 = B / (32 log_2(8 B))`, `k(x, x) <= 1` and any hypotheses
+    `g_1, g_2, ...` with norms of at most `U / 2`, a shift `S = sum ||g_t - g_(t-1)||` and a
+    cumulative hinge loss of `L(g)`, it makes fewer than `2 L(g) + 32 U^2 + 96 U S` mistakes
+    (Theorem 2, for the default learning rate). With a smaller budget it competes with norms so small
+    that this says nothing; with fewer than six vectors a round forgets all that came before it.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors. The weight decay `1 / U^2` and the ball, of radius `U / 2`,
+        follow from it.
+    learning_rate
+        Coefficient of a newcomer.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.SimplifiedForgetron(rb.RBF(gamma=1.0), budget=500)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 80.36%
+
+    References
+    ----------
+    [^1]: [Sutskever, I., 2009. A simpler unified analysis of budget Perceptrons. ICML 2009, Algorithm 2.](https://doi.org/10.1145/1553374.1553501)
+
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 500,
+        learning_rate: float = 1 / 32,
+    ) -> None:
+        super().__init__(kernel, budget, learning_rate)
+        self._radius = bounds.simplified_forgetron_norm(budget)
+        self._decay = max(0.0, 1 - learning_rate / (2 * self._radius) ** 2)
+
+    def guarantees(
+        self, norm: float, loss: float, path_length: float = 0.0
+    ) -> tuple[Guarantee, ...]:
+        """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
+        theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
+        theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
+        return bounded_norm(self._largest_self_value, theorem)
+
+    def _update(self, query: Query, y: float) -> None:
+        self._descend(query, y, removed=self._smallest(), decay=self._decay)
+
+    def _smallest(self) -> int | None:
+        """Return the slot with the smallest coefficient, or None before the budget is full."""
+        if self._store.n < self.budget:
+            return None
+        return self._store.oldest_largest(-abs(self._hypothesis.coefficients))

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from river_budget._checks import check_count
+from river_budget.base import GrowingPerceptron
+from river_budget.kernels import Kernel
+from river_budget.support import Query
+
+__all__ = ["Stoptron"]
+
+
+class Stoptron(GrowingPerceptron):
+    """The kernel perceptron that stops learning once its budget is full.
+
+    It is the baseline that any other use of the same budget has to beat. What it has learned by the
+    time it stops is chance, so it varies much from one order of the stream to another.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.Stoptron(rb.RBF(gamma=1.0), budget=100)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 83.11%
+
+    References
+    ----------
+    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, section 5.](https://doi.org/10.1145/1390156.1390247)
+
+    """
+
+    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
+        check_count("budget", budget)
+        super().__init__(kernel)
+        self.budget = budget
+
+    def _update(self, query: Query, y: float) -> None:
+        if self._store.n < self.budget:
+            self._add(query, y)

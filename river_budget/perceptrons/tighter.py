@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from river_budget._checks import check_count
+from river_budget._state import State
+from river_budget.base import BudgetPerceptron
+from river_budget.kernels import Kernel
+from river_budget.perceptrons._validation import (
+    Everything,
+    Reservoir,
+    SupportVectors,
+    ValidationSet,
+)
+from river_budget.support import Query
+
+__all__ = ["TighterPerceptron"]
+
+
+class TighterPerceptron(BudgetPerceptron):
+    """The Tighter Perceptron.
+
+    Once the budget is full, a mistake is added, and then the support vector goes without which a
+    validation set is classified with the fewest errors, be it the newcomer itself. Of several that
+    would do, the oldest goes.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Largest number of support vectors.
+    validation
+        What removals are validated on. `"support"`: the support vectors themselves (Tighter^0). A
+        whole number A: as many examples (Tighter^A), drawn evenly from all that were seen and are
+        not support vectors. `"all"`: every example ever seen (Tighter^Full). That is no algorithm on
+        a budget: its memory, and the time of a mistake, grow with the stream.
+    seed
+        Random number generator seed for reproducibility.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=100, validation=100, seed=1)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 85.09%
+
+    References
+    ----------
+    [^1]: [Weston, J., Bordes, A. and Bottou, L., 2005. Online (and offline) on an even tighter budget. AISTATS 2005.](https://proceedings.mlr.press/r5/weston05a.html)
+    [^2]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, section II.A.4.](https://doi.org/10.1109/IJCNN.2009.5178870)
+
+    """
+
+    # A well classified example may enter the validation set.
+    _threshold = math.inf
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        validation: str | int = "support",
+        seed: int | None = None,
+    ) -> None:
+        super().__init__(kernel, budget)
+        self.validation = validation
+        self.seed = seed
+        self._validation = _validation_set(validation, seed)
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._validation.nbytes
+
+    def numerical_errors(self) -> dict[str, float]:
+        return self._validation.errors(self._hypothesis)
+
+    def state(self) -> State:
+        return {**super().state(), "validation": self._validation.state()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._validation.restore(state["validation"], self.n_support, self.resolved_kernel)
+
+    def _update(self, query: Query, y: float) -> None:
+        if y * query.answer > 0:
+            self._validation.on_correct(self._store, query, y)
+        else:
+            self._validation.on_add(self._store, query, y)
+            super()._update(query, y)
+
+    def _update_full(self, query: Query, y: float) -> None:
+        store, incoming = self._store, self.budget
+        alphas = np.append(self._hypothesis.coefficients, y)
+        errors = self._validation.removal_errors(alphas)
+        r = store.oldest_largest(-errors)
+        removed = store.features(query) if r == incoming else store.vector(r)
+        self._validation.on_remove(r, alphas)
+        if r < incoming:
+            self._hypothesis.replace(r, query, y)
+        self._validation.on_removed(self._hypothesis, removed, math.copysign(1.0, alphas[r]))
+
+
+def _validation_set(validation: str | int, seed: int | None) -> ValidationSet:
+    if validation == "support":
+        return SupportVectors()
+    if validation == "all":
+        return Everything()
+    if isinstance(validation, str):
+        raise ValueError(
+            f"validation must be 'support', 'all' or a whole number, got {validation!r}"
+        )
+    check_count("validation", validation)
+    return Reservoir(validation, seed)

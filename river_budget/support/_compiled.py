@@ -1,0 +1,271 @@
+"""The compiled code of the support set: plain arrays in, plain arrays out.
+
+The arrays are those of `kernels._compiled`. A *workspace* is an array with room for a kernel row,
+one value to each slot, followed by the values of one example.
+
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from river_budget.kernels._compiled import (
+    TILE,
+    is_valid,
+    kernel_row,
+    self_statistic,
+    self_value,
+)
+
+__all__ = [
+    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "evaluate_stored", "load",
+    "oldest", "oldest_largest", "overwrite", "scan", "self_value", "self_value_of",
+    "squared_norms", "store",
+]  # fmt: skip
+
+
+@numba.njit(cache=True, forceinline=True)
+def _expand(coefficients, scale, n, row):
+    """Return the sum of the scaled coefficients times the kernel row; 0 without coefficients."""
+    sums = np.zeros(TILE)
+    n_blocks = min(len(coefficients), (n + TILE - 1) // TILE)
+    for block in range(n_blocks):
+        for i in range(TILE):
+            sums[i] += coefficients[block, i] * row[block, i]
+    f = 0.0
+    for i in range(TILE):
+        f += sums[i]
+    return scale * f
+
+
+@numba.njit(cache=True)
+def evaluate_stored(
+    workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+):  # fmt: skip
+    """Do what `evaluate` does for values that are in the workspace already."""
+    row = workspace[: statistics.size].reshape(statistics.shape)
+    values = workspace[statistics.size :]
+    if not kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
+        return np.nan
+    return _expand(coefficients, scale, n, row)
+
+
+@numba.njit(cache=True)
+def evaluate(
+    packed, workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+):  # fmt: skip
+    """Fill a workspace for an example and return f(x), or NaN if x is invalid.
+
+    Parameters
+    ----------
+    packed
+        The values of x as bytes (8 m,).
+    workspace
+        Output (slots + m,).
+    coefficients
+        Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) if there is no
+        hypothesis, and f is 0.
+    scale
+        Common factor of the coefficients.
+
+    The other parameters are those of `kernels._compiled.kernel_row`.
+
+    """
+    values = np.frombuffer(packed, np.float64)
+    start = statistics.size
+    for j in range(len(values)):
+        workspace[start + j] = values[j]
+    return evaluate_stored(
+        workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+    )
+
+
+@numba.njit(cache=True)
+def scan(
+    block, signs, start, threshold,
+    workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics,
+):  # fmt: skip
+    """Return the first row from `start` on with y f(x) <= threshold, and f(x) there.
+
+    The number of rows stands for a block without such a row.
+
+    Parameters
+    ----------
+    block
+        One example a row (rows, m).
+    signs
+        Labels of the rows, +1 or -1 (rows,).
+
+    The other parameters are those of `evaluate`. The workspace is left as `evaluate` leaves it at
+    the row that was found.
+
+    """
+    values = workspace[statistics.size :]
+    for i in range(start, len(block)):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        f = evaluate_stored(
+            workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+        )
+        if signs[i] * f <= threshold:
+            return i, f
+    return len(block), 0.0
+
+
+@numba.njit(cache=True)
+def evaluate_block(
+    block, workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+):  # fmt: skip
+    """Return f(x) for each row of the block (rows,); see `scan`."""
+    values = workspace[statistics.size :]
+    f = np.empty(len(block))
+    for i in range(len(block)):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        f[i] = evaluate_stored(
+            workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+        )
+    return f
+
+
+@numba.njit(cache=True)
+def check_block(spec, block):
+    """Return the first row that is invalid, or the number of rows."""
+    for i in range(len(block)):
+        if not is_valid(spec, block[i], self_statistic(spec, block[i])):
+            return i
+    return len(block)
+
+
+@numba.njit(cache=True)
+def self_value_of(spec, workspace, n_values):
+    """Return k(x, x) for the example of a workspace with so many values."""
+    return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
+
+
+@numba.njit(cache=True)
+def store(
+    workspace, rows, slot, spec, statistics, table, tiles, tile_uses, row_uses, free
+):  # fmt: skip
+    """Store the example of a workspace in an empty slot, unless one of its names has no row yet.
+
+    Returns whether it was stored.
+
+    Parameters
+    ----------
+    workspace
+        A workspace that ends in the values of the example; see `evaluate`.
+    rows
+        The feature rows of the example (m,), 0 where there is none.
+    slot
+        Where it goes.
+    tile_uses, row_uses
+        How many values each tile and each feature row holds, zeros that were given included.
+    free
+        The free tiles as a stack: `free[0]` counts them, the top is `free[free[0]]`. There have to
+        be m of them.
+
+    """
+    for r in rows:
+        if r == 0:
+            return False
+    values = workspace[len(workspace) - len(rows) :]
+    block, lane = slot // TILE, slot % TILE
+    for j in range(len(rows)):
+        r = rows[j]
+        t = table[r, block]
+        if t == 0:
+            t = free[free[0]]
+            free[0] -= 1
+            table[r, block] = t
+        tiles[t, lane] = values[j]
+        tile_uses[t] += 1
+        row_uses[r] += 1
+    statistics[block, lane] = self_statistic(spec, values)
+    return True
+
+
+@numba.njit(cache=True)
+def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
+    """Store the example of a workspace in the place of one with the same feature rows; see `store`."""
+    values = workspace[len(workspace) - len(rows) :]
+    block, lane = slot // TILE, slot % TILE
+    for j in range(len(rows)):
+        tiles[table[rows[j], block], lane] = values[j]
+    statistics[block, lane] = self_statistic(spec, values)
+
+
+@numba.njit(cache=True)
+def load(workspace, rows, slot, table, tiles):
+    """Put the values of a stored example at the end of a workspace; see `store`."""
+    values = workspace[len(workspace) - len(rows) :]
+    for j in range(len(rows)):
+        values[j] = tiles[table[rows[j], slot // TILE], slot % TILE]
+
+
+@numba.njit(cache=True)
+def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
+    """Empty a slot, free the tiles that hold nothing now, and count the feature rows that do not.
+
+    The parameters are those of `store`.
+
+    """
+    block, lane = slot // TILE, slot % TILE
+    n_unused = 0
+    for r in rows:
+        t = table[r, block]
+        tiles[t, lane] = 0.0
+        tile_uses[t] -= 1
+        row_uses[r] -= 1
+        n_unused += row_uses[r] == 0
+        if tile_uses[t] == 0:
+            table[r, block] = 0
+            free[0] += 1
+            free[free[0]] = t
+    return n_unused
+
+
+@numba.njit(cache=True)
+def oldest(inserted, n):
+    """Return the slot that was filled first."""
+    slot = 0
+    for i in range(1, n):
+        if inserted[i] < inserted[slot]:
+            slot = i
+    return slot
+
+
+@numba.njit(cache=True)
+def oldest_largest(scores, inserted):
+    """Return the slot with the largest score, the oldest of several.
+
+    Parameters
+    ----------
+    scores
+        Score of each slot that is taken, and of an incoming example after them if there is one
+        (n,) or (n + 1,).
+    inserted
+        When each slot was filled (n,).
+
+    """
+    slot = 0
+    for i in range(1, len(scores)):
+        if scores[i] > scores[slot] or (
+            scores[i] == scores[slot] and i < len(inserted) and inserted[i] < inserted[slot]
+        ):
+            slot = i
+    return slot
+
+
+@numba.njit(cache=True)
+def squared_norms(tiles, table, row_uses, n_blocks):
+    """Return the squared norm of each stored example (blocks, TILE)."""
+    squares = np.zeros((n_blocks, TILE))
+    for r in range(len(table)):
+        if row_uses[r] > 0:
+            for block in range(n_blocks):
+                t = table[r, block]
+                for i in range(TILE):
+                    squares[block, i] += tiles[t, i] * tiles[t, i]
+    return squares

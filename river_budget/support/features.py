@@ -1,0 +1,233 @@
+"""Feature names and values: which row a name has, how values are packed, what is wrong with an x."""
+
+from __future__ import annotations
+
+import decimal
+import fractions
+import functools
+import itertools
+import math
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget.kernels import Kernel
+from river_budget.kernels._compiled import LARGEST
+
+__all__ = [
+    "NOT_NUMBERS", "FeatureIndex", "Layout", "Rows", "check_features", "check_types", "invalid_example",
+    "pack_rows", "packer",
+]  # fmt: skip
+
+Rows = NDArray[np.uint32]
+
+# What packing values as doubles may raise; AttributeError where x is no mapping.
+NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError, AttributeError)
+
+# Types whose values are numbers, all of them. Others are looked at one by one.
+NUMBERS = frozenset(
+    [bool, int, float, decimal.Decimal, fractions.Fraction]
+    + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
+) - {np.timedelta64}  # fmt: skip
+
+
+NO_ROW = itertools.repeat(0)
+
+
+class FeatureIndex:
+    """The feature row of each name that some vector holds.
+
+    Row 0 is for names that no vector holds, and always empty. A row that is released is given to
+    the next new name.
+
+    """
+
+    __slots__ = ("_free", "_names", "_rows")
+
+    def __init__(self) -> None:
+        self._rows: dict[Any, int] = {}
+        self._names: list[Any] = [None]
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that there are, row 0 and free ones included."""
+        return len(self._names)
+
+    def rows(self, names: Sequence[Any]) -> Rows:
+        """Return the row of each name, 0 for a name without one (names,)."""
+        return np.fromiter(map(self._rows.get, names, NO_ROW), np.uint32, len(names))
+
+    def names(self, rows: Iterable[int]) -> list[Any]:
+        """Return the name of each row."""
+        return [self._names[row] for row in rows]
+
+    def missing(self, names: Sequence[Any]) -> list[Any]:
+        """Return those of the names that have no row."""
+        return [name for name in names if name not in self._rows]
+
+    def assign(self, names: Sequence[Any]) -> None:
+        """Give a row to each of these new names, of which there may be more than free rows."""
+        lacking = len(names) - len(self._free)
+        if lacking > 0:
+            n_rows = self.n_rows
+            n_new = max(lacking, 8, n_rows // 2)
+            self._names += [None] * n_new
+            self._free += reversed(range(n_rows, n_rows + n_new))
+        for name in names:
+            row = self._free.pop()
+            self._rows[name] = row
+            self._names[row] = name
+
+    def release(self, rows: Iterable[int]) -> None:
+        """Take back rows that no vector holds any more."""
+        for row in rows:
+            del self._rows[self._names[row]]
+            self._names[row] = None
+            self._free.append(row)
+
+    @property
+    def containers(self) -> list[Any]:
+        """The objects whose sizes are the size of the index."""
+        return [self._rows, self._names, self._free, *self._rows]
+
+
+class Layout:
+    """What a sequence of names comes to in a store, until the store changes.
+
+    Attributes
+    ----------
+    names
+        The names.
+    stored
+        Those of them that the kernel reads.
+    rows
+        The feature rows of these, 0 where there is none (stored,).
+    active
+        Their positions among the names; None if the kernel reads all of them.
+    workspace_size
+        Number of slots and of values that are stored.
+    pack
+        Packs the values of all names as doubles.
+
+    """
+
+    __slots__ = ("active", "names", "pack", "rows", "stored", "workspace_size")
+
+    def __init__(
+        self, names: list[Any], active: list[int] | None, index: FeatureIndex, n_slots: int
+    ) -> None:
+        self.names = names
+        self.active = active
+        self.stored = names if active is None else [names[i] for i in active]
+        self.rows = index.rows(self.stored)
+        self.workspace_size = n_slots + len(self.stored)
+        self.pack = packer(len(names))
+
+
+@functools.lru_cache
+def packer(n_values: int) -> Callable[..., bytes]:
+    """Return what packs so many numbers as doubles."""
+    return struct.Struct(f"{n_values}d").pack
+
+
+def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the values of a frame as doubles (rows, columns).
+
+    Raises
+    ------
+    ValueError
+        If a value is no number, which names its row and feature.
+
+    """
+    if rows.dtype.kind in "biuf":
+        return np.array(rows, np.float64, order="C")
+    pack, packed = packer(len(columns)), []
+    for i, values in enumerate(rows):
+        try:
+            packed.append(pack(*values))
+            check_types(values)
+        except NOT_NUMBERS:
+            x = dict(zip(columns, values, strict=True))
+            raise ValueError(f"row {i}: {invalid_example(x)}") from None
+    return np.frombuffer(b"".join(packed)).reshape(rows.shape)
+
+
+def check_types(values: Iterable[Any]) -> None:
+    """Raise TypeError if a value is no real number, even if it can be converted to one.
+
+    The values are those of a valid example. A sum of plain floats and ints is a float, and the
+    fastest way to learn their types.
+
+    """
+    try:
+        if type(sum(values, 0.0)) is float:
+            return
+    except TypeError:
+        pass
+    if not all(map(_is_number, values)):
+        raise TypeError
+
+
+def check_features(x: Any) -> None:
+    """Raise ValueError unless x maps names to finite numbers that can be squared.
+
+    A pipeline asks this of raw features: a scaler takes what a classifier refuses, and keeps it.
+
+    """
+    if not isinstance(x, Mapping):
+        raise invalid_example(x)
+    for value in x.values():
+        if not (_is_finite(value) and abs(value) <= LARGEST):
+            raise invalid_example(x)
+
+
+def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
+    """Return the error that names what is wrong with an example.
+
+    Parameters
+    ----------
+    x
+        The example.
+    kernel
+        The kernel that refuses it.
+
+    """
+    if not isinstance(x, Mapping):
+        return ValueError(f"x must be a dict of features, got {x!r}")
+    for name, value in x.items():
+        if isinstance(value, str | bytes):
+            return ValueError(
+                f"feature {name!r} has the value {value!r}, which is not a number: "
+                "encode it first, for instance with preprocessing.OneHotEncoder"
+            )
+        if not _is_finite(value):
+            return ValueError(f"feature {name!r} has the value {value!r}: expected a finite number")
+    name, value = max(x.items(), key=lambda item: abs(item[1]))
+    passes = f"k(x, x) or the norm of x passes {LARGEST:g}"
+    under = f" under {kernel}" if kernel is not None else ""
+    return ValueError(
+        f"feature {name!r} has the value {value!r}, which is too large: {passes}{under}"
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a real number, by its type: a number of Python or NumPy, or like one."""
+    if type(value) in NUMBERS:
+        return True
+    if isinstance(value, np.ndarray):
+        return value.size == 1 and value.dtype.kind in "biuf"
+    return not isinstance(value, str | bytes | complex | np.generic)
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return _is_number(value) and math.isfinite(value)
+    except (TypeError, ValueError, OverflowError):
+        return False

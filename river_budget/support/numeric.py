@@ -1,0 +1,351 @@
+"""A store of vectors of numbers, in tiles."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget._arrays import Floats, Ints, lengthened
+from river_budget._state import State, floats, integers, require
+from river_budget.kernels import Features, VectorKernel
+from river_budget.kernels.spec import (
+    DOT_PRODUCT,
+    IDENTITY,
+    INNER_STATISTIC,
+    SQUARED_DISTANCE,
+    kernel_spec,
+)
+from river_budget.support import _compiled
+from river_budget.support._compiled import TILE
+from river_budget.support.features import (
+    NOT_NUMBERS,
+    FeatureIndex,
+    Layout,
+    Rows,
+    check_types,
+    invalid_example,
+    pack_rows,
+)
+from river_budget.support.query import Query
+from river_budget.support.store import NO_COEFFICIENTS, Found, VectorStore
+
+__all__ = ["NumericStore"]
+
+# A kernel of which the values are squared Euclidean distances.
+EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
+
+# Statistics that are squared norms, or from which the squared norms follow.
+WITH_SQUARED_NORMS = (DOT_PRODUCT, SQUARED_DISTANCE)
+
+
+class Block(NamedTuple):
+    """Rows of a frame: the names that are stored, and their values (rows, names)."""
+
+    names: list[Any]
+    values: Floats
+
+
+class NumericStore(VectorStore):
+    """A store of vectors of numbers, feature by feature in tiles (see `kernels._compiled`).
+
+    A name has a feature row as long as some vector holds it, and a tile only where it does: sparse
+    examples cost what they hold, and names that have gone cost nothing.
+
+    """
+
+    __slots__ = (
+        "_free_tiles",
+        "_index",
+        "_layout",
+        "_row_uses",
+        "_slot_rows",
+        "_spec",
+        "_statistics",
+        "_table",
+        "_tile_uses",
+        "_tiles",
+    )
+
+    def __init__(self, kernel: VectorKernel) -> None:
+        super().__init__(kernel)
+        self._spec: Any = kernel.spec
+        self._statistics: Floats = np.zeros((0, TILE))
+        self._tiles: Floats = np.zeros((1, TILE))
+        self._tile_uses = np.zeros(1, np.uint8)
+        # A stack: the first element counts the free tiles, and they follow it.
+        self._free_tiles = np.zeros(1, np.uint32)
+        self._table: NDArray[np.uint32] = np.zeros((1, 0), np.uint32)
+        self._row_uses: Ints = np.zeros(1, np.int64)
+        self._index = FeatureIndex()
+        self._slot_rows: list[Rows] = []
+        self._layout = self._layout_of([])
+
+    def query(
+        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
+    ) -> Query:
+        last = self._last
+        try:
+            names = list(x)
+            layout = self._layout
+            if names != layout.names:
+                layout = self._layout = self._layout_of(names)
+            values = layout.pack(*x.values())
+            if last is not None and values == last.values and layout is last.layout:
+                return last
+            workspace = np.empty(layout.workspace_size)
+            f = _compiled.evaluate(
+                values if layout.active is None else _active(values, layout.active),
+                workspace, coefficients, scale, self._spec, layout.rows, self.n, len(self._index),
+                self._table, self._tiles, self._statistics,
+            )  # fmt: skip
+            if f != f:
+                raise ValueError
+            check_types(x.values())
+        except NOT_NUMBERS:
+            raise invalid_example(x, self.kernel) from None
+        self._last = query = Query(layout, values, workspace, self.n, f)
+        return query
+
+    def entry(self, x: Features) -> Query:
+        layout = self._layout_of(list(x))
+        values = layout.pack(*x.values())
+        stored = np.array(np.frombuffer(values))
+        if layout.active is not None:
+            stored = stored[layout.active]
+        return Query(layout, values, stored, 0, None)
+
+    def features(self, query: Query) -> Features:
+        names = query.layout.stored
+        values = query.workspace[len(query.workspace) - len(names) :]
+        return dict(zip(names, values.tolist(), strict=True))
+
+    def self_value(self, query: Query) -> float:
+        return _compiled.self_value_of(self._spec, query.workspace, len(query.layout.stored))
+
+    def vector(self, slot: int) -> Features:
+        rows = self._slot_rows[slot]
+        values = np.empty(len(rows))
+        _compiled.load(values, rows, slot, self._table, self._tiles)
+        return dict(zip(self._index.names(rows), values.tolist(), strict=True))
+
+    def self_value_of(self, slot: int) -> float:
+        return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
+
+    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+        rows, workspace = self._slot_rows[slot], self._workspace_of(slot)
+        f = _compiled.evaluate_stored(
+            workspace, coefficients, scale, self._spec, rows, *self._vectors
+        )
+        return f, workspace[: self.n]
+
+    def distances(self, query: Query) -> Floats:
+        return self._distances(query.workspace.copy(), query.layout.rows)
+
+    def distances_of(self, slot: int) -> Floats:
+        return self._distances(self._workspace_of(slot), self._slot_rows[slot])
+
+    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
+        values = pack_rows(columns, rows)
+        active = self.kernel.active(columns)
+        stored = values if active is None else np.ascontiguousarray(values[:, active])
+        invalid = _compiled.check_block(self._spec, stored)
+        if active is not None:
+            hidden = np.flatnonzero(~np.isfinite(values).all(axis=1))
+            invalid = min([invalid, *hidden.tolist()])
+        if invalid < len(values):
+            x = dict(zip(columns, values[invalid].tolist(), strict=True))
+            raise ValueError(f"row {invalid}: {invalid_example(x, self.kernel)}")
+        names = list(columns)
+        return Block(names if active is None else [names[i] for i in active], stored)
+
+    def scan(
+        self,
+        block: Block,
+        signs: Floats,
+        start: int,
+        threshold: float,
+        coefficients: Floats,
+        scale: float,
+    ) -> Found:
+        layout = self._block_layout(block)
+        workspace = np.empty(layout.workspace_size)
+        row, f = _compiled.scan(
+            block.values, signs, start, threshold,
+            workspace, coefficients, scale, self._spec, layout.rows, *self._vectors,
+        )  # fmt: skip
+        if row == len(block.values):
+            return Found(row, None)
+        return Found(row, Query(layout, None, workspace, self.n, f))
+
+    def evaluate_block(self, block: Block, coefficients: Floats, scale: float) -> Floats:
+        layout = self._block_layout(block)
+        return _compiled.evaluate_block(
+            block.values, np.empty(layout.workspace_size), coefficients, scale, self._spec,
+            layout.rows, *self._vectors,
+        )  # fmt: skip
+
+    @property
+    def nbytes(self) -> int:
+        arrays = [
+            self._inserted, self._statistics, self._tiles, self._tile_uses, self._free_tiles,
+            self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
+        ]  # fmt: skip
+        # One query is counted, whether it is there just now or not.
+        layout = self._layout
+        query = [layout.names, layout.rows]
+        held = [*arrays, *self._index.containers, self._slot_rows, *query]
+        return sum(map(sys.getsizeof, held)) + 8 * (layout.workspace_size + len(layout.names))
+
+    @property
+    def _vectors(self) -> tuple[Any, ...]:
+        """What the compiled code reads of the vectors."""
+        return self.n, len(self._index), self._table, self._tiles, self._statistics
+
+    def _layout_of(self, names: list[Any]) -> Layout:
+        return Layout(names, self.kernel.active(names), self._index, self.n_slots)
+
+    def _block_layout(self, block: Block) -> Layout:
+        """Return the layout of a block, whose values are those that the kernel reads."""
+        layout = self._layout
+        if block.names != layout.names:
+            layout = self._layout = self._layout_of(block.names)
+        return layout
+
+    def _workspace_of(self, slot: int) -> Floats:
+        """Return a workspace with the values of a stored vector, and no kernel row yet."""
+        rows = self._slot_rows[slot]
+        workspace = np.empty(self.n_slots + len(rows))
+        _compiled.load(workspace, rows, slot, self._table, self._tiles)
+        return workspace
+
+    def _distances(self, workspace: Floats, rows: Rows) -> Floats:
+        n, n_rows, table, tiles, statistics = self._vectors
+        if self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS:
+            statistics = _compiled.squared_norms(tiles, table, self._row_uses, len(statistics))
+        _compiled.evaluate_stored(
+            workspace, NO_COEFFICIENTS, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, statistics
+        )
+        return workspace[:n]
+
+    def _resolve(self, query: Query) -> None:
+        self._take_kernel(self.kernel.resolve(query.layout.stored))
+
+    def _take_kernel(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self._spec = kernel.spec
+        self._layout = self._layout_of([])
+
+    def _insert(self, query: Query, slot: int) -> None:
+        self._slot_rows.append(self._store(query, slot))
+
+    def _exchange(self, query: Query, slot: int) -> None:
+        rows = query.layout.rows
+        if self._slot_rows[slot] is rows:
+            _compiled.overwrite(
+                query.workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
+            )
+            return
+        unused = self._erase_rows(slot)
+        self._slot_rows[slot] = self._store(query, slot)
+        self._release(unused)
+
+    def _erase(self, slot: int) -> None:
+        self._release(self._erase_rows(slot))
+        del self._slot_rows[slot]
+
+    def _erase_rows(self, slot: int) -> Rows:
+        """Empty a slot, and return the feature rows that may be unused now."""
+        rows = self._slot_rows[slot]
+        n_unused = _compiled.erase(
+            rows, slot, self._table, self._tiles, self._tile_uses, self._row_uses, self._free_tiles
+        )
+        return rows if n_unused else rows[:0]
+
+    def _store(self, query: Query, slot: int) -> Rows:
+        """Store the example of a query in an empty slot and return its feature rows."""
+        names, rows = query.layout.stored, query.layout.rows
+        if self._free_tiles[0] < len(rows):
+            self._extend_tiles(len(rows))
+        while not _compiled.store(
+            query.workspace, rows, slot, self._spec, self._statistics,
+            self._table, self._tiles, self._tile_uses, self._row_uses, self._free_tiles,
+        ):  # fmt: skip
+            self._index.assign(self._index.missing(names))
+            self._extend_rows()
+            rows = self._renew_layout(query.layout).rows
+        return rows
+
+    def _release(self, rows: Rows) -> None:
+        """Free those of some feature rows that no vector holds any more."""
+        unused = rows[self._row_uses[rows] == 0].tolist()
+        if unused:
+            self._index.release(unused)
+            self._renew_layout(self._layout)
+
+    def _renew_layout(self, layout: Layout) -> Layout:
+        self._layout = self._layout_of(layout.names)
+        return self._layout
+
+    def _extend(self, n_blocks: int) -> None:
+        super()._extend(n_blocks)
+        self._statistics = lengthened(self._statistics, n_blocks)
+        self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
+        self._renew_layout(self._layout)
+
+    def _extend_rows(self) -> None:
+        """Make room for as many feature rows as the index has."""
+        if self._index.n_rows > len(self._table):
+            self._table = lengthened(self._table, self._index.n_rows)
+            self._row_uses = lengthened(self._row_uses, self._index.n_rows)
+
+    def _extend_tiles(self, n_needed: int) -> None:
+        n_tiles, n_free = len(self._tiles), int(self._free_tiles[0])
+        n_new = max(n_needed, n_tiles // 2)
+        self._tiles = lengthened(self._tiles, n_tiles + n_new)
+        self._tile_uses = lengthened(self._tile_uses, n_tiles + n_new)
+        self._free_tiles = lengthened(self._free_tiles, n_tiles + n_new)
+        self._free_tiles[n_free + 1 : n_free + n_new + 1] = range(n_tiles, n_tiles + n_new)
+        self._free_tiles[0] = n_free + n_new
+
+    def _vectors_state(self) -> State:
+        vectors = [self.vector(slot) for slot in range(self.n)]
+        names = list(dict.fromkeys(itertools.chain.from_iterable(vectors)))
+        places = {name: i for i, name in enumerate(names)}
+        return {
+            "names": tuple(names),
+            "sizes": np.array([len(vector) for vector in vectors], np.int64),
+            "places": np.array([places[name] for x in vectors for name in x], np.int64),
+            "values": np.array([value for x in vectors for value in x.values()], np.float64),
+        }
+
+    def _vectors_of(self, state: State) -> list[Features]:
+        names = state["names"]
+        sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
+        values = floats(state["values"], (len(places),))
+        require(type(names) is tuple, "names are a tuple")
+        require((sizes >= 0).all() and sizes.sum() == len(places), "the sizes of vectors are wrong")
+        require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
+        pairs = zip([names[i] for i in places], values.tolist(), strict=True)
+        return [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+
+    def __getstate__(self) -> Any:
+        _, slots = super().__getstate__()
+        return None, {**slots, "_layout": None}
+
+    def __setstate__(self, state: Any) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        self._layout = self._layout_of([])
+
+
+def _active(values: bytes, active: list[int]) -> bytes:
+    """Return those of the packed values that a kernel reads; all of them have to be finite."""
+    array = np.frombuffer(values)
+    if not np.isfinite(array).all():
+        raise ValueError
+    return array[active].tobytes()

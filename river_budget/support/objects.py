@@ -1,0 +1,135 @@
+"""A store of dicts with values of any type, for kernels that can only be called."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget._arrays import Floats
+from river_budget._state import State
+from river_budget.kernels import Features, Kernel
+from river_budget.support.features import invalid_example
+from river_budget.support.query import Query
+from river_budget.support.store import NO_COEFFICIENTS, Found, VectorStore
+
+__all__ = ["ObjectStore"]
+
+
+class ObjectStore(VectorStore):
+    """A store of deep copies of examples. The kernel is called once for each of them."""
+
+    __slots__ = ("_vectors",)
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(kernel)
+        self._vectors: list[Features] = []
+
+    def query(
+        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
+    ) -> Query:
+        if not isinstance(x, Mapping):
+            raise invalid_example(x)
+        last = self._last
+        if last is not None and _are_equal(x, last.values):
+            return last
+        x = copy.deepcopy(dict(x))
+        f, row = self._evaluate(x, coefficients, scale)
+        self._last = query = Query(None, x, row, self.n, f)
+        return query
+
+    def entry(self, x: Features) -> Query:
+        return Query(None, copy.deepcopy(x), np.zeros(0), 0, None)
+
+    def features(self, query: Query) -> Features:
+        return copy.deepcopy(query.values)
+
+    def self_value(self, query: Query) -> float:
+        return self.kernel(query.values, query.values)
+
+    def vector(self, slot: int) -> Features:
+        return copy.deepcopy(self._vectors[slot])
+
+    def self_value_of(self, slot: int) -> float:
+        return self.kernel(self._vectors[slot], self._vectors[slot])
+
+    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+        return self._evaluate(self._vectors[slot], coefficients, scale)
+
+    def distances(self, query: Query) -> Floats:
+        return self._distances(query.row)
+
+    def distances_of(self, slot: int) -> Floats:
+        return self._distances(self.row(slot))
+
+    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> list[Features]:
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    def scan(
+        self,
+        block: list[Features],
+        signs: Floats,
+        start: int,
+        threshold: float,
+        coefficients: Floats,
+        scale: float,
+    ) -> Found:
+        for row in range(start, len(block)):
+            query = self.query(block[row], coefficients, scale)
+            if signs[row] * query.answer <= threshold:
+                return Found(row, query)
+        return Found(len(block), None)
+
+    def evaluate_block(self, block: list[Features], coefficients: Floats, scale: float) -> Floats:
+        values = [self._evaluate(x, coefficients, scale)[0] for x in block]
+        return np.array(values, dtype=np.float64)
+
+    @property
+    def nbytes(self) -> int:
+        containers = [self._inserted, self._vectors, *self._vectors]
+        values = [value for x in self._vectors for value in x.values()]
+        return sum(map(sys.getsizeof, [*containers, *values]))
+
+    def _distances(self, row: Floats) -> Floats:
+        """Return the kernel's own squared distances, less k(x, x), which all of them share."""
+        return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
+
+    def _evaluate(self, x: Features, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+        row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
+        if not np.isfinite(row).all():
+            raise ValueError(f"{self.kernel} gives no finite value for {x!r}")
+        weights = coefficients.reshape(-1)[: self.n]
+        return scale * float(np.dot(weights, row[: len(weights)])), row
+
+    def _vectors_state(self) -> State:
+        raise ValueError(f"{self.kernel} cannot be stored: its function is code")
+
+    def _vectors_of(self, state: State) -> list[Features]:
+        raise ValueError(f"{self.kernel} cannot be stored: its function is code")
+
+    def _resolve(self, query: Query) -> None:
+        self._take_kernel(self.kernel.resolve(query.values))
+
+    def _take_kernel(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def _insert(self, query: Query, slot: int) -> None:
+        self._vectors.append(query.values)
+
+    def _exchange(self, query: Query, slot: int) -> None:
+        self._vectors[slot] = query.values
+
+    def _erase(self, slot: int) -> None:
+        del self._vectors[slot]
+
+
+def _are_equal(x: Any, z: Features) -> bool:
+    """Tell whether two examples are equal, in the order of their names too."""
+    try:
+        return list(x) == list(z) and bool(dict(x) == z)
+    except (TypeError, ValueError):  # values such as arrays do not compare to one truth value
+        return False

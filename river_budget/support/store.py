@@ -1,0 +1,297 @@
+"""What every store of vectors is."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget._arrays import Floats, Ints, lengthened
+from river_budget._state import State, count, integers, require
+from river_budget.kernels import Features, Kernel
+from river_budget.support import _compiled
+from river_budget.support._compiled import TILE
+from river_budget.support.query import Query
+
+__all__ = ["NO_COEFFICIENTS", "Found", "VectorStore"]
+
+# The coefficients of no hypothesis: f is 0.
+NO_COEFFICIENTS: Floats = np.zeros((0, TILE))
+
+
+class Found(NamedTuple):
+    """The row of a block that a scan stopped at, and its query; None at the end of the block."""
+
+    row: int
+    query: Query | None
+
+
+class VectorStore(abc.ABC):
+    """Vectors in slots: their features, their insertion order, and their kernel rows.
+
+    A store knows no hypothesis and no algorithm. Slots 0 to n - 1 are taken, in no order; `oldest`
+    and `by_age` tell their ages. Where a hypothesis is evaluated, its coefficients (blocks, TILE)
+    and their common factor are given; see `Expansion`.
+
+    Parameters
+    ----------
+    kernel
+        The kernel. One that takes a parameter from the first example is resolved when that example
+        is stored.
+
+    Attributes
+    ----------
+    n
+        Number of vectors.
+
+    """
+
+    __slots__ = ("_inserted", "_last", "_n_inserted", "kernel", "n")
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.n = 0
+        self._inserted: Ints = np.zeros(0, np.int64)
+        self._n_inserted = 0
+        self._last: Query | None = None
+
+    @abc.abstractmethod
+    def query(
+        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
+    ) -> Query:
+        """Return x with its kernel row, and f(x) as its answer.
+
+        Raises
+        ------
+        ValueError
+            If a value of x is invalid under the kernel. The store stays as it was.
+
+        """
+
+    @abc.abstractmethod
+    def entry(self, x: Features) -> Query:
+        """Return x as `add` and `replace` take it, without a kernel row.
+
+        x has to be valid under the kernel.
+
+        """
+
+    @abc.abstractmethod
+    def features(self, query: Query) -> Features:
+        """Return the example of a query as a dict."""
+
+    @abc.abstractmethod
+    def self_value(self, query: Query) -> float:
+        """Return k(x, x) for the example x of a query."""
+
+    @abc.abstractmethod
+    def vector(self, slot: int) -> Features:
+        """Return the vector in a slot as a dict."""
+
+    @abc.abstractmethod
+    def self_value_of(self, slot: int) -> float:
+        """Return k(s, s) for the vector s in a slot."""
+
+    @abc.abstractmethod
+    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+        """Return f at the vector in a slot, and its kernel row (n,)."""
+
+    @abc.abstractmethod
+    def distances(self, query: Query) -> Floats:
+        """Return squared distances in input space from x to each vector, up to a constant (n,)."""
+
+    @abc.abstractmethod
+    def distances_of(self, slot: int) -> Floats:
+        """Return what `distances` does, from the vector in a slot."""
+
+    @abc.abstractmethod
+    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
+        """Return the rows of a frame in the form that `scan` and `evaluate_block` read.
+
+        Raises
+        ------
+        ValueError
+            If a value of any row is invalid under the kernel, which names the row.
+
+        """
+
+    @abc.abstractmethod
+    def scan(
+        self,
+        block: Any,
+        signs: Floats,
+        start: int,
+        threshold: float,
+        coefficients: Floats,
+        scale: float,
+    ) -> Found:
+        """Return the next row of a block with y f(x) <= threshold."""
+
+    @abc.abstractmethod
+    def evaluate_block(self, block: Any, coefficients: Floats, scale: float) -> Floats:
+        """Return f at each row of a block (rows,)."""
+
+    @property
+    @abc.abstractmethod
+    def nbytes(self) -> int:
+        """Bytes that the store holds: arrays, feature index, names and the last query."""
+
+    def row(self, slot: int) -> Floats:
+        """Return the kernel row of the vector in a slot (n,)."""
+        return self.evaluate_slot(slot, NO_COEFFICIENTS, 1.0)[1]
+
+    def rows(self, examples: Sequence[Features]) -> Floats:
+        """Return the kernel rows of examples (examples, n)."""
+        rows = [self.query(x).row for x in examples]
+        return np.array(rows, np.float64).reshape(len(examples), self.n)
+
+    def gram(self) -> Floats:
+        """Return the Gram matrix of the vectors (n, n), by slots."""
+        rows = [self.row(slot) for slot in range(self.n)]
+        return np.array(rows, np.float64).reshape(self.n, self.n)
+
+    @property
+    def n_slots(self) -> int:
+        """Number of slots that there is room for."""
+        return len(self._inserted)
+
+    @property
+    def inserted(self) -> Ints:
+        """The insertion order of the vectors: the larger, the younger (n,)."""
+        return self._inserted[: self.n]
+
+    @property
+    def oldest(self) -> int:
+        """Slot of the oldest vector."""
+        return int(_compiled.oldest(self._inserted, self.n))
+
+    @property
+    def by_age(self) -> NDArray[np.intp]:
+        """Slots of the vectors, oldest first (n,)."""
+        return np.argsort(self.inserted)
+
+    def oldest_largest(self, scores: Floats) -> int:
+        """Return the slot with the largest score, the oldest of several.
+
+        The scores are those of the vectors by slots, and may go on with that of an incoming example
+        (n,) or (n + 1,).
+
+        """
+        return int(_compiled.oldest_largest(scores, self.inserted))
+
+    def add(self, query: Query) -> None:
+        """Store the example of a query in the next slot."""
+        if self._n_inserted == 0:
+            self._resolve(query)
+        self._append(query)
+        self._stamp(self.n - 1)
+
+    def replace(self, slot: int, query: Query) -> None:
+        """Store the example of a query in the slot of another vector, which is removed."""
+        self._exchange(query, slot)
+        self._last = None
+        self._stamp(slot)
+
+    def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
+        """Remove the vectors in some slots; those that stay keep their order.
+
+        Returns
+        -------
+        The slot that each of the vectors that stay was in (n,). What is kept beside the store, one
+        value to each slot, is to be indexed by it.
+
+        """
+        kept = np.setdiff1d(np.arange(self.n), slots)
+        vectors = [self.vector(slot) for slot in kept]
+        for slot in reversed(range(self.n)):
+            self._erase(slot)
+        self.n = 0
+        self._last = None
+        for vector in vectors:
+            self._append(self.entry(vector))
+        self._inserted[: self.n] = self._inserted[kept]
+        return kept
+
+    def forget_query(self) -> None:
+        """Drop the last query: a hypothesis over the store has changed."""
+        self._last = None
+
+    def state(self) -> State:
+        """Return the kernel, the vectors and their insertion order."""
+        return {
+            "kernel": self.kernel,
+            **self._vectors_state(),
+            "inserted": self.inserted.copy(),
+            "n_inserted": self._n_inserted,
+        }
+
+    def restore(self, state: State) -> None:
+        """Fill an empty store with what `state` returned."""
+        kernel = state["kernel"]
+        given = self.kernel
+        fits = kernel == given if given.is_resolved else type(kernel) is type(given)
+        require(fits, f"{kernel!r} is another kernel than {given!r}")
+        self._take_kernel(kernel)
+        vectors = self._vectors_of(state)
+        inserted = integers(state["inserted"], (len(vectors),))
+        n_inserted = count(state["n_inserted"])
+        require(not n_inserted or kernel.is_resolved, "a kernel in use is not resolved")
+        require(
+            len(set(inserted.tolist())) == len(vectors)
+            and ((inserted >= 0) & (inserted < n_inserted)).all(),
+            "the insertion order is wrong",
+        )
+        for x in vectors:
+            self._append(self.query(x))
+        self._inserted[: self.n] = inserted
+        self._n_inserted = n_inserted
+
+    @abc.abstractmethod
+    def _vectors_state(self) -> State:
+        """Return the vectors as a part of the state."""
+
+    @abc.abstractmethod
+    def _vectors_of(self, state: State) -> list[Features]:
+        """Return the vectors of a state, by slots."""
+
+    @abc.abstractmethod
+    def _resolve(self, query: Query) -> None:
+        """Settle what the kernel takes from the first example."""
+
+    @abc.abstractmethod
+    def _take_kernel(self, kernel: Kernel) -> None:
+        """Go on with this kernel."""
+
+    @abc.abstractmethod
+    def _insert(self, query: Query, slot: int) -> None:
+        """Put the example of a query in an empty slot."""
+
+    @abc.abstractmethod
+    def _exchange(self, query: Query, slot: int) -> None:
+        """Put the example of a query in the place of a vector."""
+
+    @abc.abstractmethod
+    def _erase(self, slot: int) -> None:
+        """Empty the last slot that is taken."""
+
+    def _append(self, query: Query) -> None:
+        if self.n == self.n_slots:
+            self._extend(max(1, 2 * self.n_slots // TILE))
+        self._insert(query, self.n)
+        self.n += 1
+        self._last = None
+
+    def _extend(self, n_blocks: int) -> None:
+        """Make room for so many blocks of slots."""
+        self._inserted = lengthened(self._inserted, n_blocks * TILE)
+
+    def _stamp(self, slot: int) -> None:
+        self._inserted[slot] = self._n_inserted
+        self._n_inserted += 1
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        return None, {**state[1], "_last": None}

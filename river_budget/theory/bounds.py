@@ -1,0 +1,330 @@
+"""The mistake bounds of the papers, one function a theorem.
+
+Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
+`L(g) = sum_t max(0, 1 - y_t g(x_t))` of a comparator g: any hypothesis, chosen in hindsight. All assume
+`k(x, x) <= 1`, which a formula cannot know: `bounded_norm` adds that assumption.
+
+Every function raises ValueError, with the argument's name, where an argument is out of its range.
+
+Parameters
+----------
+norm
+    The comparator's norm ||g||; the largest one if the comparator moves.
+loss
+    Its cumulative hinge loss L(g).
+path_length
+    How far it moves: S, the sum of `||g_t - g_(t-1)||`.
+budget
+    The algorithm's budget B.
+eta
+    The threshold of a Projectron.
+norm_bound
+    The norm U that a Projectron competes with.
+removal_damage, shrinking_loss
+    What the run has cost a Forgetron: `Forgetron.removal_damage` and `Forgetron.shrinking_loss`.
+bound_improvement
+    What margin errors have gained a Projectron++: `ProjectronPlusPlus.bound_improvement`.
+
+References
+----------
+[^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+[^2]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008.](https://doi.org/10.1145/1390156.1390247)
+[^3]: [Sutskever, I., 2009. A simpler unified analysis of budget perceptrons. ICML 2009.](https://doi.org/10.1145/1553374.1553501)
+
+"""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+
+from river_budget._checks import check_count, check_not_negative, check_positive, check_real
+
+__all__ = [
+    "Guarantee",
+    "bounded_norm",
+    "fixed_comparator",
+    "forgetron",
+    "forgetron_norm",
+    "forgetron_run",
+    "modified_randomized_budget",
+    "modified_randomized_budget_norm",
+    "perceptron",
+    "projectron",
+    "projectron_norm_bound",
+    "projectron_plus_plus",
+    "projectron_worst_case",
+    "simplified_forgetron",
+    "simplified_forgetron_norm",
+    "smallest_budget",
+]
+
+SMALLEST_FORGETRON_BUDGET = 83
+SMALLEST_SIMPLIFIED_BUDGET = 500
+
+# Rounding may take k(x, x) of a normalized kernel above 1 by this much.
+TOLERANCE = 1e-9
+
+RANGES = {
+    "norm": check_not_negative,
+    "loss": check_not_negative,
+    "path_length": check_not_negative,
+    "budget": check_count,
+    "eta": check_not_negative,
+    "norm_bound": check_positive,
+    "removal_damage": check_real,
+    "shrinking_loss": check_not_negative,
+    "bound_improvement": check_not_negative,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Guarantee:
+    """What one theorem promises against one comparator.
+
+    Attributes
+    ----------
+    theorem
+        Its name, with the paper's.
+    norm, loss
+        The comparator's norm and cumulative hinge loss.
+    formula
+        The value of the theorem's formula.
+    assumptions
+        The theorem's assumptions, and whether each holds.
+
+    """
+
+    theorem: str
+    norm: float
+    loss: float
+    formula: float
+    assumptions: Mapping[str, bool] = dataclasses.field(default_factory=dict)
+
+    @property
+    def mistakes(self) -> float:
+        """The largest number of mistakes; infinite if an assumption does not hold."""
+        return self.formula if not self.failed else math.inf
+
+    @property
+    def failed(self) -> list[str]:
+        """The assumptions that do not hold."""
+        return [name for name, holds in self.assumptions.items() if not holds]
+
+    def assuming(self, name: str, holds: bool) -> Guarantee:
+        """Return the guarantee with one more assumption."""
+        return dataclasses.replace(self, assumptions={**self.assumptions, name: holds})
+
+
+def perceptron(norm: float, loss: float) -> Guarantee:
+    """Perceptron: `||g||^2 + 2 L(g)` (Theorem 1 of [^1]).
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.perceptron(norm=3.0, loss=10.0).mistakes
+    29.0
+
+    """
+    _check(norm=norm, loss=loss)
+    return Guarantee("Forgetron paper, Theorem 1", norm, loss, norm**2 + 2 * loss)
+
+
+def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
+    """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)`, for `B >= 83` and a norm of at most
+    `forgetron_norm(B)` (Theorem 2 of [^1]).
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.forgetron(norm=1.0, loss=10.0, budget=100).mistakes
+    42.0
+    >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
+    ['a budget of at least 83', 'a norm of at most 0.9004']
+
+    """
+    _check(norm=norm, loss=loss, budget=budget)
+    return Guarantee(
+        "Forgetron paper, Theorem 2", norm, loss, 2 * norm**2 + 4 * loss,
+        _budget_at_least(SMALLEST_FORGETRON_BUDGET, budget)
+        | _norm_at_most(forgetron_norm(budget), norm),
+    )  # fmt: skip
+
+
+def forgetron_run(
+    norm: float, loss: float, removal_damage: float, shrinking_loss: float
+) -> Guarantee:
+    """Forgetron of any budget, after the run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal damage Q,
+    the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
+
+    Our derivation: what the proof of Lemma 1 of [^1] gives before it bounds each shrinking step by a
+    logarithm. (The lemma as printed can fail: it tells its cases apart by the norm after the removal,
+    and needs the norm before it.)
+
+    """
+    _check(norm=norm, loss=loss, removal_damage=removal_damage, shrinking_loss=shrinking_loss)
+    return Guarantee(
+        "after Forgetron paper, Lemma 1 (our derivation, for a known run)", norm, loss,
+        (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage,
+    )  # fmt: skip
+
+
+def projectron(
+    norm: float, loss: float, eta: float, bound_improvement: float | None = None
+) -> Guarantee:
+    """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)`, for `eta ||g|| < 1/2`
+    (Theorem 2 of [^2]).
+
+    For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator. That is
+    our derivation, from the proof of the theorem.
+
+    """
+    improvement = 0.0 if bound_improvement is None else bound_improvement
+    _check(norm=norm, loss=loss, eta=eta, bound_improvement=improvement)
+    progress = 1 - 2 * eta * norm
+    return Guarantee(
+        "Projectron paper, Theorem 2" if bound_improvement is None
+        else "after Projectron paper, Theorem 2 (our derivation)",
+        norm, loss,
+        _ratio(norm**2 + 2 * loss - improvement, progress),
+        {"eta ||g|| < 1/2": progress > 0},
+    )  # fmt: skip
+
+
+def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
+    """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2`, for
+    `eta ||g|| < 1` (Theorem 3 of [^2]).
+    """
+    _check(norm=norm, loss=loss, eta=eta)
+    progress = 1 - eta * norm
+    return Guarantee(
+        "Projectron paper, Theorem 3", norm, loss,
+        _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2,
+        {"eta ||g|| < 1": progress > 0},
+    )  # fmt: skip
+
+
+def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
+    """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)`, for a norm of at most U (Corollary 1 of
+    [^2]).
+    """
+    _check(norm=norm, loss=loss, norm_bound=norm_bound)
+    return Guarantee(
+        "Projectron paper, Corollary 1", norm, loss, 2 * norm**2 + 4 * loss,
+        _norm_at_most(norm_bound, norm),
+    )  # fmt: skip
+
+
+def projectron_plus_plus(
+    norm: float, loss: float, norm_bound: float, bound_improvement: float
+) -> Guarantee:
+    """Projectron++ with a norm bound: `2 ||g||^2 + 4 L(g) - 2 sum_t beta_t`, for a norm of at most U,
+    with the bound improvement, the sum of all beta_t (Eq. 15 of [^2]).
+    """
+    _check(norm=norm, loss=loss, norm_bound=norm_bound, bound_improvement=bound_improvement)
+    return Guarantee(
+        "Projectron paper, Eq. 15", norm, loss, 2 * norm**2 + 4 * loss - 2 * bound_improvement,
+        _norm_at_most(norm_bound, norm),
+    )  # fmt: skip
+
+
+def modified_randomized_budget(
+    norm: float, loss: float, budget: int, path_length: float = 0.0
+) -> Guarantee:
+    """Modified randomized budget perceptron, its mean over the draws: `4/3 (L(g) + B / 2 + 6 S sqrt(B))`,
+    for norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
+    """
+    _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
+    return Guarantee(
+        "unified analysis, Theorem 1 (mean)", norm, loss,
+        4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget)),
+        _norm_at_most(modified_randomized_budget_norm(budget), norm),
+    )  # fmt: skip
+
+
+def simplified_forgetron(
+    norm: float, loss: float, budget: int, path_length: float = 0.0
+) -> Guarantee:
+    """Simplified Forgetron: `2 (L(g) + 16 U^2 + 48 U S)` with `U^2 = B / (32 log_2(8 B))`, for
+    `B >= 500`, norms of at most `U / 2` and a learning rate of 1/32 (Theorem 2 of [^3]).
+    """
+    _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
+    largest = simplified_forgetron_norm(budget)
+    return Guarantee(
+        "unified analysis, Theorem 2", norm, loss,
+        2 * (loss + 64 * largest**2 + 96 * largest * path_length),
+        _budget_at_least(SMALLEST_SIMPLIFIED_BUDGET, budget) | _norm_at_most(largest, norm),
+    )  # fmt: skip
+
+
+def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+    """Return guarantees with the assumption that the comparator does not move."""
+    _check(path_length=path_length)
+    return tuple(g.assuming("a fixed comparator", path_length == 0) for g in guarantees)
+
+
+def bounded_norm(largest: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+    """Return guarantees with the assumption `k(x, x) <= 1`, from the largest k(x, x) on the stream."""
+    return tuple(g.assuming("k(x, x) <= 1", largest <= 1 + TOLERANCE) for g in guarantees)
+
+
+def forgetron_norm(budget: int) -> float:
+    """Return the largest norm that a Forgetron competes with, `sqrt((B + 1) / ln(B + 1)) / 4` (Theorem
+    2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1 of [^2]).
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.forgetron_norm(1500)
+    3.581...
+
+    """
+    _check(budget=budget)
+    return math.sqrt((budget + 1) / math.log(budget + 1)) / 4
+
+
+def modified_randomized_budget_norm(budget: int) -> float:
+    """Return the largest norm that a modified randomized budget perceptron competes with,
+    `sqrt(B) / 8` (Theorem 1 of [^3]).
+    """
+    _check(budget=budget)
+    return math.sqrt(budget) / 8
+
+
+def simplified_forgetron_norm(budget: int) -> float:
+    """Return the largest norm that a simplified Forgetron competes with, `U / 2` with
+    `U^2 = B / (32 log_2(8 B))` (Theorem 2 of [^3]).
+    """
+    _check(budget=budget)
+    return math.sqrt(budget / (32 * math.log2(8 * budget))) / 2
+
+
+def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
+    """Return the smallest budget that competes with a norm, for one of the three functions above.
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
+    1499
+
+    """
+    check_positive("norm", norm)
+    smallest: dict[Callable[[int], float], int] = {
+        forgetron_norm: SMALLEST_FORGETRON_BUDGET,
+        simplified_forgetron_norm: SMALLEST_SIMPLIFIED_BUDGET,
+    }
+    least = smallest.get(largest_norm, 1)
+    return least + bisect.bisect_left(range(least, 2**53), norm, key=largest_norm)
+
+
+def _check(**arguments: float) -> None:
+    for name, value in arguments.items():
+        RANGES[name](name, value)
+
+
+def _ratio(numerator: float, progress: float) -> float:
+    """Return a bound where there is progress on every mistake; without it there is no bound."""
+    return numerator / progress if progress > 0 else math.inf
+
+
+def _norm_at_most(largest: float, norm: float) -> dict[str, bool]:
+    return {f"a norm of at most {largest:.4g}": norm <= largest}
+
+
+def _budget_at_least(least: int, budget: int) -> dict[str, bool]:
+    return {f"a budget of at least {least}": budget >= least}

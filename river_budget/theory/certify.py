@@ -1,0 +1,210 @@
+"""The mistakes of a model on a stream, compared with what its theorems promise."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from river_budget._checks import check_count
+from river_budget.theory.bounds import Guarantee
+from river_budget.theory.comparators import Comparator, Span
+
+__all__ = ["Certificate", "certify"]
+
+Example = tuple[dict[Any, Any], Any]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Certificate:
+    """The mistakes of a model on a stream, and what its theorems promise.
+
+    Attributes
+    ----------
+    name
+        The model's class.
+    n_examples, n_mistakes
+        How many examples there were, and how many were predicted with y f(x) <= 0.
+    guarantees
+        What each theorem promises, against which comparator, and under which assumptions.
+    examples, mistakes, bounds
+        The run over time: the examples learned, the mistakes among them, and the lowest bound on them
+        against the same comparators (points,).
+
+    """
+
+    name: str
+    n_examples: int
+    n_mistakes: int
+    guarantees: tuple[Guarantee, ...]
+    examples: tuple[int, ...]
+    mistakes: tuple[int, ...]
+    bounds: tuple[float, ...]
+
+    @property
+    def bound(self) -> float:
+        """The lowest of the guarantees; infinite if none of them holds."""
+        return _lowest(self.guarantees)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the mistakes are within the bound."""
+        return self.n_mistakes <= self.bound
+
+    def table(self) -> str:
+        """Return the certificate as text."""
+        lines = [
+            ("mistakes", f"{self.n_mistakes:,} of {self.n_examples:,} examples"),
+        ]
+        for guarantee in self.guarantees:
+            lines += [
+                (f"bound {guarantee.mistakes:,.1f}", guarantee.theorem),
+                ("", f"against norm {guarantee.norm:.4g}, hinge loss {guarantee.loss:,.1f}"),
+            ]
+            lines += [
+                ("", f"{'holds' if held else 'FAILS'}: {name}")
+                for name, held in guarantee.assumptions.items()
+            ]
+        heading = f"{self.name}\n"
+        return heading + "\n".join(f"  {left:<18}{right}" for left, right in lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate in plain types, ready for JSON; None for an infinite bound."""
+        return dataclasses.asdict(self) | {
+            "bounds": [_finite(value) for value in self.bounds],
+            "bound": _finite(self.bound),
+            "guarantees": [
+                {
+                    "theorem": guarantee.theorem,
+                    "norm": guarantee.norm,
+                    "loss": guarantee.loss,
+                    "mistakes": _finite(guarantee.mistakes),
+                    "assumptions": dict(guarantee.assumptions),
+                }
+                for guarantee in self.guarantees
+            ],
+        }
+
+
+def certify(
+    model: Any,
+    stream: Iterable[Example],
+    comparator: Comparator | None = None,
+    span: Span | None = None,
+    n_points: int = 100,
+) -> Certificate:
+    """Run a clone of a model through a stream, and compare its mistakes with its theorems.
+
+    The model learns the stream once. Most of the time goes into the search for the best comparators, in
+    the span of at most 300 of the examples: time and memory grow as 300 times the number of examples. On
+    a longer stream, a comparator outside that span might give a lower bound; those found are valid.
+
+    Parameters
+    ----------
+    model
+        A classifier of this package that has `guarantees`.
+    stream
+        The examples. It has to end.
+    comparator
+        The comparator; by default, for each theorem, the one against which its bound is lowest in
+        hindsight (see `comparators.Span`).
+    span
+        The span of this stream's examples, in which the comparators are searched for, if several models
+        with one kernel are to share that work.
+    n_points
+        Number of points at which mistakes and bound are recorded.
+
+    Raises
+    ------
+    ValueError
+        If there is no theorem about the model, the stream is empty, or an example is invalid.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth, theory
+    >>> import river_budget as rb
+
+    >>> model = rb.Projectron(rb.RBF(gamma=1.0), norm_bound=4.0)
+    >>> certificate = theory.certify(model, synth.TwoGaussians(500, flip=0.0, seed=1))
+    >>> print(certificate.table())
+    Projectron
+      mistakes          23 of 500 examples
+      bound 133...      Projectron paper, Corollary 1
+                        against norm 3.98..., hinge loss 25...
+                        holds: a norm of at most 4
+                        holds: a fixed comparator
+                        holds: k(x, x) <= 1
+
+    """
+    check_count("n_points", n_points)
+    if not hasattr(model, "guarantees"):
+        raise ValueError(f"there is no theorem about {type(model).__name__}")
+    examples = list(stream)
+    if not examples:
+        raise ValueError("the stream has no examples")
+    snapshots = _learn(model.clone(), examples, max(1, len(examples) // n_points))
+    learned = snapshots[-1]
+    if comparator is None:
+        comparators = _best(learned, span or Span(learned.resolved_kernel, examples))
+    else:
+        comparators = [comparator] * _n_theorems(learned)
+    norms = [g.norm for g in comparators]
+    losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
+
+    def guarantees(snapshot: Any) -> tuple[Guarantee, ...]:
+        return tuple(
+            snapshot.guarantees(norm, loss[snapshot.n_rounds - 1])[i]
+            for i, (norm, loss) in enumerate(zip(norms, losses, strict=True))
+        )
+
+    return Certificate(
+        name=type(model).__name__,
+        n_examples=len(examples),
+        n_mistakes=learned.n_mistakes,
+        guarantees=guarantees(learned),
+        examples=tuple(snapshot.n_rounds for snapshot in snapshots),
+        mistakes=tuple(snapshot.n_mistakes for snapshot in snapshots),
+        bounds=tuple(_lowest(guarantees(snapshot)) for snapshot in snapshots),
+    )
+
+
+def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
+    """Train a model, and return its state after every `step` examples and after the last one.
+
+    What is returned has the model's counts and sums, on which its guarantees depend, and shares its
+    support set: it is to be asked, not taught.
+
+    """
+    snapshots = []
+    for n, (x, y) in enumerate(examples, 1):
+        model.learn_one(x, y)
+        if n % step == 0 or n == len(examples):
+            snapshot = object.__new__(type(model))
+            snapshot.__dict__.update(model.__dict__)
+            snapshots.append(snapshot)
+    return snapshots
+
+
+def _best(model: Any, span: Span) -> list[Comparator]:
+    """Return, for each theorem about a model, the comparator against which its bound is lowest."""
+
+    def bound(i: int) -> Callable[[float, float], float]:
+        return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes
+
+    return [span.best(bound(i)) for i in range(_n_theorems(model))]
+
+
+def _n_theorems(model: Any) -> int:
+    return len(model.guarantees(0.0, 0.0))
+
+
+def _lowest(guarantees: Iterable[Guarantee]) -> float:
+    return min(guarantee.mistakes for guarantee in guarantees)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,103 @@
+"""What every classifier does with copies, parameters, labels and blocks."""
+
+from __future__ import annotations
+
+import copy
+import decimal
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from algorithms import each_algorithm
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import synth
+
+STREAM = list(synth.TwoGaussians(80, seed=1))
+
+
+def learned(model, examples=STREAM):
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+@each_algorithm
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_that_learns_does_not_move_the_original(make, copied):
+    model = learned(make(None), STREAM[:40])
+    before = pickle.dumps(model)
+    other = learned(copied(model), STREAM[40:])
+    assert pickle.dumps(model) == before
+    assert other.n_rounds == 80
+    learned(model, STREAM[40:])
+    assert other.coefficients.tolist() == model.coefficients.tolist()
+
+
+@each_algorithm
+def test_parameters_are_set_once(make):
+    model = make(None)
+    for name, value in model._get_params().items():
+        with pytest.raises(AttributeError, match=f"{name} cannot be changed: make a new model"):
+            setattr(model, name, value)
+        assert getattr(model, name) is value
+    assert repr(model.clone()) == repr(model)
+
+
+NO_LABELS = [
+    None, math.nan, np.float64("nan"), pd.NA, pd.NaT, decimal.Decimal("NaN"),
+    decimal.Decimal("sNaN"), [1], np.array([1]), {"a"}, np.datetime64("NaT"),
+]  # fmt: skip
+
+
+@each_algorithm
+@pytest.mark.parametrize("n_learned", [0, 1, 80])
+def test_what_is_no_label_is_refused(make, n_learned):
+    model = learned(make(None), STREAM[:n_learned])
+    x, before = {0: 0.5, 1: 0.5}, pickle.dumps(model)
+    for label in NO_LABELS:
+        for call in [model.check_label, lambda y: model.learn_one(x, y)]:
+            with pytest.raises(ValueError, match="the label is"):
+                call(label)
+        with pytest.raises(ValueError, match="row 1: the label is"):
+            model.learn_many(pd.DataFrame([x, x]), pd.Series([True, label], dtype=object))
+    assert pickle.dumps(model) == before
+
+
+@each_algorithm
+def test_a_label_is_checked_without_a_trace(make):
+    model = make(None)
+    before = pickle.dumps(model)
+    model.check_label("spam")
+    assert pickle.dumps(model) == before
+
+
+@each_algorithm
+def test_a_refused_block_names_its_row(make):
+    model = make(None)
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, math.inf, 1.0]})
+    for call in [model.predict_many, lambda X: model.learn_many(X, pd.Series([True] * 4))]:
+        with pytest.raises(ValueError, match="row 2: feature 'b' has the value inf"):
+            call(X)
+    with pytest.raises(ValueError, match="row 3: the label 'c' is a third class"):
+        model.learn_many(X[["a"]], pd.Series(["a", "b", "a", "c"]))
+
+
+def test_a_scaler_learns_a_block_before_the_classifier_does():
+    """So a pipeline's mini-batches are not its rows one by one, as in all of River."""
+    X, y = (
+        pd.DataFrame([{"u": x[0], "v": x[1]} for x, _ in STREAM]),
+        pd.Series([y for _, y in STREAM]),
+    )
+    many, one = (preprocessing.StandardScaler() | rb.Forgetron(budget=5) for _ in range(2))
+    many.learn_many(X, y)
+    learned(one, zip(X.to_dict("records"), y, strict=True))
+    assert many["Forgetron"].support_vectors != one["Forgetron"].support_vectors
+    scaled = preprocessing.StandardScaler()
+    scaled.learn_many(X)
+    alone = rb.Forgetron(budget=5)
+    alone.learn_many(scaled.transform_many(X), y)
+    assert many["Forgetron"].coefficients.tolist() == alone.coefficients.tolist()

@@ -1,0 +1,217 @@
+"""Numbers at the edges: what is learned stays finite and true, and what cannot be is refused."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+from algorithms import KERNELS, each_algorithm, each_budgeted
+from hypothesis import given
+from hypothesis import strategies as st
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.perceptrons.forgetron import _largest_phi, _psi
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+# Largest error of what is kept up to date, as a share of the largest k(x, x) that was seen.
+TOLERANCE = 1e-9
+# The same for the inverses of Mnemotron, of which one column is watched at a time, to 1e-6.
+TOLERANCE_OF_INVERSES = 1e-5
+
+NOISY = list(synth.TwoGaussians(1000, flip=0.3, seed=1))
+
+
+def assert_finite(model, x):
+    assert math.isfinite(model.decision_function_one(x))
+    assert np.isfinite(model.coefficients).all()
+    assert math.isfinite(model.norm)
+    probabilities = model.predict_proba_one(x).values()
+    assert all(0 <= p <= 1 for p in probabilities)
+    assert sum(probabilities) == pytest.approx(1.0)
+
+
+def assert_kept(model, largest=1.0):
+    for name, residual in model.numerical_errors().items():
+        tolerance = TOLERANCE_OF_INVERSES if name == "inverses" else TOLERANCE
+        assert residual <= tolerance * max(1.0, largest), name
+
+
+def learned(model, examples):
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+def learns(model, x, y):
+    """Learn an example and tell whether it was learned; if it is refused, nothing may change."""
+    before = pickle.dumps(model)
+    try:
+        model.learn_one(x, y)
+    except ValueError:
+        assert pickle.dumps(model) == before
+        return False
+    return True
+
+
+def magnitudes(lowest, highest):
+    sizes = st.floats(lowest, highest).map(lambda exponent: 10.0**exponent)
+    return st.builds(math.copysign, sizes, st.sampled_from([1, -1])) | st.just(0.0)
+
+
+RANGES = [(-300, 300), (-170, 75), (-160, -70), (-20, 20), (60, 76)]
+MAGNITUDES = st.sampled_from(RANGES).flatmap(lambda ends: st.lists(magnitudes(*ends), min_size=24))
+
+
+@each_algorithm
+@given(
+    values=MAGNITUDES,
+    kernel=st.sampled_from(KERNELS),
+    order=st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=10, max_size=30),
+)
+def test_values_from_1e_minus_300_to_1e300_are_learned_or_refused(make, values, kernel, order):
+    """A few examples come again and again."""
+    examples = [dict(zip("abc", values[i : i + 3], strict=True)) for i in range(0, 24, 3)]
+    model, largest = make(kernel), 1.0
+    for i, y in order:
+        if learns(model, examples[i], y):
+            largest = max(largest, model.resolved_kernel(examples[i], examples[i]))
+            assert_finite(model, examples[i])
+    assert_kept(model, largest)
+
+
+@each_algorithm
+@pytest.mark.parametrize("x", [None, 1.0, [1.0, 2.0], [[1.0]], "a"], ids=repr)
+def test_what_is_no_dict_is_refused(make, x):
+    for model in [make(None), learned(make(None), NOISY[:10])]:
+        before = pickle.dumps(model)
+        with pytest.raises(ValueError, match="x must be a dict"):
+            model.learn_one(x, True)
+        assert pickle.dumps(model) == before
+
+
+@each_algorithm
+@pytest.mark.parametrize("gamma", [1e-9, 1e-3, 1e3, 1e9])
+@pytest.mark.parametrize(
+    "kernel", [rb.RBF, rb.Laplacian, rb.RationalQuadratic, rb.AdditiveRationalQuadratic]
+)
+def test_gammas_from_1e_minus_9_to_1e9(make, kernel, gamma):
+    """All examples are alike in the first case and strangers in the last."""
+    model = learned(make(kernel(gamma=gamma)), NOISY[:200])
+    for x, _ in NOISY[:5]:
+        assert_finite(model, x)
+    assert_kept(model)
+
+
+@each_algorithm
+@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.7), rb.Normalized(rb.Linear()), rb.Linear()])
+def test_duplicates_by_the_thousand(make, kernel):
+    examples = [x for x, _ in NOISY[:3]]
+    model = learned(make(kernel), [(examples[t % 3], y) for t, (_, y) in enumerate(NOISY)])
+    for x in examples:
+        assert_finite(model, x)
+    assert_kept(model, largest=max(kernel(x, x) for x in examples))
+
+
+@each_algorithm
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+def test_constant_features(make, kernel):
+    """Nothing but constants, as values and as a scaler makes them of values."""
+    model = make(kernel)
+    for pipeline in [model, preprocessing.StandardScaler() | make(kernel)]:
+        for _, y in NOISY[:300]:
+            pipeline.learn_one({"a": 5.0, "b": 0.0}, y)
+        classifier = pipeline if pipeline is model else pipeline[-1]
+        assert_finite(classifier, {"a": 5.0, "b": 0.0})
+        assert_kept(classifier, largest=kernel({"a": 5.0}, {"a": 5.0}))
+
+
+@each_algorithm
+def test_a_constant_feature_beside_others_changes_nothing(make):
+    kernel = rb.RBF(gamma=0.7)
+    model, padded = make(kernel), make(kernel)
+    for x, y in NOISY[:300]:
+        wider = {**x, "constant": 1e6}
+        assert padded.decision_function_one(wider) == model.decision_function_one(x)
+        model.learn_one(x, y)
+        padded.learn_one(wider, y)
+
+
+@each_budgeted
+@pytest.mark.parametrize("budget", [1, 2])
+@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.7), rb.Normalized(rb.Polynomial(degree=2))])
+def test_budgets_of_one_and_two(make, budget, kernel):
+    model = make(kernel).clone({"budget": budget})
+    for x, y in NOISY:
+        model.learn_one(x, y)
+        assert model.n_support <= budget
+    assert_finite(model, x)
+    assert_kept(model)
+
+
+@each_budgeted
+def test_nothing_drifts_over_20000_mistakes(make):
+    """Every label is the opposite of the prediction."""
+    model = make(rb.RBF(gamma=0.7)).clone({"budget": 20})
+    for t in range(20_000):
+        x, _ = NOISY[t % len(NOISY)]
+        model.learn_one(x, not model.predict_one(x))
+    assert model.n_mistakes > 19_900
+    assert_finite(model, x)
+    assert_kept(model)
+
+
+@pytest.mark.parametrize("size", [1e-120, 1e-81, 1e-60, 1.0, 1e60])
+def test_vectors_of_any_size_have_a_direction(size):
+    kernel = rb.Normalized(rb.Linear())
+    model = learned(rb.KernelPerceptron(kernel), [({"a": 3 * size, "b": 4 * size}, True)])
+    assert kernel({"a": 3 * size, "b": 4 * size}, {"a": 1.0}) == pytest.approx(0.6)
+    assert model.decision_function_one({"a": 3 * size, "b": 4 * size}) == pytest.approx(1.0)
+    assert model.decision_function_one({"a": -size}) == pytest.approx(-0.6)
+
+
+def test_counts_that_grow_with_every_vector_that_goes_stay_finite():
+    """k(x, x) is about 1e60, and a count is multiplied by as much whenever it moves on."""
+    model = rb.TightestPerceptron(rb.Linear(), budget=2)
+    for x, y in NOISY:
+        x = {name: 1e30 * value for name, value in x.items()}
+        model.learn_one(x, y)
+        assert 0 <= model.posterior_one(x) <= 1
+    assert model._counts.max() > 1e60
+
+
+@pytest.mark.parametrize(
+    ("counts", "chance"), [([1e22, 1e22], 0.5), ([3e200, 1e200], 1.0), ([1.0, 1e17], 0.0)]
+)
+def test_chances_that_large_counts_give(counts, chance):
+    assert rb.TightestPerceptron()._posteriors(np.array([counts])) == pytest.approx([chance])
+
+
+@given(sigma=st.floats(0.01, 1.0))
+def test_no_root_of_a_rounding_error(sigma):
+    """The parabola touches the slack at phi = 1, where its discriminant is 0."""
+    mu = (1 + sigma) / 2
+    slack = math.nextafter(_psi(sigma, 1.0, mu), 0.0)
+    assert _largest_phi(sigma, mu, slack) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_forgetron_never_overdraws_its_slack():
+    """Margins of 1e100 and more: what a removal gives and takes has few digits in common."""
+    rng = np.random.default_rng(1)
+    model = rb.Forgetron(rb.Linear(), budget=3)
+    for _ in range(2000):
+        x = {name: rng.normal() * 10 ** rng.uniform(55, 70) for name in "ab"}
+        model.learn_one(x, not model.predict_one(x))
+        assert model.removal_damage <= 15 / 32 * model.n_mistakes
+
+
+@pytest.mark.parametrize("parameters", [{"mode": 0}, {"mode": 1, "C": 1e300}])
+def test_a_passive_aggressive_step_that_would_overflow_is_not_made(parameters):
+    model = rb.KernelPAClassifier(rb.Linear(), **parameters)
+    learned(model, [({"a": 1e-160}, True), ({"a": 1e-70}, True)])
+    assert model.n_support == 1
+    assert model.decision_function_one({"a": 1e-70}) == pytest.approx(1.0)

@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+import contextlib
+import enum
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+from algorithms import KERNELS, each_algorithm, each_kernel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from river import linear_model, preprocessing
+from safetensors.numpy import load as read_tensors
+from safetensors.numpy import save as write_tensors
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+from river_budget.checkpoint import CheckpointError, files
+
+ROWS = list(synth.NoisyCheckerboard(160, seed=3))
+
+
+class Answer(enum.IntEnum):
+    NO = 0
+    YES = 1
+
+
+def trained(model, rows=ROWS[:100]):
+    for x, y in rows:
+        model.learn_one(x, y)
+    return model
+
+
+def overflowing_scaler():
+    scaler = preprocessing.StandardScaler()
+    for value in (1e200, -1e200):
+        scaler.learn_one({"a": value})
+    return scaler
+
+
+def go_on_alike(model, other, rows=ROWS[100:]):
+    for x, y in rows:
+        assert model.decision_function_one(x) == other.decision_function_one(x)
+        model.learn_one(x, y)
+        other.learn_one(x, y)
+    assert model.support_vectors == other.support_vectors
+    assert model.coefficients.tolist() == other.coefficients.tolist()
+    assert (model.n_rounds, model.n_mistakes) == (other.n_rounds, other.n_mistakes)
+
+
+@each_algorithm
+@pytest.mark.parametrize("n_learned", [0, 1, 5, 100])
+def test_a_loaded_model_goes_on_bit_for_bit(make, n_learned):
+    model = trained(make(None), ROWS[:n_learned])
+    loaded, extra = checkpoint.loads(checkpoint.dumps(model, {"n": 3}))
+    assert type(loaded) is type(model)
+    assert repr(loaded) == repr(model)
+    assert extra == {"n": 3}
+    go_on_alike(model, loaded)
+
+
+@each_kernel
+def test_kernels_are_kept(kernel):
+    model = trained(rb.KernelPerceptron(kernel))
+    if isinstance(kernel, rb.FunctionKernel):
+        with pytest.raises(CheckpointError, match=r"FunctionKernel.* cannot be stored"):
+            checkpoint.dumps(model)
+        return
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    assert loaded.resolved_kernel == model.resolved_kernel
+    go_on_alike(model, loaded)
+
+
+def test_equal_models_are_equal_bytes():
+    models = [trained(rb.TightestPerceptron(budget=5)) for _ in range(2)]
+    assert checkpoint.dumps(models[0]) == checkpoint.dumps(models[1])
+
+
+def test_names_come_and_go():
+    model = rb.TightestPerceptron(budget=6)
+    rows = [
+        ({f"n{t % 9}": 1.0, ("pair", t // 3): 0.5, t: -1.0, None: 2.0}, t % 5 < 2)
+        for t in range(60)
+    ]
+    trained(model, rows[:40])
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    go_on_alike(model, loaded, rows[40:])
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (2.5, None.__class__.__name__)])
+def test_labels_are_kept(labels):
+    model = trained(rb.Forgetron(budget=5), [(x, labels[y]) for x, y in ROWS[:50]])
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    for x, _ in ROWS[50:]:
+        assert loaded.predict_one(x) == model.predict_one(x)
+        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
+    with pytest.raises(ValueError, match="third class"):
+        loaded.learn_one({}, "other")
+
+
+def test_a_pipeline_with_a_scaler():
+    model = trained(preprocessing.StandardScaler() | rb.Projectron(eta=0.2))
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    for x, y in ROWS[100:]:
+        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
+        model.learn_one(x, y)
+        loaded.learn_one(x, y)
+    go_on_alike(model["Projectron"], loaded["Projectron"])
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (overflowing_scaler() | rb.Forgetron(), "has seen what is not finite"),
+        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is no number"),
+        (linear_model.LogisticRegression(), "LogisticRegression cannot be stored"),
+        (preprocessing.MinMaxScaler() | rb.Forgetron(), "MinMaxScaler cannot be stored"),
+        (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
+        (rb.Forgetron(rb.FunctionKernel(max)), "function is code"),
+        (
+            trained(rb.Forgetron(), [({frozenset("a"): 1.0, b"b": 1.0}, True)]),
+            "b'b' cannot be stored: a bytes is no number",
+        ),
+    ],
+    ids=lambda value: value[:12] if isinstance(value, str) else "",
+)
+def test_what_cannot_be_stored_is_named(model, message):
+    with pytest.raises(CheckpointError, match=message):
+        checkpoint.dumps(model)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def test_files_are_replaced_as_a_whole(path, monkeypatch):
+    first, second = trained(rb.Forgetron(budget=5)), trained(rb.Forgetron(budget=9))
+    checkpoint.save(first, path)
+
+    def fail(source, target):
+        raise OSError("no space")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        checkpoint.save(second, path)
+    assert os.listdir(path.parent) == [path.name]
+    assert checkpoint.load(path).budget == 5
+    monkeypatch.undo()
+    checkpoint.save(second, path, {"note": "two"})
+    loaded, extra = checkpoint.restore(path)
+    assert (loaded.budget, extra) == (9, {"note": "two"})
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_errors_name_the_file(path):
+    path.write_bytes(b"once upon a time")
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: this is no whole safetensors"):
+        checkpoint.load(path)
+    with pytest.raises(FileNotFoundError):
+        checkpoint.load(path.with_name("absent"))
+
+
+DATA = checkpoint.dumps(trained(rb.TightestPerceptron(budget=5)), {"n": 1})
+
+
+@given(st.integers(0, 8 * len(DATA) - 1))
+def test_no_flipped_bit_goes_unnoticed(bit):
+    changed = bytearray(DATA)
+    changed[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(CheckpointError):
+        checkpoint.loads(bytes(changed))
+
+
+@given(st.integers(0, len(DATA) - 1), st.binary(max_size=20))
+def test_no_torn_file_goes_unnoticed(length, rest):
+    if DATA[:length] + rest != DATA:
+        with pytest.raises(CheckpointError):
+            checkpoint.loads(DATA[:length] + rest)
+
+
+@given(st.binary(max_size=300))
+def test_noise_is_no_checkpoint(data):
+    with pytest.raises(CheckpointError):
+        checkpoint.loads(data)
+
+
+def test_foreign_files_and_later_versions():
+    for metadata in [{"format": "other"}, None]:
+        with pytest.raises(CheckpointError, match="no checkpoint of river_budget"):
+            checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
+    with pytest.raises(CheckpointError, match="no whole safetensors file"):
+        checkpoint.loads(pickle.dumps(rb.Forgetron()))
+    head = json.dumps({"version": 3, "sha256": "", "content": "{}"})
+    with pytest.raises(CheckpointError, match="version 3, and version 2 can be read"):
+        checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
+
+
+def forged(content, tensors):
+    """Return a checkpoint with a true digest."""
+    text = json.dumps(content)
+    head = {"version": files.VERSION, "sha256": files._digest(text, tensors), "content": text}
+    return write_tensors(tensors, {files.FORMAT: json.dumps(head)})
+
+
+def parts(model):
+    data = checkpoint.dumps(model)
+    head = json.loads(files._metadata(data)[files.FORMAT])
+    return json.loads(head["content"]), read_tensors(data)
+
+
+def test_a_forgery_with_nothing_changed_is_the_checkpoint():
+    model = trained(rb.Forgetron(budget=5))
+    assert forged(*parts(model)) == checkpoint.dumps(model)
+
+
+FORGED_MODELS = [
+    trained(make)
+    for make in [
+        rb.TightestPerceptron(budget=4),
+        rb.Projectron(eta=0.3),
+        rb.TighterPerceptron(budget=4, validation=5, seed=1),
+        rb.RandomizedBudgetPerceptron(rb.Normalized(KERNELS[5]), budget=4, seed=1),
+        rb.Mnemotron(budget=4),
+    ]
+]
+VALUES = [None, -1, 0, 10**30, 1e308, "x", "0", [], {}, True, {"float": "nan"}, {"tuple": [1]}]
+
+
+def paths(node, prefix=()):
+    yield prefix
+    children = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, child in children:
+        yield from paths(child, (*prefix, key))
+
+
+@given(st.data())
+@settings(max_examples=300)
+def test_forged_files_make_a_whole_model_or_an_error(data):
+    model = data.draw(st.sampled_from(FORGED_MODELS))
+    content, tensors = parts(model)
+    if data.draw(st.booleans()):
+        path = data.draw(st.sampled_from([p for p in paths(content["model"]) if p]))
+        node = content["model"]
+        for key in path[:-1]:
+            node = node[key]
+        node[path[-1]] = data.draw(st.sampled_from(VALUES))
+    else:
+        name = data.draw(st.sampled_from(sorted(tensors)))
+        array = tensors[name]
+        tensors[name] = data.draw(
+            st.sampled_from(
+                [
+                    array[:-1],
+                    np.append(array, array[:1]),
+                    array.astype(np.float32),
+                    array * 0 + 7,
+                    array - 9,
+                ]
+            )
+        )
+    try:
+        loaded, _ = checkpoint.loads(forged(content, tensors))
+    except CheckpointError:
+        return
+    with contextlib.suppress(ValueError):
+        for x, y in ROWS[:30]:
+            loaded.predict_one(x)
+            loaded.learn_one(x, y)
+    assert loaded.n_support == len(loaded.support_vectors) <= 100
+
+
+def test_a_checkpointer_keeps_the_last_ones(path):
+    model = rb.Forgetron(budget=5)
+    checkpointer = checkpoint.Checkpointer(model, path, every=10, keep=3)
+    for t, (x, y) in enumerate(ROWS[:55], 1):
+        model.learn_one(x, y)
+        checkpointer.step({"example": t})
+    saved = [checkpoint.restore(path.with_name(path.name + end)) for end in ("", ".1", ".2")]
+    assert [extra["example"] for _, extra in saved] == [50, 40, 30]
+    assert [model.n_rounds for model, _ in saved] == [50, 40, 30]
+    assert len(os.listdir(path.parent)) == 3
+
+
+def test_a_checkpointer_refuses_at_once(path):
+    with pytest.raises(ValueError, match="every"):
+        checkpoint.Checkpointer(rb.Forgetron(), path, every=0)
+    with pytest.raises(ValueError, match="keep"):
+        checkpoint.Checkpointer(rb.Forgetron(), path, keep=0)
+    with pytest.raises(CheckpointError, match="function"):
+        checkpoint.Checkpointer(rb.Forgetron(rb.FunctionKernel(max)), path)

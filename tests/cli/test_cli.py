@@ -1,0 +1,456 @@
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from river import preprocessing
+
+pytest.importorskip("typer")
+
+import river_budget as rb
+from river_budget import checkpoint, cli
+from river_budget.catalog import ALGORITHMS
+
+CSV = "u,v,y\n" + "".join(f"{t % 7},{t % 3},{'yes' if t % 2 else 'no'}\n" for t in range(60))
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["river-budget", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return ended.value.code or 0, captured.out, captured.err
+
+    return call
+
+
+def test_the_table_has_every_algorithm(run):
+    code, out, err = run("compare", "--limit", "300", "--budget", "20")
+    title, heading, *lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert title == "gaussians: 300 examples, budget 20, RBF(gamma=1.0)"
+    assert heading.split() == ["algorithm", "mistakes", "%", "support", "bytes", "µs/example"]
+    assert {line.split()[0] for line in lines} == set(ALGORITHMS)
+
+
+def test_several_orders_show_deviations(run):
+    _, out, _ = run("compare", "--limit", "200", "--permutations", "2", "--models", "stoptron")
+    assert out.splitlines()[-1].count("±") == 4
+
+
+@pytest.mark.parametrize(
+    ("stream", "kernel"),
+    [
+        ("bananas", "RBF(gamma=None)"),
+        ("phishing", "RBF(gamma=None)"),
+        ("checkerboard", "RBF(gamma=5.0)"),
+    ],
+)
+def test_streams_by_name(run, stream, kernel):
+    code, out, _ = run("compare", "--stream", stream, "--limit", "100", "--models", "stoptron")
+    assert code == 0
+    assert out.splitlines()[0] == f"{stream}: 100 examples, budget 100, {kernel}"
+
+
+def test_a_csv_file(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, _ = run("compare", "--stream", path, "--target", "y", "--gamma", "0.5")
+    assert code == 0
+    assert "60 examples, budget 100, RBF(gamma=0.5)" in out
+
+
+def test_a_libsvm_file(run, tmp_path):
+    path = tmp_path / "some.libsvm"
+    path.write_text("".join(f"{(-1) ** t:+d} {t % 5 + 1}:1 9:0.5\n" for t in range(60)))
+    code, out, _ = run("compare", "--stream", path, "--models", "Stoptron,kernel-perceptron")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["Stoptron", "KernelPerceptron"]
+
+
+def test_figures_and_picture_go_to_files(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, _, _ = run("compare", "--limit", "200", "--json", figures, "--plot", picture)
+    assert code == 0
+    models = json.loads(figures.read_text())["models"]
+    assert 0 < models["Stoptron"]["summary"]["mistakes_percent"]["mean"] < 100
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["compare", "--budget", "0"], "budget"),
+        (["compare", "--budget", "many"], "budget"),
+        (["compare", "--colour"], "No such option"),
+        (["compare", "--gamma", "-1"], "gamma must be a positive finite number"),
+        (["compare", "--models", "oracle"], "no algorithm is called 'oracle'"),
+        (["compare", "--stream", "rivers"], "no stream is called 'rivers'"),
+        (["compare", "--stream", "absent.csv", "--target", "y"], "absent.csv cannot be read"),
+        (["compare", "--stream", "absent.libsvm"], "absent.libsvm cannot be read"),
+        (["compare", "--stream", "absent.csv"], "needs --target"),
+        (["compare", "--plot", "out.foo"], "no picture is drawn to 'out.foo'"),
+        (["compare", "--json", "absent/out.json"], "the folder of absent/out.json does not exist"),
+        (["compile"], "compile"),
+    ],
+)
+def test_wrong_usage_is_one_line(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("u,v\n1,2\n", "no column 'y'; it has u, v"),
+        ("u,y\n1,a\n2,b\n3,c\n", "3 classes (a, b, c ...)"),
+        ("u,y\nred,1\n", "line 2 has 'red' in column 'u', which is not a number"),
+        ("u,y\n1,1\n,1\n", "line 3 has '' in column 'u'"),
+        ("u,y\nnan,1\n", "feature 'u' has the value nan"),
+        ("u,y\n1\n", "no column 'y'"),
+        ("u,y\n1,1,7\n", "line 2 has more cells"),
+        ("u,y\n", "no examples"),
+        ("", "no examples"),
+        ("\x00\xff", "no examples"),
+    ],
+)
+def test_what_a_csv_file_may_lack(run, tmp_path, text, message):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    code, out, err = run("compare", "--stream", path, "--target", "y")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_a_file_that_is_not_text(run, tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_bytes(b"u,y\n\xff\xfe,1\n")
+    code, _, err = run("compare", "--stream", path, "--target", "y")
+    assert code == 2
+    assert "cannot be read" in err
+
+
+def test_as_a_module_and_in_a_pipe():
+    ended = subprocess.run(
+        [sys.executable, "-m", "river_budget", "compare", "--limit", "100"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "KernelPerceptron" in ended.stdout
+    assert ended.stderr == ""
+
+
+def lines_of(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_learning_line_by_line(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, err = run("learn", path, "--target", "y", "--model", "tightest", "--budget", "20")
+    answers = lines_of(out)
+    assert (code, err) == (0, "")
+    assert [answer["example"] for answer in answers] == list(range(1, 61))
+    assert [answer["label"] for answer in answers] == ["no", "yes"] * 30
+    right = [answer["prediction"] == answer["label"] for answer in answers]
+    assert answers[-1]["accuracy"] == sum(right) / 60
+    for answer in answers[2:]:
+        assert (answer["margin"] > 0) == (answer["prediction"] == "yes")
+
+
+def test_learning_is_what_the_same_loop_does(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    _, out, _ = run("learn", path, "--target", "y", "--model", "forgetron", "--gamma", "0.5")
+    model = preprocessing.StandardScaler() | rb.Forgetron(rb.RBF(gamma=0.5))
+    predictions = []
+    for t in range(60):
+        x, y = {"u": t % 7, "v": t % 3}, "yes" if t % 2 else "no"
+        predictions.append(model.predict_one(x))
+        model.learn_one(x, y)
+    assert [answer["prediction"] for answer in lines_of(out)] == predictions
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("a,b,y\n1,2,0\n3,1,1\n2,2,\n", ["--target", "y"]),
+        ('{"a":1,"b":2,"y":0}\n{"y":1,"a":3,"b":1}\n{"a":2,"b":2}\n', ["--target", "y"]),
+        ('{"a":1,"b":2,"y":0}\n{"y":1,"a":3,"b":1}\n{"a":2,"b":2,"y":null}', ["--target", "y"]),
+        ("0 a:1 b:2\n1 a:3 b:1\n", []),
+    ],
+)
+def test_formats_are_told_apart(run, monkeypatch, text, options):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, out, err = run("learn", *options)
+    assert (code, err) == (0, "")
+    assert [answer["label"] for answer in lines_of(out)][:2] == [0, 1]
+    assert lines_of(out)[2:] == [] or lines_of(out)[2]["label"] is None
+
+
+def test_a_line_without_a_label_is_not_learned(run, monkeypatch):
+    def last_margin(text):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+        return lines_of(run("learn", "--target", "y")[1])[-1]["margin"]
+
+    labelled = "a,y\n1,0\n3,1\n"
+    assert last_margin(labelled + "2,\n9,\n1,1\n") == last_margin(labelled + "1,1\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("a,y\n1,0\nred,1\n", ["--target", "y"], "line 3 has 'red' in column 'a'"),
+        ("a,y\n1,0\n1,1\nnan,1\n", ["--target", "y"], "line 4: feature 'a' has the value nan"),
+        ("a,y\n1,0\n1,1\n1,2\n", ["--target", "y"], "line 4: the label 2 is a third class"),
+        ("a,b\n1,0\n", ["--target", "y"], "line 2 has no column 'y'; it has a, b"),
+        ("0 a:1\n1 a:x\n", [], "line 2 is not 'label name:value name:value ...'"),
+        ('{"a":1}\n{"a"', ["--target", "y"], "line 2 is not JSON"),
+        ("[1]\n", ["--target", "y", "--format", "jsonl"], "line 1 is not a JSON object"),
+        ('{"a":[1]}\n', ["--target", "y"], "line 1 has [1] in column 'a'"),
+        ('{"a":1' + 400 * "0" + "}", ["--target", "y"], "line 1: feature 'a' has the value 1000"),
+        (100_000 * "[" + "{", ["--target", "y", "--format", "jsonl"], "line 1 is not JSON"),
+        ('{"a":1}\n', [], "jsonl needs --target"),
+        ("", ["--format", "xml"], "no format is called 'xml'"),
+        ("", ["--model", "forgetron,projectron"], "--model takes one algorithm"),
+        ("", ["absent.csv", "--target", "y"], "absent.csv"),
+    ],
+)
+def test_what_cannot_be_learned_from(run, monkeypatch, text, options, message):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, _, err = run("learn", *options)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_nothing_to_learn_from(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert run("learn", "--target", "y") == (0, "", "")
+
+
+def learner():
+    return subprocess.Popen(
+        [sys.executable, "-m", "river_budget", "learn", "--target", "y"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_each_answer_comes_at_once():
+    with learner() as process:
+        for label in [True, False]:
+            process.stdin.write(json.dumps({"a": 1, "y": label}) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["label"] is label
+        process.stdin.close()
+        assert process.wait() == 0
+        assert process.stderr.read() == ""
+
+
+def test_a_reader_that_goes_away():
+    with learner() as process:
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.close()
+        assert process.wait() == 1
+        assert process.stderr.read() == ""
+
+
+def test_an_interrupt():
+    with learner() as process:
+        process.stdin.write('{"a": 1, "y": true}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert process.stderr.read().strip() == ""
+
+
+def test_lives_side_by_side(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, out, _ = run(
+        "lifelong", "--learn", "50", "--test", "20", "--models", "stoptron,forgetron",
+        "--json", figures, "--plot", picture,
+    )  # fmt: skip
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:]] == ["Stoptron", "Forgetron"]
+    models = json.loads(figures.read_text())["models"]
+    assert models["Forgetron"]["visits"] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_lives_through_files(run, tmp_path):
+    for name in ["monday.csv", "tuesday.csv"]:
+        (tmp_path / name).write_text(CSV)
+    options = ["--target", "y", "--models", "stoptron", "--visits", "1", "--test", "10"]
+    files = f"{tmp_path}/monday.csv,{tmp_path}/tuesday.csv"
+    code, out, _ = run("lifelong", "--concepts", files, "--learn", "50", *options)
+    assert code == 0
+    assert "2 concepts, 1 visits of 50 examples" in out
+    code, _, err = run("lifelong", "--concepts", files, "--learn", "51", *options)
+    assert code == 2
+    assert "concept 0 ended: 1 more examples were needed" in err
+
+
+def test_boards_that_come_back(run):
+    code, out, _ = run("lifelong", "--concepts", "boards", "--learn", "20", "--models", "stoptron")
+    assert code == 0
+    assert out.startswith("boards: 3 concepts")
+
+
+def test_mistakes_beside_their_bounds(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, out, _ = run(
+        "certify", "--limit", "100", "--budget", "600", "--json", figures, "--plot", picture
+    )
+    assert code == 0
+    title, heading, *lines = out.splitlines()
+    assert title == "gaussians: 100 examples, budget 600, RBF(gamma=1.0)"
+    assert heading.split() == ["algorithm", "mistakes", "bound", "norm", "loss", "theorem"]
+    for line in lines:
+        _, mistakes, bound, *_ = line.replace(",", "").split()
+        assert int(mistakes) <= float(bound)
+    assert json.loads(figures.read_text())["models"]["Forgetron"]["bound"] > 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_certificates_of_a_scaled_file(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, _ = run("certify", "--stream", path, "--target", "y")
+    assert code == 0
+    assert "lacks a budget" not in out
+    path.write_text("u,y\nnan,1\n")
+    code, _, err = run("certify", "--stream", path, "--target", "y")
+    assert code == 2
+    assert "nan" in err
+
+
+def test_papers_are_reproduced(run, tmp_path):
+    pytest.importorskip("pandas")
+    options = ["--quick", "--papers", "projectron", "--out", tmp_path / "out", "--processes", "1"]
+    code, out, _ = run("reproduce", *options, "--data", tmp_path)
+    assert code == 0
+    assert "Left out: Projectron paper, Table 1: Adult9 is not there." in out
+    assert "### Projectron paper, Table 3: Synthetic" in out
+    assert (tmp_path / "out" / "report.md").read_text() == out
+    assert len(json.loads((tmp_path / "out" / "figures.json").read_text())) == 12
+    code, again, _ = run("reproduce", *options)
+    assert again == out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--papers", "bible"], "no paper is called 'bible'"),
+        (["--data", "absent"], "absent is not a folder"),
+        (["--splits", "0"], "splits"),
+    ],
+)
+def test_what_cannot_be_reproduced(run, arguments, message):
+    code, out, err = run("reproduce", *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_a_run_goes_on_where_its_checkpoint_stood(run, tmp_path):
+    whole, torn, saved = tmp_path / "whole.csv", tmp_path / "torn.csv", tmp_path / "model"
+    whole.write_text(CSV)
+    torn.write_text("".join(CSV.splitlines(keepends=True)[:36]) + "red,1,yes\n")
+    options = ["--target", "y", "--model", "tightest", "--budget", "10"]
+    _, expected, _ = run("learn", whole, *options)
+    resumable = [*options, "--checkpoint", saved, "--every", "10"]
+    code, first, err = run("learn", torn, *resumable)
+    assert (code, len(first.splitlines())) == (2, 35)
+    assert "line 37 has 'red'" in err
+    code, rest, err = run("learn", whole, *resumable)
+    assert code == 0
+    assert err == "river-budget: going on from example 31\n"
+    assert first.splitlines()[:30] + rest.splitlines() == expected.splitlines()
+    code, nothing, err = run("learn", whole, *resumable)
+    assert (code, nothing) == (0, "")
+    assert err == "river-budget: going on from example 61\n"
+
+
+def test_checkpoints_that_do_not_fit(run, tmp_path):
+    data, saved = tmp_path / "some.csv", tmp_path / "model"
+    data.write_text(CSV)
+    options = ["learn", data, "--target", "y", "--every", "10", "--checkpoint"]
+    assert run(*options, saved, "--model", "forgetron")[0] == 0
+    code, _, err = run(*options, saved, "--model", "tightest")
+    assert code == 2
+    assert "holds another model" in err
+    model, _ = checkpoint.restore(saved)
+    checkpoint.save(model, saved)
+    code, _, err = run(*options, saved, "--model", "forgetron")
+    assert code == 2
+    assert "does not tell which examples" in err
+    saved.write_bytes(saved.read_bytes()[:-1])
+    code, _, err = run(*options, saved, "--model", "forgetron")
+    assert code == 2
+    assert "this is no whole safetensors file" in err
+    assert "the folder of absent/model does not exist" in run(*options, "absent/model")[2]
+
+
+KEYED = "who,t,u,y\nann,0,1,yes\nbob,0,2,no\nann,1,3,\nann,1,3,\n007,0,1,no\nann,1,,yes\n7,0,1,no\n"
+
+
+def test_a_model_for_each_key(run, tmp_path):
+    path = tmp_path / "lives.csv"
+    path.write_text(KEYED)
+    code, out, err = run("keyed", path, "--key", "who", "--seq", "t")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert [(a["key"], a["seq"], a["n_seen"]) for a in answers] == [
+        ("ann", 0, 1), ("bob", 0, 1), ("ann", 1, 2), ("ann", 1, 2), ("007", 0, 1), ("ann", 1, 2),
+        ("7", 0, 1),
+    ]  # fmt: skip
+    assert answers[2]["prediction"] == "yes"
+    assert (answers[3]["accuracy"], answers[5]["accuracy"]) == (0.0, 0.5)
+    assert set(answers[0]) == {"key", "seq", "prediction", "margin", "n_seen", "accuracy"}
+
+
+def test_keys_are_counted_where_nothing_numbers_them(run, monkeypatch):
+    lines = [{"key": key, "u": t, "y": t > 1} for t in range(3) for key in ("a", 1)]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(map(json.dumps, lines))))
+    code, out, _ = run("keyed", "--model", "forgetron", "--budget", "5", "--gamma", "1")
+    answers = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [(a["key"], a["seq"]) for a in answers] == [
+        (key, t) for t in range(3) for key in ("a", 1)
+    ]
+    assert [a["margin"] for a in answers[::2]] == [a["margin"] for a in answers[1::2]]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("u,y\n1,2\n", [], "line 2 has no text or whole number in column 'key'"),
+        ("key,u,y\nann,red,2\n", [], "line 2 has 'red' in column 'u'"),
+        ("key,u,y\nann,1,2\n", ["--seq", "t"], "column 't'"),
+        ("key,t,u,y\nann,one,1,2\n", ["--seq", "t"], "line 2 has the number 'one'"),
+        ("key,t,u,y\nann,1,,2\n", ["--seq", "t"], "line 2: event 1 of 'ann' is new"),
+        ('{"key": "ann"\n', [], "line 1 is not JSON"),
+        ("key,u,y\nann,1,2\n", ["--model", "tightest,forgetron"], "--model takes one algorithm"),
+    ],
+)
+def test_what_has_no_model_for_its_key(run, monkeypatch, text, options, message):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code, _, err = run("keyed", *options)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert message in err

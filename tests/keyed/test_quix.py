@@ -1,0 +1,163 @@
+"""On a broker in this process, and on the one that RIVER_BUDGET_KAFKA names."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import pathlib
+
+import pytest
+
+pytest.importorskip(
+    "quixstreams",
+    reason="quixstreams is not installed: Quix Streams did not run (pip install 'river-budget[quix]')",
+)
+
+import agents_on_quix as agents
+import confluent_kafka
+import mock_kafka
+
+import river_budget as rb
+from river_budget import keyed
+from river_budget.keyed import quix
+
+N_AGENTS, N_EVENTS = 10, 90
+
+
+@pytest.fixture
+def quick_workers(monkeypatch):
+    """Let the process that workers come from find what they import."""
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(agents.__file__).parent))
+
+
+def check_a_life_with_a_crash(guarantee, folder):
+    events = agents.lives(N_AGENTS, N_EVENTS)
+    names = sorted({event.key for event in events})
+    with agents.kafka(guarantee) as job:
+        topics, workers = agents.Topics(job), agents.Workers(job, folder)
+        try:
+            unfinished = agents.survive(topics, workers, events)
+            workers.stop()
+            workers.start("B")
+            answers = agents.ask(topics, workers, names)
+        finally:
+            workers.stop()
+            topics.close()
+
+    states = {}
+    collections.deque(keyed.run_local(events, agents.learner(), states), maxlen=0)
+    questions = [keyed.Event(name, -1, agents.QUESTION) for name in names]
+    expected = {p.key: p._asdict() for p in keyed.run_local(questions, agents.learner(), states)}
+    assert unfinished > 0
+    assert all(p["n_seen"] == N_EVENTS for p in expected.values())
+    assert answers == {name: {**p, "worker": "B"} for name, p in expected.items()}
+    assert not any("error" in answer for answer in topics.answers)
+    assert {(a["key"], a["seq"]) for a in topics.answers} == {
+        (event.key, event.seq) for event in events + questions
+    }
+
+
+def test_a_killed_worker_loses_no_event_and_learns_none_twice(quick_workers, tmp_path, monkeypatch):
+    monkeypatch.delenv("RIVER_BUDGET_KAFKA", raising=False)
+    check_a_life_with_a_crash("at-least-once", tmp_path)
+
+
+@pytest.mark.skipif(
+    "RIVER_BUDGET_KAFKA" not in os.environ,
+    reason="RIVER_BUDGET_KAFKA names no broker: exactly-once delivery did not run",
+)
+@pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
+def test_the_same_on_a_real_broker(guarantee, quick_workers, tmp_path):
+    check_a_life_with_a_crash(guarantee, tmp_path)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Return what an application in this process answers to messages."""
+    with mock_kafka.broker() as address:
+        producer = confluent_kafka.Producer({"bootstrap.servers": address})
+
+        def call(learner, messages, n_hot=10_000):
+            for key, value in messages:
+                producer.produce("events", json.dumps(value), key)
+            producer.flush(60)
+            app = mock_kafka.application(
+                address, "workers",
+                auto_offset_reset="earliest", state_dir=tmp_path, loglevel="ERROR",
+                commit_every=7,
+            )  # fmt: skip
+            topic = app.topic("events", key_deserializer="str", value_deserializer="json")
+            quix.apply(app.dataframe(topic), learner, n_hot=n_hot)
+            return app.run(count=len(messages), timeout=60)
+
+        yield call
+
+
+def forgetrons(**options):
+    return keyed.KeyedLearner(lambda: rb.Forgetron(rb.RBF(gamma=1.0), budget=20), **options)
+
+
+def of(event):
+    return event.key, {"seq": event.seq, "x": event.x, "y": event.y}
+
+
+def by_key(results):
+    grouped = collections.defaultdict(list)
+    for result in results:
+        grouped[result["key"]].append(result)
+    return grouped
+
+
+def test_an_application_that_starts_again_goes_on_and_makes_room(serve):
+    events = agents.lives(6, 20)
+    expected = [p._asdict() for p in keyed.run_local(events, forgetrons())]
+    half = len(events) // 2
+    messages = [of(event) for event in events]
+    first = serve(forgetrons(), messages[:half], n_hot=1)
+    second = serve(forgetrons(), messages[half:], n_hot=1)
+    assert by_key(first + second) == by_key(expected)
+
+
+BROKEN = [
+    ("ann", [1, 2], "expected an object with seq, x and y"),
+    ("ann", {"x": {"a": 1.0}}, "seq is None"),
+    ("ann", {"seq": "4", "x": {"a": 1.0}}, "seq is '4'"),
+    ("ann", {"seq": 4, "x": [1.0]}, "x is [1.0]"),
+    ("ann", {"seq": 4, "x": {"a": "red"}}, "red"),
+    ("ann", {"seq": 4, "x": {"a": None}}, "None"),
+    ("ann", {"seq": 4, "x": {"a": 1.0}, "y": "third"}, "third class"),
+    ("ann", {"seq": 4, "x": {"a": 1.0}, "y": [1]}, "expected one of two classes"),
+    ("ann", {"seq": 4}, "is new and has no features"),
+    (None, {"seq": 4, "x": {"a": 1.0}}, "the message has no key"),
+]
+
+
+def test_a_message_that_is_refused_is_answered_and_changes_nothing(serve):
+    good = [("ann", {"seq": t, "x": {"a": t % 2}, "y": t % 2 == 0}) for t in range(6)]
+    bad = [(key, value) for key, value, _ in BROKEN]
+    results = serve(forgetrons(), [*good[:4], *bad, *good[4:]])
+    errors = [result for result in results if "error" in result]
+    answers = [result for result in results if "error" not in result]
+    events = [quix.event_of(value, key) for key, value in good]
+    assert answers == [p._asdict() for p in keyed.run_local(events, forgetrons())]
+    with_key = [error for error in errors if error["key"] == "ann"]
+    assert len(errors) == len(BROKEN)
+    for error, (_, _, message) in zip(with_key, BROKEN, strict=False):
+        assert message in error["error"]
+
+
+def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):
+    def values(n):
+        return [{"seq": t, "x": {"a": float(t)}, "y": t % 2 == 0} for t in range(n)]
+
+    learner = forgetrons(max_state_bytes=1900)
+    messages = [("large", value) for value in values(40)] + [("small", v) for v in values(3)]
+    answers = by_key(serve(learner, messages))
+    assert "error" not in answers["large"][0]
+    assert "1,900 are allowed: a budget of" in answers["large"][-1]["error"]
+    small = [keyed.Event("small", **value) for value in values(3)]
+    assert answers["small"] == [p._asdict() for p in keyed.run_local(small, forgetrons())]
+    # What was stored last is what it goes on from.
+    (again,) = serve(learner, [("large", {"seq": -1, "x": {"a": 0.0}})])
+    assert 0 < again["n_seen"] < 40

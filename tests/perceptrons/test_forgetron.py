@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs import mistakes_percent, orders
+from traces import replay
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.perceptrons.forgetron import _largest_phi, _psi
+from river_budget.published import PROJECTRON_MISTAKES
+
+
+def test_a_trace_by_hand():
+    """A budget of one and the linear kernel: f is a number that can be followed by hand."""
+    model = rb.Forgetron(rb.Linear(), budget=1)
+    model.learn_one({"u": 1.0}, True)
+    assert (model.last_shrink_factor, model.removal_damage, model.n_mistakes) == (1.0, 0.0, 1)
+    # The second mistake: f' = 1 - 0.5 = 0.5 at u = 1, so mu = 0.5, sigma = 1, M = 2, and
+    # psi(phi) = phi^2 + 2 phi (1 - phi / 2) = 2 phi <= 15/16 gives phi = 15/32.
+    model.learn_one({"u": 0.5}, False)
+    assert model.last_shrink_factor == pytest.approx(15 / 32)
+    assert model.removal_damage == pytest.approx(15 / 16)
+    assert model.support_vectors == [{"u": 0.5}]
+    assert model.coefficients == pytest.approx([-15 / 32])
+    # The third: f = -15/64 u, sigma = 15/32; at the old vector f' = -15/128 + 0.5 = 49/128, so
+    # mu = -49/128 and psi(phi) = (s^2 + 2 s 49/128) phi^2 + 2 s phi <= 15/32 3 - 15/16 = 15/32.
+    model.learn_one({"u": 1.0}, True)
+    s = 15 / 32
+    a, b, c = s**2 + 2 * s * 49 / 128, 2 * s, 15 / 32
+    phi = (-b + math.sqrt(b**2 + 4 * a * c)) / (2 * a)
+    assert model.last_shrink_factor == pytest.approx(phi)
+    assert model.coefficients == pytest.approx([phi])
+
+
+positive = st.floats(1e-6, 1.0)
+
+
+@given(sigma=positive, mu=st.floats(-5, 5), leeway=st.floats(1e-6, 3))
+def test_phi_is_the_largest_that_is_allowed(sigma, mu, leeway):
+    phi = _largest_phi(sigma, mu, leeway)
+    assert 0 < phi <= 1
+    assert _psi(sigma, phi, mu) <= leeway * (1 + 1e-9)
+    for larger in np.linspace(phi, 1, 50)[1:] if phi < 1 else []:
+        assert _psi(sigma, larger, mu) > leeway * (1 - 1e-9)
+
+
+def test_no_shrinking_where_one_is_allowed_beyond_a_root():
+    """The quadratic opens downwards: it passes the leeway and comes back before 1."""
+    assert max(_psi(1.0, phi, 3.0) for phi in np.linspace(0, 1, 99)) > 0.1
+    assert _largest_phi(1.0, 3.0, 0.1) == 1.0
+
+
+@pytest.mark.parametrize("budget", [20, 50, 100, 200])
+def test_against_the_projectron_authors_library(shared, budget):
+    model = rb.Forgetron(rb.RBF(gamma=1.0), budget)
+    margins, sizes, trace = replay(model, shared, f"synth_forgetron_{budget}")
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-8
+    assert model.removal_damage == pytest.approx(trace["Q"].item(), abs=1e-8)
+
+
+@pytest.mark.parametrize("budget", [1500, 3000])
+def test_adult9_as_published(adult9, budget):
+    errors = [
+        mistakes_percent(rb.Forgetron(rb.RBF(gamma=1 / 50), budget), adult9, order)
+        for order in orders(len(adult9))
+    ]
+    assert np.mean(errors) == pytest.approx(
+        PROJECTRON_MISTAKES["Adult9"]["Forgetron", budget][0], abs=0.6
+    )
+
+
+@pytest.mark.parametrize("budget", [1000, 500])
+def test_two_gaussians_close_to_the_perceptron(budget):
+    stream = list(synth.TwoGaussians(seed=1))
+    free = mistakes_percent(rb.KernelPerceptron(rb.RBF(gamma=1.0)), stream, range(10_000))
+    forgetful = mistakes_percent(rb.Forgetron(rb.RBF(gamma=1.0), budget), stream, range(10_000))
+    assert forgetful == pytest.approx(free, abs=1.0)
+
+
+def test_the_invariant_of_the_mistake_bound():
+    model = rb.Forgetron(rb.RBF(gamma=1.0), budget=10)
+    for x, y in synth.TwoGaussians(3000, flip=0.4, seed=1):
+        model.learn_one(x, y)
+        assert model.removal_damage <= 15 / 32 * model.n_mistakes + 1e-9
+    assert model.n_mistakes > 1000
+
+
+def test_the_common_factor_does_not_underflow():
+    """Each mistake shrinks; the product of all factors is far below what a double can hold."""
+    model, logarithm = rb.Forgetron(rb.RBF(gamma=1.0), budget=2), 0.0
+    for t in range(3000):
+        x = {"u": float(t % 5)}
+        model.learn_one(x, model.decision_function_one(x) <= 0)
+        logarithm += math.log(model.last_shrink_factor)
+    assert logarithm < -800
+    assert 0 < abs(model.coefficients[-1]) <= 1
+    assert model.removal_damage <= 15 / 32 * model.n_mistakes

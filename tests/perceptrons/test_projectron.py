@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from runs import mistakes_percent, orders
+from traces import replay
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.theory import bounds
+
+RBF = rb.RBF(gamma=1.0)
+U = bounds.forgetron_norm(1000)
+
+
+def test_a_trace_by_hand():
+    """The linear kernel in the plane: what sticks out by more than eta is added."""
+    model = rb.Projectron(rb.Linear(), eta=0.5)
+    model.learn_one({"a": 1.0}, True)
+    # f = 2 on (2, 0.4), a mistake; its projection is (2, 0) and it sticks out by 0.4.
+    model.learn_one({"a": 2.0, "b": 0.4}, False)
+    assert model.support_vectors == [{"a": 1.0}]
+    assert model.coefficients == pytest.approx([-1.0])
+    # f = -1 on (1, 0.6): sticks out by 0.6, so it is added.
+    model.learn_one({"a": 1.0, "b": 0.6}, True)
+    assert model.n_support == 2
+    # w = (0, 0.6), f = -0.6 on (3, -1) = 14/3 (1, 0) - 5/3 (1, 0.6), which lies in the span.
+    model.learn_one({"a": 3.0, "b": -1.0}, True)
+    assert model.n_support == 2
+    assert model.coefficients == pytest.approx([-1 + 14 / 3, 1 - 5 / 3])
+    assert model.decision_function_one({"a": 1.0}) == pytest.approx(3.0)
+    assert model.decision_function_one({"b": 1.0}) == pytest.approx(-0.4)
+
+
+@pytest.mark.parametrize("square", [0.1, 0.01])
+def test_against_the_authors_library(shared, square):
+    """The library compares the squared distance with its threshold."""
+    model = rb.Projectron(RBF, eta=math.sqrt(square))
+    margins, sizes, trace = replay(model, shared, f"synth_projectron_{square}")
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-7
+
+
+def test_a_threshold_for_each_round_against_the_authors_library(shared):
+    model = rb.Projectron(RBF, norm_bound=U)
+    margins, sizes, trace = replay(model, shared, "synth_projectronU_1000")
+    assert pytest.approx(trace["U"].item()) == U
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-7
+
+
+@pytest.mark.parametrize(("forgetron", "mistakes", "size", "spread"), [
+    (1500, 20.95, 1095, 40), (3000, 20.97, 1500, 60),
+])  # fmt: skip
+def test_adult9_as_published(adult9, forgetron, mistakes, size, spread):
+    """Table 1 of the paper."""
+    norm_bound = bounds.forgetron_norm(forgetron)
+    models = [rb.Projectron(rb.RBF(gamma=1 / 50), norm_bound=norm_bound) for _ in range(5)]
+    errors = [
+        mistakes_percent(model, adult9, order)
+        for model, order in zip(models, orders(len(adult9)), strict=True)
+    ]
+    assert np.mean(errors) == pytest.approx(mistakes, abs=0.5)
+    assert np.mean([model.n_support for model in models]) == pytest.approx(size, abs=spread)
+
+
+@pytest.mark.parametrize(("forgetron", "smallest", "largest"), [(1000, 100, 115), (500, 88, 105)])
+def test_two_gaussians_as_published(forgetron, smallest, largest):
+    """Table 3 of the paper."""
+    stream = list(synth.TwoGaussians(seed=1))
+    model = rb.Projectron(RBF, norm_bound=bounds.forgetron_norm(forgetron))
+    free = mistakes_percent(rb.KernelPerceptron(RBF), stream, range(10_000))
+    assert mistakes_percent(model, stream, range(10_000)) == pytest.approx(free, abs=0.6)
+    assert smallest <= model.n_support <= largest
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dimension"),
+    [(rb.Linear(), 3), (rb.Polynomial(degree=2), 10), (rb.Polynomial(degree=2, coef0=0.0), 6)],
+    ids=str,
+)
+def test_the_support_set_stops_at_the_dimension(kernel, dimension):
+    """With eta = 0 the hypothesis is the perceptron's, in as many vectors as the space has axes."""
+    rng = np.random.default_rng(1)
+    model, free = rb.Projectron(kernel, eta=0.0), rb.KernelPerceptron(kernel)
+    for x in rng.normal(size=(1000, 3)).round(2).tolist():
+        x, y = dict(zip("abc", x, strict=True)), rng.random() < 0.5
+        f = free.decision_function_one(x)
+        assert model.decision_function_one(x) == pytest.approx(f, rel=1e-6, abs=1e-6)
+        model.learn_one(x, y)
+        free.learn_one(x, y)
+    assert model.n_support == dimension
+
+
+def test_a_long_life_of_nearly_dependent_examples():
+    """10^5 rounds at eta = 0 on a grid of neighbours that the kernel can hardly tell apart.
+
+    The hypothesis must stay what the perceptron's is: the sum of all its mistakes, which are counted
+    at the grid's points.
+    """
+    rng = np.random.default_rng(1)
+    points = np.linspace(0, 1, 40)
+    gram = np.exp(-3.0 * (points[:, None] - points) ** 2)
+    model, sums = rb.Projectron(rb.RBF(gamma=3.0), eta=0.0), np.zeros(40)
+    for t in rng.integers(40, size=100_000):
+        f, y = model.decision_function_one({"u": points[t]}), rng.random() < 0.5
+        assert f == pytest.approx(gram[t] @ sums, abs=1e-6)
+        if (1 if y else -1) * f <= 0:
+            sums[t] += 1 if y else -1
+        model.learn_one({"u": points[t]}, y)
+    assert model.n_mistakes > 10_000
+    assert model.n_support < 20
+    assert np.isfinite(model.coefficients).all()
+
+
+def test_duplicates_are_projected_whatever_the_threshold():
+    model = rb.Projectron(RBF, eta=0.0)
+    for t in range(1000):
+        model.learn_one({"u": 1.0}, t % 2 == 0)
+    assert model.n_support == 1
+
+
+def test_examples_without_a_direction():
+    """The zero vector is in every span, the empty one included."""
+    model = rb.Projectron(rb.Linear(), eta=0.0)
+    for x in [{}, {"u": 0.0}, {"u": 1.0}, {}]:
+        model.learn_one(x, True)
+    assert model.support_vectors == [{"u": 1.0}]
+    assert model.coefficients.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("make", [rb.Projectron, rb.ProjectronPlusPlus])
+def test_the_first_example_is_always_added(make):
+    for model in [make(RBF, eta=5.0), make(RBF, norm_bound=0.01)]:
+        model.learn_one({"u": 1.0}, True)
+        assert model.n_support == 1
+
+
+@pytest.mark.parametrize("make", [rb.Projectron, rb.ProjectronPlusPlus])
+def test_a_full_budget_projects(make):
+    model = make(RBF, eta=0.0, budget=7)
+    for x, y in synth.TwoGaussians(500, seed=1):
+        model.learn_one(x, y)
+    assert model.n_support == 7
+
+
+@pytest.mark.parametrize("make", [rb.Projectron, rb.ProjectronPlusPlus])
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"eta": 0.1, "norm_bound": 2.0}, "not both"),
+        ({"eta": -0.1}, "eta must be a finite number of at least 0"),
+        ({"eta": math.nan}, "eta"),
+        ({"norm_bound": 0.0}, "norm_bound must be a positive finite number"),
+        ({"budget": 0}, "budget"),
+    ],
+)
+def test_parameters_out_of_range(make, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make(**parameters)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from runs import mistakes_percent, orders
+from traces import replay
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.published import PROJECTRON_MISTAKES
+
+
+def test_the_newcomer_takes_the_place_of_the_vector_drawn():
+    stream = list(synth.TwoGaussians(600, seed=3))
+    model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
+    rng, vectors = random.Random(5), []
+    for x, y in stream:
+        if model.decision_function_one(x) * (1 if y else -1) <= 0:
+            if len(vectors) == 10:
+                vectors[rng.randrange(10)] = x
+            else:
+                vectors.append(x)
+        model.learn_one(x, y)
+    assert [model._store.vector(slot) for slot in range(10)] == vectors
+
+
+def test_the_seed_decides():
+    def run(seed):
+        model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=seed)
+        for x, y in synth.TwoGaussians(600, seed=3):
+            model.learn_one(x, y)
+        return model.support_vectors
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_replayed_against_the_projectron_authors_library(shared):
+    """The trace tells which old vector went; a generator that says so replays it."""
+
+    class Replay:
+        def __init__(self, slots):
+            self.slots = iter(slots)
+
+        def randrange(self, n):
+            return next(self.slots)
+
+    replaced = shared("oracle/synth_rbp_100.npz")["replaced_slot"].ravel()
+    model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
+    model._rng = Replay(int(slot) - 1 for slot in replaced if slot > 0)
+    margins, sizes, trace = replay(model, shared, "synth_rbp_100")
+    assert np.array_equal(sizes, trace["num_sv"])
+    assert np.abs(margins - trace["margin"]).max() < 1e-9
+
+
+@pytest.mark.parametrize("budget", [1500, 3000])
+def test_adult9_as_published(adult9, budget):
+    published = PROJECTRON_MISTAKES["Adult9"]["RandomizedBudgetPerceptron", budget][0]
+    errors = [
+        mistakes_percent(
+            rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1 / 50), budget, seed=1), adult9, order
+        )
+        for order in orders(len(adult9))
+    ]
+    assert np.mean(errors) == pytest.approx(published, abs=0.6)

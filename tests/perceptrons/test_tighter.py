@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import river_budget as rb
+from river_budget import synth
+
+
+def test_a_trace_by_hand():
+    """Tighter^0 with the linear kernel in the plane and a budget of two."""
+    model = rb.TighterPerceptron(rb.Linear(), budget=2)
+    model.learn_one({"a": 1.0}, True)
+    model.learn_one({"b": 1.0}, True)
+    # w = (1, 1). A mistake on (1, 0.5, -), f = 1.5: w' = (0, 0.5), f' = 0, 0.5, 0.25. Errors:
+    # without (1, 0): w = (-1, 0.5), f = -1, 0.5, -0.75: one. Without (0, 1): w = (0, -0.5), f = 0,
+    # -0.5, -0.25: two. Without the newcomer: w = (1, 1), f = 1, 1, 1.5: one. The oldest goes.
+    model.learn_one({"a": 1.0, "b": 0.5}, False)
+    assert model.support_vectors == [{"b": 1.0}, {"a": 1.0, "b": 0.5}]
+    # w = (-1, 0.5). A mistake on (0.1, 0.1, +), f = -0.05. Without (0, 1): w = (-0.9, -0.4), errors
+    # on (0, 1) and the newcomer. Without (1, 0.5): w = (0.1, 1.1), an error on (1, 0.5). Without the
+    # newcomer: an error on the newcomer alone. The older of the two goes.
+    model.learn_one({"a": 0.1, "b": 0.1}, True)
+    assert model.support_vectors == [{"b": 1.0}, {"a": 0.1, "b": 0.1}]
+
+
+class Plain:
+    """The algorithm in plain loops, everything from scratch."""
+
+    def __init__(self, kernel, budget, validation, seed=None):
+        self.kernel, self.budget, self.validation = kernel, budget, validation
+        self.vectors, self.others, self.rng, self.n_offered = [], [], random.Random(seed), 0
+
+    def f(self, x, without=None):
+        return sum(y * self.kernel(s, x) for s, y in self.vectors if s is not without)
+
+    def offer(self, x, y):
+        if self.validation == "all":
+            self.others.append((x, y))
+        elif self.validation != "support":
+            self.n_offered += 1
+            if len(self.others) < self.validation:
+                self.others.append((x, y))
+            elif (place := self.rng.randrange(self.n_offered)) < self.validation:
+                self.others[place] = (x, y)
+
+    def learn(self, x, y):
+        if y * self.f(x) > 0:
+            self.offer(x, y)
+            return
+        self.vectors.append((x, y))
+        if self.validation == "all":
+            self.offer(x, y)
+        if len(self.vectors) > self.budget:
+            examples = self.vectors if self.validation == "support" else self.others
+            errors = [
+                sum(label * self.f(z, s) <= 0 for z, label in examples) for s, _ in self.vectors
+            ]
+            removed = self.vectors.pop(int(np.argmin(errors)))
+            if self.validation != "all":
+                self.offer(*removed)
+
+
+@pytest.mark.parametrize("validation", ["support", 12, "all"])
+@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.7), rb.Polynomial(degree=2)], ids=str)
+def test_against_plain_loops(validation, kernel):
+    rng = np.random.default_rng(4)
+    model = rb.TighterPerceptron(kernel, budget=6, validation=validation, seed=3)
+    plain = Plain(kernel, 6, validation, seed=3)
+    for _ in range(200):
+        x = dict(zip("abc", rng.normal(size=3).tolist(), strict=True))
+        y = 1.0 if (x["a"] > 0) != (rng.random() < 0.2) else -1.0
+        assert model.decision_function_one(x) == pytest.approx(plain.f(x), abs=1e-8)
+        model.learn_one(x, y > 0)
+        plain.learn(x, y)
+        assert model.support_vectors == [s for s, _ in plain.vectors]
+    assert model.n_mistakes > 50
+    if validation != "support":
+        kept = [model._validation._store.vector(slot) for slot in range(len(plain.others))]
+        assert kept == [z for z, _ in plain.others]
+
+
+def test_the_reservoir_and_the_support_set_have_nothing_in_common():
+    model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=10, validation=20, seed=1)
+    for x, y in synth.TwoGaussians(500, flip=0.3, seed=1):
+        model.learn_one(x, y)
+        kept = [model._validation._store.vector(slot) for slot in range(model._validation.n)]
+        assert not [x for x in kept if x in model.support_vectors]
+    assert len(kept) == 20
+
+
+def test_more_validation_helps_on_noisy_labels():
+    def mistakes(validation):
+        model = rb.TighterPerceptron(rb.RBF(gamma=1.0), 30, validation=validation, seed=1)
+        for x, y in synth.TwoGaussians(3000, flip=0.2, seed=1):
+            model.learn_one(x, y)
+        return model.n_mistakes
+
+    assert mistakes("all") < mistakes("support")
+
+
+@pytest.mark.parametrize("validation", ["none", 0, -3, 2.5, None, True])
+def test_validations_out_of_range(validation):
+    with pytest.raises(ValueError, match="validation"):
+        rb.TighterPerceptron(validation=validation)
+
+
+@pytest.mark.parametrize("validation", [5, "all"])
+def test_a_right_round_takes_one_kernel_row(validation):
+    calls = []
+
+    def counted(x, z):
+        calls.append((x, z))
+        return x["u"] * z["u"]
+
+    model = rb.TighterPerceptron(rb.FunctionKernel(counted), 10, validation=validation, seed=1)
+    model.learn_one({"u": 1.0}, True)
+    for t in range(30):
+        calls.clear()
+        model.learn_one({"u": 1.0 + t}, True)
+        assert len(calls) == 1
+    assert model._validation.n == (5 if validation == 5 else 31)

@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from river import datasets, evaluate, metrics, preprocessing
+from scipy.special import betainc
+
+import river_budget as rb
+from river_budget import synth
+
+
+def hat(x, z):
+    """A kernel that can be evaluated by hand: 1, 1/2 or 0 on multiples of one half."""
+    return max(0.0, 1.0 - abs(x["u"] - z["u"]))
+
+
+def test_a_trace_by_hand():
+    model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
+
+    def state():
+        slots = model._store.by_age
+        vectors = zip(model.support_vectors, model.coefficients, strict=True)
+        return [
+            (x["u"], a, *map(float, counts))
+            for (x, a), counts in zip(vectors, model._counts[slots], strict=True)
+        ]
+
+    def learn(u, y):
+        f = model.decision_function_one({"u": u})
+        model.learn_one({"u": u}, y)
+        return f
+
+    assert learn(0.0, True) == 0  # a mistake: stored
+    assert learn(0.5, True) == 0.5  # right: half a count for its neighbour
+    assert learn(2.0, False) == 0
+    assert learn(2.5, False) == -0.5
+    assert learn(0.0, False) == 1  # noise on top of the first vector: stored
+    assert state() == [(0, 1, 1.5, 0), (2, -1, 0, 1.5), (0, -1, 0, 1)]
+
+    # f = 1/2 - 1/2 = 0 is a mistake, and the budget is full. With the newcomer (0.5, +), f is 1/2, -1,
+    # 1/2, 1 at the four vectors. Their weights w+ are 1 - 2^-2.5, 2^-2.5, 1/4 and 3/4, and the losses
+    # without each 3.177, 3.427, 3.295, 3.354: the first one goes, its counts to the twin.
+    assert learn(0.5, True) == 0
+    assert state() == [(2, -1, 0, 1.5), (0, -1, 1.5, 1), (0.5, 1, 1, 0)]
+    assert learn(0.0, False) == -0.5
+    assert learn(1.0, True) == 0.5
+    assert state() == [(2, -1, 0, 1.5), (0, -1, 1.5, 2), (0.5, 1, 1.5, 0)]
+
+    # With (0, +), f is -1, 1/2, 1, 1/2; the weights are 0.1768, 0.4089, 0.8232, 0.75; the losses
+    # 3.195, 2.898, 3.354, 3.189: the noise goes, its counts to the newcomer in its place.
+    assert learn(0.0, True) == -0.5
+    assert state() == [(2, -1, 0, 1.5), (0.5, 1, 1.5, 0), (0, 1, 2.5, 2)]
+    assert learn(0.0, True) == 1.5
+    assert state() == [(2, -1, 0, 1.5), (0.5, 1, 1.5, 0), (0, 1, 3.5, 2)]
+    assert (model.n_mistakes, model.n_rounds) == (5, 10)
+
+    assert model.posterior_one({"u": 2.1}) == pytest.approx(2**-2.5)
+    assert model.posterior_one({"u": 0.5}) == pytest.approx(1 - 2**-2.5)
+
+
+def test_the_losses_of_that_trace():
+    """The figures in the comments above, from the compiled pass."""
+    model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
+    for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False)]:
+        model.learn_one({"u": u}, y)
+    query = model._hypothesis.query({"u": 0.5})
+    model._validation.on_add(model._store, query, 1.0)
+    model._counts[3], model._weights[3] = (1, 0), math.nan
+    losses = model._removal_losses(np.array([1.0, -1.0, -1.0, 1.0]))
+    assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
+
+
+class Plain:
+    """Figure 1 of the paper in plain loops, everything from scratch."""
+
+    def __init__(self, kernel, budget, prior):
+        self.kernel, self.budget, self.prior = kernel, budget, prior
+        self.vectors = []
+
+    def f(self, x, without=None):
+        return sum(y * self.kernel(s, x) for s, y, _ in self.vectors if s is not without)
+
+    def loss(self, without):
+        total = 0.0
+        for x, _, (positive, negative) in self.vectors:
+            f = self.f(x, without)
+            w = 1 - betainc(positive + self.prior, negative + self.prior, 0.5)
+            total += w * max(0, 1 - f) + (1 - w) * max(0, 1 + f)
+        return total
+
+    def update_summary(self, x, positive, negative):
+        names = {name for s, _, _ in self.vectors for name in s} | set(x)
+        distances = [
+            sum((s.get(name, 0) - x.get(name, 0)) ** 2 for name in names)
+            for s, _, _ in self.vectors
+        ]
+        s, _, counts = self.vectors[int(np.argmin(distances))]
+        counts[0] += positive * max(0, self.kernel(x, s))
+        counts[1] += negative * max(0, self.kernel(x, s))
+
+    def learn(self, x, y):
+        own = [float(y > 0), float(y < 0)]
+        if y * self.f(x) > 0:
+            self.update_summary(x, *own)
+            return
+        self.vectors.append((x, y, own))
+        if len(self.vectors) > self.budget:
+            losses = [self.loss(s) for s, _, _ in self.vectors]
+            s, _, counts = self.vectors.pop(int(np.argmin(losses)))
+            self.update_summary(s, *counts)
+
+
+KERNELS = [
+    rb.RBF(gamma=0.7),
+    rb.Laplacian(gamma=0.4),
+    rb.Normalized(rb.Polynomial(degree=2)),
+    rb.Linear(),
+]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
+    rng = np.random.default_rng(4)
+    model, plain = rb.TightestPerceptron(kernel, budget=6, prior=0.8), Plain(kernel, 6, 0.8)
+    for t in range(250):
+        names = rng.permutation(list("abc"))[: rng.integers(1, 4)] if sparse and t else "abc"
+        x = {str(name): float(rng.normal()) for name in names}
+        y = 1.0 if (x.get("a", 0) > 0) != (rng.random() < 0.2) else -1.0
+        assert model.decision_function_one(x) == pytest.approx(plain.f(x), abs=1e-9)
+        model.learn_one(x, y > 0)
+        plain.learn(x, y)
+        assert model.support_vectors == [s for s, _, _ in plain.vectors]
+    counts = [counts for _, _, counts in plain.vectors]
+    assert model._counts[model._store.by_age] == pytest.approx(np.array(counts), abs=1e-9)
+    assert model.n_mistakes > 60
+
+
+@given(st.integers(0, 5))
+def test_kept_values_agree_with_values_from_scratch(seed):
+    model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=15)
+    for x, y in synth.TwoGaussians(800, flip=0.3, seed=seed):
+        model.learn_one(x, y)
+    vectors = [model._store.vector(slot) for slot in range(15)]
+    gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
+    assert model._validation.table[:, :15] == pytest.approx(np.array(gram), abs=1e-12)
+    f = [model.decision_function_one(x) for x in vectors]
+    assert model._validation.values == pytest.approx(np.array(f), abs=1e-9)
+
+
+def test_bananas():
+    """88.6 % with 100 vectors."""
+    model = preprocessing.StandardScaler() | rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)
+    accuracy = evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    assert accuracy.get() >= 0.88
+
+
+def test_no_posterior_before_there_is_a_vector():
+    assert rb.TightestPerceptron().posterior_one({"u": 1.0}) == 0.5
+
+
+@pytest.mark.parametrize("prior", [0.0, -1.0, math.nan, "flat"])
+def test_priors_out_of_range(prior):
+    with pytest.raises(ValueError, match="prior"):
+        rb.TightestPerceptron(prior=prior)
+
+
+def test_the_nearest_vector_is_the_nearest_where_all_kernel_values_underflow():
+    model = rb.TightestPerceptron(rb.RBF(gamma=5.0), budget=10)
+    model.learn_one({"u": 0.0}, False)
+    model.learn_one({"u": 10.0}, True)
+    assert model.posterior_one({"u": 25.0}) == pytest.approx(0.75)
+    assert model.posterior_one({"u": -25.0}) == pytest.approx(0.25)
+
+
+def test_counts_go_to_the_nearest_vector_where_all_kernel_values_underflow():
+    model = rb.TightestPerceptron(rb.RBF(gamma=5.0), budget=2)
+    for u, y in [(0.0, False), (30.0, True)]:
+        model.learn_one({"u": u}, y)
+    for r, u, nearest in [(0, 16.0, 2), (0, -40.0, 1), (1, 14.0, 2), (1, 65.0, 0)]:
+        assert model._nearest_to_removed(r, model._hypothesis.query({"u": u})) == nearest

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import numpy as np
+
+from river_budget.support import _compiled
+
+
+def test_oldest_is_the_first_of_the_taken_slots():
+    inserted = np.array([5, 3, 4, 0])
+    assert _compiled.oldest(inserted, 3) == 1
+    assert _compiled.oldest(inserted, 4) == 3
+
+
+def test_ties_go_to_the_oldest_and_an_incoming_example_is_the_youngest():
+    inserted = np.array([5, 3, 4])
+    assert _compiled.oldest_largest(np.array([1.0, 0.0, 2.0]), inserted) == 2
+    assert _compiled.oldest_largest(np.array([1.0, 1.0, 1.0]), inserted) == 1
+    assert _compiled.oldest_largest(np.array([1.0, 0.0, 1.0, 1.0]), inserted) == 2
+    assert _compiled.oldest_largest(np.array([1.0, 0.0, 1.0, 2.0]), inserted) == 3
+    assert _compiled.oldest_largest(np.array([-np.inf, 0.0]), inserted[:1]) == 1

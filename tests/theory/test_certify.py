@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from theorems import MODELS, hard_stream, trained
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.theory import certify
+from river_budget.theory.comparators import Comparator, Span
+
+KERNEL = rb.RBF(gamma=1.0)
+
+
+@pytest.fixture(scope="module")
+def stream():
+    return list(synth.RotatingGaussians(300, speed=0, seed=1))
+
+
+def test_a_certificate_by_hand():
+    stream = [({"a": 1.0}, True), ({"a": 1.0}, True), ({"a": -1.0}, False), ({"a": -0.5}, True)]
+    comparator = Comparator(rb.Linear(), [{"a": 1.0}], [0.5])
+    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, comparator)
+    assert certificate.n_examples == 4
+    assert certificate.n_mistakes == 2
+    (guarantee,) = certificate.guarantees
+    assert (guarantee.norm, guarantee.loss) == (0.5, pytest.approx(0.5 + 0.5 + 0.5 + 1.25))
+    assert certificate.bound == pytest.approx(0.25 + 2 * 2.75)
+    assert certificate.holds
+    assert certificate.mistakes == (1, 1, 1, 2)
+    assert certificate.bounds == pytest.approx((1.25, 2.25, 3.25, 5.75))
+
+
+def test_the_stream_is_learned_once(stream):
+    learned = []
+
+    class Recorder(rb.KernelPerceptron):
+        def learn_one(self, x, y):
+            learned.append((x, y))
+            super().learn_one(x, y)
+
+    certify(Recorder(KERNEL), stream)
+    assert learned == stream
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_each_point_is_what_a_model_promises_there(make):
+    stream = hard_stream(seed=3)
+    g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], [0.3, -0.3])
+    certificate = certify(make(KERNEL), stream, g, n_points=20)
+    for n, mistakes, bound in zip(
+        certificate.examples, certificate.mistakes, certificate.bounds, strict=True
+    ):
+        model = trained(make(KERNEL), stream[:n])
+        guarantees = model.guarantees(g.norm, g.hinge_loss(stream[:n]))
+        assert mistakes == model.n_mistakes
+        assert bound == pytest.approx(min(guarantee.mistakes for guarantee in guarantees))
+
+
+def test_large_values_cost_the_theorem():
+    stream = [({"a": 2.0}, True), ({"a": -2.0}, False)]
+    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream)
+    assert certificate.guarantees[0].failed == ["k(x, x) <= 1"]
+    assert certificate.bound == math.inf
+    assert "FAILS: k(x, x) <= 1" in certificate.table()
+    assert json.loads(json.dumps(certificate.to_dict()))["bound"] is None
+
+
+def test_each_theorem_has_its_own_comparator(stream):
+    certificate = certify(rb.Forgetron(KERNEL, budget=100), stream)
+    theorem, run = certificate.guarantees
+    assert theorem.norm < run.norm
+    assert certificate.n_mistakes <= certificate.bound == run.mistakes < theorem.mistakes
+    assert certificate.mistakes[-1] == certificate.n_mistakes
+    assert certificate.bounds[-1] == certificate.bound
+
+
+def test_the_model_is_cloned_and_spans_are_shared(stream):
+    model, span = rb.ProjectronPlusPlus(KERNEL, norm_bound=2.0), Span(KERNEL, stream)
+    shared, alone = certify(model, stream, span=span), certify(model, stream)
+    assert model.n_rounds == 0
+    assert shared.to_dict() == alone.to_dict()
+
+
+def test_models_without_a_theorem(stream):
+    with pytest.raises(ValueError, match="no theorem about TightestPerceptron"):
+        certify(rb.TightestPerceptron(), stream)
+
+
+def test_an_empty_stream():
+    with pytest.raises(ValueError, match="no examples"):
+        certify(rb.Forgetron(), [])
