@@ -314,30 +314,57 @@ class KernelPAClassifier(Plain):
     correct = update
 
 
+class Reservoir:
+    """A uniform sample of the examples that were offered, by Vitter's algorithm R."""
+
+    def __init__(self, size, seed=None):
+        self.size = size
+        self.rng = random.Random(seed)
+        self.n_offered = 0
+        self.examples = []
+
+    def offer(self, x, sign):
+        """Keep an example, or not."""
+        self.n_offered += 1
+        if len(self.examples) < self.size:
+            self.examples.append((dict(x), sign))
+        elif (place := self.rng.randrange(self.n_offered)) < self.size:
+            self.examples[place] = (dict(x), sign)
+
+
 class TighterPerceptron(Budgeted):
     """Over budget, the vector goes without which f errs least often on a validation set."""
 
-    def __init__(self, kernel, budget=100, validation="support"):
+    def __init__(self, kernel, budget=100, validation="support", seed=None):
         super().__init__(kernel, budget)
-        self.validation = validation  # "support" or "all"
+        self.validation = validation  # "support", "all" or the size of a reservoir
         self.seen = []
+        self.reservoir = Reservoir(0 if isinstance(validation, str) else validation, seed)
 
     def learn(self, x, sign):
         self.seen.append((dict(x), sign))
         super().learn(x, sign)
 
+    def correct(self, x, sign, margin):
+        self.reservoir.offer(x, sign)
+
     def mistake(self, x, sign, margin):
         self.add(x, sign)
         if len(self.vectors) > self.budget:
-            examples = self.seen
-            if self.validation == "support":
-                pairs = zip(self.vectors, self.alphas, strict=True)
-                examples = [(v, math.copysign(1.0, a)) for v, a in pairs]
+            examples = self.examples()
             errors = [
                 sum(y * self.decide(z, without=j) <= 0 for z, y in examples)
                 for j in range(len(self.vectors))
             ]
-            self.remove(errors.index(min(errors)))
+            r = errors.index(min(errors))
+            self.reservoir.offer(self.vectors[r], self.alphas[r])
+            self.remove(r)
+
+    def examples(self):
+        """The validation set, as pairs of an example and its sign."""
+        if self.validation == "support":
+            return list(zip(self.vectors, self.alphas, strict=True))
+        return self.seen if self.validation == "all" else self.reservoir.examples
 
 
 class TightestPerceptron(Budgeted):
@@ -372,10 +399,10 @@ class TightestPerceptron(Budgeted):
         return math.fsum(terms) / len(terms)
 
     def update_summary(self, x, plus, minus):
-        """Credit counts to the nearest vector, softly: times k(x, nearest)."""
+        """Credit counts to the nearest vector, softly: times k(x, nearest), or 0 if it is less."""
         distances = [squared_distance(v, x) for v in self.vectors]
         k = distances.index(min(distances))
-        closeness = self.kernel(self.vectors[k], x)
+        closeness = max(0.0, self.kernel(self.vectors[k], x))
         self.counts[k][0] += plus * closeness
         self.counts[k][1] += minus * closeness
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import random
-
 import numpy as np
+import plain
 import pytest
 
 import river_budget as rb
@@ -26,60 +25,30 @@ def test_a_trace_by_hand():
     assert model.support_vectors == [{"b": 1.0}, {"a": 0.1, "b": 0.1}]
 
 
-class Plain:
-    """The algorithm in plain loops, everything from scratch."""
-
-    def __init__(self, kernel, budget, validation, seed=None):
-        self.kernel, self.budget, self.validation = kernel, budget, validation
-        self.vectors, self.others, self.rng, self.n_offered = [], [], random.Random(seed), 0
-
-    def f(self, x, without=None):
-        return sum(y * self.kernel(s, x) for s, y in self.vectors if s is not without)
-
-    def offer(self, x, y):
-        if self.validation == "all":
-            self.others.append((x, y))
-        elif self.validation != "support":
-            self.n_offered += 1
-            if len(self.others) < self.validation:
-                self.others.append((x, y))
-            elif (place := self.rng.randrange(self.n_offered)) < self.validation:
-                self.others[place] = (x, y)
-
-    def learn(self, x, y):
-        if y * self.f(x) > 0:
-            self.offer(x, y)
-            return
-        self.vectors.append((x, y))
-        if self.validation == "all":
-            self.offer(x, y)
-        if len(self.vectors) > self.budget:
-            examples = self.vectors if self.validation == "support" else self.others
-            errors = [
-                sum(label * self.f(z, s) <= 0 for z, label in examples) for s, _ in self.vectors
-            ]
-            removed = self.vectors.pop(int(np.argmin(errors)))
-            if self.validation != "all":
-                self.offer(*removed)
-
-
 @pytest.mark.parametrize("validation", ["support", 12, "all"])
 @pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.7), rb.Polynomial(degree=2)], ids=str)
 def test_against_plain_loops(validation, kernel):
     rng = np.random.default_rng(4)
     model = rb.TighterPerceptron(kernel, budget=6, validation=validation, seed=3)
-    plain = Plain(kernel, 6, validation, seed=3)
+    reference = plain.TighterPerceptron(kernel, 6, validation, seed=3)
     for _ in range(200):
         x = dict(zip("abc", rng.normal(size=3).tolist(), strict=True))
         y = 1.0 if (x["a"] > 0) != (rng.random() < 0.2) else -1.0
-        assert model.decision_function_one(x) == pytest.approx(plain.f(x), abs=1e-8)
+        assert model.decision_function_one(x) == pytest.approx(reference.decide(x), abs=1e-8)
         model.learn_one(x, y > 0)
-        plain.learn(x, y)
-        assert model.support_vectors == [s for s, _ in plain.vectors]
+        reference.learn(x, y)
+        assert model.support_vectors == reference.vectors
     assert model.n_mistakes > 50
-    if validation != "support":
-        kept = [model._validation._store.vector(slot) for slot in range(len(plain.others))]
-        assert kept == [z for z, _ in plain.others]
+
+
+def test_the_reservoir_holds_what_plain_loops_draw():
+    model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=6, validation=12, seed=3)
+    reference = plain.TighterPerceptron(rb.RBF(gamma=1.0), 6, validation=12, seed=3)
+    for x, y in synth.TwoGaussians(200, flip=0.2, seed=4):
+        model.learn_one(x, y)
+        reference.learn(x, 1.0 if y else -1.0)
+    kept = [model._validation._store.vector(slot) for slot in range(12)]
+    assert kept == [x for x, _ in reference.reservoir.examples]
 
 
 def test_the_reservoir_and_the_support_set_have_nothing_in_common():
