@@ -43,9 +43,9 @@ def test_the_linear_kernel_is_rivers_classifier(mode):
         linear.learn_one(x, y)
 
 
-def test_against_the_projectron_authors_library(shared):
+def test_against_the_projectron_authors_library():
     model = rb.KernelPAClassifier(rb.RBF(gamma=1.0))
-    margins, sizes, trace = replay(model, shared, "synth_pa1_1")
+    margins, sizes, trace = replay(model, "pa1")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-7
     assert np.abs(model.coefficients - trace["alpha"]).max() < 1e-7

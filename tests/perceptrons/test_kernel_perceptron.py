@@ -27,9 +27,9 @@ def test_no_margin_is_a_mistake():
     assert model.n_mistakes == 1
 
 
-def test_against_the_projectron_authors_library(shared):
+def test_against_the_projectron_authors_library():
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
-    margins, sizes, trace = replay(model, shared, "synth_perceptron_0")
+    margins, sizes, trace = replay(model, "perceptron")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-9
     assert np.array_equal(model.coefficients, trace["alpha"])

@@ -35,17 +35,17 @@ def test_a_trace_by_hand():
 
 
 @pytest.mark.parametrize("square", [0.1, 0.01])
-def test_against_the_authors_library(shared, square):
+def test_against_the_authors_library(square):
     """The library compares the squared distance with its threshold."""
     model = rb.Projectron(RBF, eta=math.sqrt(square))
-    margins, sizes, trace = replay(model, shared, f"synth_projectron_{square}")
+    margins, sizes, trace = replay(model, f"projectron_{square}")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
-def test_a_threshold_for_each_round_against_the_authors_library(shared):
+def test_a_threshold_for_each_round_against_the_authors_library():
     model = rb.Projectron(RBF, norm_bound=U)
-    margins, sizes, trace = replay(model, shared, "synth_projectronU_1000")
+    margins, sizes, trace = replay(model, "projectron_norm_bound")
     assert pytest.approx(trace["U"].item()) == U
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-7

@@ -46,9 +46,9 @@ def test_without_a_threshold_only_the_span_learns_from_margins():
     assert model.coefficients == pytest.approx([2.0])
 
 
-def test_against_the_authors_library(shared):
+def test_against_the_authors_library():
     model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), norm_bound=bounds.forgetron_norm(1000))
-    margins, sizes, trace = replay(model, shared, "synth_projectronppU_1000")
+    margins, sizes, trace = replay(model, "projectron_plus_plus_norm_bound")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 from runs import mistakes_percent, orders
-from traces import replay
+from traces import load, replay
 
 import river_budget as rb
 from river_budget import synth
@@ -37,7 +37,7 @@ def test_the_seed_decides():
     assert run(1) != run(2)
 
 
-def test_replayed_against_the_projectron_authors_library(shared):
+def test_replayed_against_the_projectron_authors_library():
     """The trace tells which old vector went; a generator that says so replays it."""
 
     class Replay:
@@ -47,10 +47,10 @@ def test_replayed_against_the_projectron_authors_library(shared):
         def randrange(self, n):
             return next(self.slots)
 
-    replaced = shared("oracle/synth_rbp_100.npz")["replaced_slot"].ravel()
+    replaced = load("randomized_budget_100")["replaced_slot"]
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
     model._rng = Replay(int(slot) - 1 for slot in replaced if slot > 0)
-    margins, sizes, trace = replay(model, shared, "synth_rbp_100")
+    margins, sizes, trace = replay(model, "randomized_budget_100")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-9
 
