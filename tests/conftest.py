@@ -3,6 +3,10 @@ from __future__ import annotations
 import os
 import pathlib
 
+# BLAS reads this when NumPy is loaded. The matrices of the tests are small, and threads that wait for
+# each other take several times as long, most of all where the tests run in several processes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import hypothesis
 import numpy as np
 import pytest

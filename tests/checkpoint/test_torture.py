@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.torture import EVERY, torture
 
 
+@pytest.mark.slow
 def test_a_learner_that_is_killed_goes_on_from_a_whole_checkpoint():
     report = torture(n_kills=4, n_rounds=3000, seed=2)
     assert report.losses == 0

@@ -64,6 +64,7 @@ def test_against_the_projectron_authors_library(budget):
     assert model.removal_damage == pytest.approx(trace["Q"].item(), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [1500, 3000])
 def test_adult9_as_published(adult9, budget):
     errors = [

@@ -51,6 +51,7 @@ def test_against_the_projectron_authors_library():
     assert np.abs(model.coefficients - trace["alpha"]).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_adult9_as_published(adult9):
     """Table 1 of the Projectron paper."""
     models = [rb.KernelPAClassifier(rb.RBF(gamma=1 / 50)) for _ in range(5)]

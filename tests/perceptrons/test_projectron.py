@@ -51,6 +51,7 @@ def test_a_threshold_for_each_round_against_the_authors_library():
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("forgetron", "mistakes", "size", "spread"), [
     (1500, 20.95, 1095, 40), (3000, 20.97, 1500, 60),
 ])  # fmt: skip

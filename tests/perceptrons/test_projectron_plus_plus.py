@@ -53,6 +53,7 @@ def test_against_the_authors_library():
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adult9):
     kernel, norm_bound = rb.RBF(gamma=1 / 50), bounds.forgetron_norm(1500)
     for order in orders(len(adult9)):

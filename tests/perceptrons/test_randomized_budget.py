@@ -55,6 +55,7 @@ def test_replayed_against_the_projectron_authors_library():
     assert np.abs(margins - trace["margin"]).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("budget", [1500, 3000])
 def test_adult9_as_published(adult9, budget):
     published = PROJECTRON_MISTAKES["Adult9"]["RandomizedBudgetPerceptron", budget][0]
