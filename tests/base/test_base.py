@@ -16,7 +16,7 @@ from algorithms import (
     each_kernel,
     each_perceptron,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import checks, evaluate, metrics, multiclass, preprocessing
 
@@ -30,6 +30,9 @@ FULL_EXAMPLES = st.tuples(VALUES, VALUES, VALUES).map(lambda v: dict(zip("abc", 
 FULL_STREAMS = st.lists(st.tuples(FULL_EXAMPLES, st.booleans()), min_size=1, max_size=60)
 
 KERNEL = rb.RBF(gamma=0.7)
+
+# Every algorithm gets examples of its own, so a property that all share gets hundreds.
+few = settings(max_examples=30)
 
 
 def learned(model, examples):
@@ -56,6 +59,7 @@ def test_river_accepts_it(model, check):
 
 
 @each_perceptron
+@few
 @given(examples=STREAMS)
 def test_f_is_the_kernel_expansion(make, examples):
     model = learned(make(KERNEL), examples)
@@ -66,6 +70,7 @@ def test_f_is_the_kernel_expansion(make, examples):
 
 
 @each_algorithm
+@few
 @given(examples=STREAMS)
 def test_the_state_is_in_order_after_every_round(make, examples):
     model = make(KERNEL)
@@ -79,6 +84,7 @@ def test_the_state_is_in_order_after_every_round(make, examples):
 
 
 @each_budgeted
+@few
 @given(examples=STREAMS)
 def test_the_budget_is_never_exceeded(make, examples):
     model = make(KERNEL)
@@ -88,6 +94,7 @@ def test_the_budget_is_never_exceeded(make, examples):
 
 
 @each_algorithm
+@few
 @given(examples=STREAMS, order=st.randoms(use_true_random=False))
 def test_the_order_of_features_does_not_matter(make, examples, order):
     model, shuffled = make(KERNEL), make(KERNEL)
@@ -104,6 +111,7 @@ def test_the_order_of_features_does_not_matter(make, examples, order):
 
 
 @each_perceptron
+@few
 @given(examples=STREAMS)
 def test_flipped_labels_flip_the_hypothesis(make, examples):
     model, flipped = make(KERNEL), make(KERNEL)
@@ -114,6 +122,7 @@ def test_flipped_labels_flip_the_hypothesis(make, examples):
 
 
 @each_algorithm
+@few
 @given(examples=FULL_STREAMS, size=st.integers(1, 30))
 def test_learn_many_is_learn_one_many_times(make, examples, size):
     one, many = make(None), make(None)
@@ -130,6 +139,7 @@ def test_learn_many_is_learn_one_many_times(make, examples, size):
 
 
 @each_algorithm
+@few
 @given(examples=STREAMS, cut=st.integers(0, 40))
 def test_a_pickled_model_continues_identically(make, examples, cut):
     model = learned(make(KERNEL), examples[:cut])

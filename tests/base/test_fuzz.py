@@ -182,6 +182,7 @@ def test_every_exported_classifier_is_in_the_catalog_and_fuzzed():
     assert {name.partition("-")[0] for name in MACHINES} == set(CATALOG)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_any_order_of_calls(name):
     from hypothesis.stateful import run_state_machine_as_test

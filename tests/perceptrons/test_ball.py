@@ -69,6 +69,7 @@ def test_the_hypothesis_stays_in_its_ball(make):
     assert model.n_mistakes > 600
 
 
+@pytest.mark.slow
 @each
 def test_the_norm_does_not_drift(make):
     """10^5 updates: labels are drawn, so about every second round is a mistake."""

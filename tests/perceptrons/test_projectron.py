@@ -95,6 +95,7 @@ def test_the_support_set_stops_at_the_dimension(kernel, dimension):
     assert model.n_support == dimension
 
 
+@pytest.mark.slow
 def test_a_long_life_of_nearly_dependent_examples():
     """10^5 rounds at eta = 0 on a grid of neighbours that the kernel can hardly tell apart.
 

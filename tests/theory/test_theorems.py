@@ -172,6 +172,7 @@ MAKERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
 def test_sound_algorithms_keep_their_promises(make):
     assert not some_promise_is_broken(make)
@@ -195,6 +196,7 @@ def test_a_forgetron_with_the_wrong_sign_of_mu_is_found_out(monkeypatch):
     assert some_promise_is_broken(MAKERS["Forgetron"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Projectron", "Projectron-U"])
 def test_a_projectron_with_twice_its_eta_is_found_out(monkeypatch, name):
     threshold = projectron.Projectron._largest_distance
