@@ -45,11 +45,15 @@ def some_stream(n, seed=1):
     return list(synth.TwoGaussians(n, seed=seed))
 
 
+SLOW_CHECKS = {"check_bounded_memory_growth"}
+
+
 def river_checks():
     for name, make in ALGORITHMS.items():
         model = make(None)
         for check in checks.yield_checks(model):
-            yield pytest.param(model, check, id=f"{name}-{check.__name__}")
+            marks = [pytest.mark.slow] if check.__name__ in SLOW_CHECKS else []
+            yield pytest.param(model, check, marks=marks, id=f"{name}-{check.__name__}")
 
 
 @pytest.mark.parametrize(("model", "check"), list(river_checks()))
