@@ -1,4 +1,4 @@
-"""What the publishers serve, and what is known of it."""
+"""The published files: where they are, what is in them, and their checksums."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ __all__ = ["CHECKSUMS", "FILES", "File"]
 
 
 class File(NamedTuple):
-    """A text file with an example on each line, as it is published.
+    """A published text file with one example a line.
 
     Attributes
     ----------
     url
-        Where the publisher serves it, plain or in an archive.
+        Address of the download: the text file itself, or an archive.
     rows
-        Number of its examples.
-    inside
-        What has to be unpacked, one after the other, to reach the text file.
+        Number of examples.
+    members
+        Names of the nested files to unpack, from the outermost to the text file.
 
     """
 
     url: str
     rows: int
-    inside: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the download and of what is inside; the last is the text file."""
-        return (self.url.rpartition("/")[-1], *self.inside)
+    def download(self) -> str:
+        """Name of the download."""
+        return self.url.rpartition("/")[-1]
+
+    @property
+    def text(self) -> str:
+        """Name of the text file."""
+        return [self.download, *self.members][-1]
 
 
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets"
 UCI = "https://archive.ics.uci.edu/static/public"
 
-# By the name of the class, then by part.
+# By the class name of the data set, then by part.
 FILES = {
     "Adult9": {
         "train": File(f"{LIBSVM}/binary/a9a", 32_561),
@@ -81,9 +86,9 @@ FILES = {
     },
 }
 
-# What is certain: two or more projects that have no code in common state it, or the text was written
-# anew from its values and has a checksum that was stated before. By the name of a download, or of
-# something inside. The other files are recorded when they are first downloaded.
+# By the name of a download or of a file unpacked from it. Each checksum is certain: two or more
+# projects without common code state it, or the text was regenerated from its values and has a
+# checksum stated elsewhere. The SHA-256 of every text file is also recorded on first use.
 CHECKSUMS = {
     "a9a": "sha256:f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
     "a9a.t": "sha256:1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
