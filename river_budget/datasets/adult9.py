@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, libsvm
+from river_budget.datasets.rows import Example, binary, libsvm_rows
 
 __all__ = ["Adult9"]
 
 
 class Adult9(PublishedDataset):
-    """Adult: whether somebody earns more than $50,000, as 123 features that are 0 or 1 (a9a).
+    """Adult (a9a): does a person earn more than $50,000 a year? 123 binary features.
 
-    The training part is that of the Projectron paper [^1]. The Tightest paper [^2] takes the 30,162
-    of its rows (test: 15,060) that have all of 14 features, so that nothing about them is unknown.
+    The training part is the one of the Projectron paper [^1]. The Tightest paper [^2] uses only the
+    30,162 rows (test: 15,060) that have no missing values, which are those with 14 active features.
 
     Parameters
     ----------
@@ -46,4 +46,4 @@ class Adult9(PublishedDataset):
         super().__init__(FILES["Adult9"], part, n_features=123, sparse=True)
 
     def _iter(self) -> Iterator[Example]:
-        return binary(libsvm(self.path), positive={1})
+        return binary(libsvm_rows(self.path), positive={1})

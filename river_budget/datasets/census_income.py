@@ -5,7 +5,7 @@ from typing import Any
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, columns
+from river_budget.datasets.rows import Example, binary, csv_rows
 
 __all__ = ["CensusIncome"]
 
@@ -65,12 +65,12 @@ NUMBERS = {
 
 
 class CensusIncome(PublishedDataset):
-    """Census-Income (KDD): whether somebody has an income of more than $50,000, in two surveys.
+    """Census-Income (KDD): does a person have an income of more than $50,000? Two survey years.
 
-    The training part is the one of the Forgetron paper [^1], which does not tell its encoding. Here
-    the 7 numbers are features as they are, and each of the 33 other attributes becomes a feature
-    that is 1 and has the name `attribute=value`; "?" is a value too. The weight that the publisher
-    excludes from learning is left out.
+    The training part is the one of the Forgetron paper [^1], which does not state its encoding.
+    Here the 7 numeric attributes are features without scaling, and the 33 others are one-hot
+    encoded as `attribute=value`; "?" counts as a value. The instance weight is left out, because
+    the publisher excludes it from learning.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class CensusIncome(PublishedDataset):
 
     def _iter(self) -> Iterator[Example]:
         names = [*ATTRIBUTES, "income"]
-        rows = columns(self.path, names, target="income", texts=set(ATTRIBUTES) - NUMBERS)
+        rows = csv_rows(self.path, names, target="income", categorical=set(ATTRIBUTES) - NUMBERS)
         return binary(((_features(row), y) for row, y in rows), positive={"50000+."})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, columns
+from river_budget.datasets.rows import Example, binary, csv_rows
 
 __all__ = ["Covertype"]
 
@@ -25,10 +25,10 @@ FEATURES = [
 
 
 class Covertype(PublishedDataset):
-    """Forest cover of 581,012 places, with 54 features: lodgepole pine against all others.
+    """Forest cover types of 581,012 locations, 54 features: lodgepole pine against all others.
 
-    Positive is class 2, as in the Tightest paper [^1], which permutes the rows and takes 100,000 to
-    train and 100,000 to test. In the order of the file it is a stream that drifts.
+    The positive class is class 2, as in the Tightest paper [^1], which shuffles the rows and uses
+    100,000 for training and 100,000 for testing. In file order, the stream has concept drift.
 
     Examples
     --------
@@ -50,5 +50,5 @@ class Covertype(PublishedDataset):
         super().__init__(FILES["Covertype"], "all", n_features=54)
 
     def _iter(self) -> Iterator[Example]:
-        rows = columns(self.path, [*FEATURES, "Cover_Type"], target="Cover_Type")
+        rows = csv_rows(self.path, [*FEATURES, "Cover_Type"], target="Cover_Type")
         return binary(rows, positive={"2"})

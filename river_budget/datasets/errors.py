@@ -4,4 +4,4 @@ __all__ = ["DatasetError"]
 
 
 class DatasetError(OSError):
-    """A data set cannot be had. The message tells why, and what can be done about it."""
+    """A data set is not available. The message states the reason and a remedy."""

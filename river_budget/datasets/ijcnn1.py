@@ -4,15 +4,16 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, libsvm
+from river_budget.datasets.rows import Example, binary, libsvm_rows
 
 __all__ = ["IJCNN1"]
 
 
 class IJCNN1(PublishedDataset):
-    """The first problem of the IJCNN 2001 challenge, with 22 features: whether an engine misfires.
+    """Problem 1 of the IJCNN 2001 challenge: does an engine misfire? 22 features.
 
-    The 49,990 and 91,701 rows are those of the Tightest paper [^1], in the winner's encoding.
+    The 49,990 training rows and 91,701 test rows are those of the Tightest paper [^1], in the
+    encoding of the challenge's winner.
 
     Parameters
     ----------
@@ -43,4 +44,4 @@ class IJCNN1(PublishedDataset):
         super().__init__(FILES["IJCNN1"], part, n_features=22, sparse=True)
 
     def _iter(self) -> Iterator[Example]:
-        return binary(libsvm(self.path), positive={1})
+        return binary(libsvm_rows(self.path), positive={1})

@@ -5,23 +5,23 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, columns
+from river_budget.datasets.rows import Example, binary, csv_rows
 
 __all__ = ["Letter"]
 
 N_TRAIN = 16_000
 
-MEASURES = [
+FEATURES = [
     "x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar", "y2bar", "xybar",
     "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx",
 ]  # fmt: skip
 
 
 class Letter(PublishedDataset):
-    """Capital letters of 20 fonts, as 16 numbers each: the alphabet's second half against its first.
+    """Capital letters in 20 fonts, 16 features: N to Z (positive) against A to M.
 
-    Positive are the last 13 letters. The first 16,000 rows are the training part, as their donor
-    took them and as in the Tightest paper [^1]; both parts are in one file.
+    The first 16,000 rows are the training part, as the donor of the data used them and as in the
+    Tightest paper [^1]. Both parts are in one file.
 
     Parameters
     ----------
@@ -55,5 +55,5 @@ class Letter(PublishedDataset):
         self._range = start, stop
 
     def _iter(self) -> Iterator[Example]:
-        rows = columns(self.path, ["letter", *MEASURES], target="letter")
+        rows = csv_rows(self.path, ["letter", *FEATURES], target="letter")
         return binary(itertools.islice(rows, *self._range), positive=set("NOPQRSTUVWXYZ"))

@@ -14,34 +14,34 @@ __all__ = ["load"]
 
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a local copy of a data set.
+    """Return the arrays of a local copy of a data set, the file `NAME.npz`.
 
-    It is the file `NAME.npz`, with `X_train`, `y_train`, `X_test` and `y_test` where the publisher
-    has a split, and else `X` and `y`; there may be others.
+    It has `X_train`, `y_train`, `X_test` and `y_test` if the publisher splits the data set,
+    otherwise `X` and `y`; it may have other arrays too.
 
     Parameters
     ----------
     name
-        Name of the set, such as "adult_a9a".
+        Name of the data set, such as "adult_a9a".
     data_dir
-        Folder of the files; by default the one that the environment variable `RIVER_BUDGET_DATA`
-        names.
+        Directory of the files; by default the value of the environment variable
+        `RIVER_BUDGET_DATA`.
 
     Raises
     ------
     DatasetError
-        If there is no such folder or file, or it holds no arrays.
+        If there is no such directory or file, or the file is not an archive of arrays.
 
     """
-    folder = data_dir or os.environ.get("RIVER_BUDGET_DATA")
-    if not folder:
+    directory = data_dir or os.environ.get("RIVER_BUDGET_DATA")
+    if not directory:
         raise DatasetError(
-            f"{name}.npz is looked for in the folder that RIVER_BUDGET_DATA names, and it is not set"
+            f"no directory to read {name}.npz from: pass data_dir or set RIVER_BUDGET_DATA"
         )
-    path = Path(folder, f"{name}.npz")
+    path = Path(directory, f"{name}.npz")
     if not path.is_file():
-        there = ", ".join(sorted(other.stem for other in Path(folder).glob("*.npz"))) or "no sets"
-        raise DatasetError(f"{path} is absent; the folder has {there}")
+        found = ", ".join(sorted(other.stem for other in path.parent.glob("*.npz"))) or "none"
+        raise DatasetError(f"{path} does not exist; data sets in this directory: {found}")
     try:
         with np.load(path) as archive:
             return {key: archive[key] for key in archive.files}

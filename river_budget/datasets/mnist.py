@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, libsvm
+from river_budget.datasets.rows import Example, binary, libsvm_rows
 
 __all__ = ["MNIST", "mnist_splits"]
 
-# How often each digit occurs.
+# Number of rows of each digit.
 COUNTS = {
     "train": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
     "test": [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
@@ -17,11 +17,11 @@ COUNTS = {
 
 
 class MNIST(PublishedDataset):
-    """Handwritten digits of 28 by 28 pixels from 0 to 255: a group of digits against another.
+    """Handwritten digits, 28 by 28 pixels from 0 to 255: one group of digits against another.
 
-    By default it is 8 against 3, the task of the Tightest paper [^1]. The tasks of the Forgetron
-    paper [^2] are in `mnist_splits`. Digits of neither group are left out. Pixels are counted from 1,
-    row by row, and those after the 780th are never inked.
+    The default is 8 against 3, the task of the Tightest paper [^1]; `mnist_splits` yields the tasks
+    of the Forgetron paper [^2]. Digits in neither group are left out. Pixels are numbered from 1,
+    row by row; pixels 781 to 784 are always 0.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class MNIST(PublishedDataset):
     Raises
     ------
     ValueError
-        If there is no such part, or the groups are no digits, or share one.
+        If there is no such part, or the groups are not non-empty groups of distinct digits.
 
     Examples
     --------
@@ -62,10 +62,10 @@ class MNIST(PublishedDataset):
         part: str = "train",
     ):
         digits = [*positive, *negative]
-        once = len(set(digits)) == len(digits)
-        if not (positive and negative and once and set(digits) <= set(range(10))):
+        distinct = len(set(digits)) == len(digits)
+        if not (positive and negative and distinct and set(digits) <= set(range(10))):
             raise ValueError(
-                "positive and negative must be digits, and no digit twice, "
+                "positive and negative must be non-empty groups of distinct digits, "
                 f"got {positive!r} and {negative!r}"
             )
         super().__init__(FILES["MNIST"], part, n_features=780, sparse=True)
@@ -74,14 +74,14 @@ class MNIST(PublishedDataset):
         self.negative = negative
 
     def _iter(self) -> Iterator[Example]:
-        return binary(libsvm(self.path), self.positive, self.negative)
+        return binary(libsvm_rows(self.path), self.positive, self.negative)
 
 
 def mnist_splits() -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Yield the 126 ways to split the ten digits in two fives, in a fixed order.
+    """Yield the 126 splits of the ten digits into two groups of five, in a fixed order.
 
-    Each is a pair of the positive and the negative digits; 0 is always positive. The Forgetron paper
-    [^1] averages over all of them.
+    Each split is a pair of positive and negative digits; 0 is always positive. The Forgetron paper
+    [^1] averages over all splits.
 
     Examples
     --------

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, columns
+from river_budget.datasets.rows import Example, binary, csv_rows
 
 __all__ = ["Pendigits"]
 
-POINTS = [f"{axis}{n}" for n in range(1, 9) for axis in "xy"]
+COORDINATES = [f"{axis}{n}" for n in range(1, 9) for axis in "xy"]
 
 
 class Pendigits(PublishedDataset):
-    """Digits written with a pen, as 8 points of its way: round against not round.
+    """Handwritten digits, as the coordinates of 8 points on the pen's path: round digits or not.
 
-    Positive are the digits 3, 6, 8, 9 and 0, as in the Tightest paper [^1].
+    The positive class is the digits 3, 6, 8, 9 and 0, as in the Tightest paper [^1].
 
     Parameters
     ----------
@@ -45,5 +45,5 @@ class Pendigits(PublishedDataset):
         super().__init__(FILES["Pendigits"], part, n_features=16)
 
     def _iter(self) -> Iterator[Example]:
-        rows = columns(self.path, [*POINTS, "digit"], target="digit")
+        rows = csv_rows(self.path, [*COORDINATES, "digit"], target="digit")
         return binary(rows, positive=set("36890"))

@@ -1,4 +1,4 @@
-"""Rows of text files as dicts, and binary tasks of their classes."""
+"""Readers of text files, and binary tasks made of their classes."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import Any
 
 from river import stream
 
-__all__ = ["Example", "binary", "columns", "libsvm"]
+__all__ = ["Example", "binary", "csv_rows", "libsvm_rows"]
 
 Example = tuple[dict[str, float], bool]
 
 
-def libsvm(path: Path) -> Iterator[tuple[dict[str, float], float]]:
-    """Yield the rows of a file in LIBSVM's format; its blanks may be of any length."""
+def libsvm_rows(path: Path) -> Iterator[tuple[dict[str, float], float]]:
+    """Yield the rows of a LIBSVM file, separated by any amount of white space."""
     with path.open() as lines:
         clean = (" ".join(line.split()) for line in lines if not line.isspace())
         rows: Iterator[Any] = stream.iter_libsvm(clean)  # type: ignore[arg-type]
         yield from rows
 
 
-def columns(
-    path: Path, names: Sequence[str], target: str, texts: Collection[str] = ()
+def csv_rows(
+    path: Path, names: Sequence[str], target: str, categorical: Collection[str] = ()
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the rows of a file of values with commas, which has no heading.
+    """Yield the rows of a CSV file without a header; columns are numeric by default.
 
     Parameters
     ----------
     path
         The file.
     names
-        The names of all columns.
+        Names of all columns.
     target
-        The name of the column with the class.
-    texts
-        The names of the columns that hold no numbers.
+        Name of the column with the class.
+    categorical
+        Names of the feature columns to keep as strings.
 
     """
-    numbers: dict[Any, Any] = dict.fromkeys(set(names) - {target, *texts}, float)
+    numbers: dict[Any, Any] = dict.fromkeys(set(names) - {target, *categorical}, float)
     with path.open() as lines:
         rows: Iterator[Any] = stream.iter_csv(
             (line for line in lines if not line.isspace()),  # type: ignore[arg-type]
@@ -55,7 +55,7 @@ def binary(
     positive: Collection[Any],
     negative: Collection[Any] | None = None,
 ) -> Iterator[Example]:
-    """Yield the rows of two groups of classes; by default all that are not positive are negative."""
+    """Yield the rows of two groups of classes; by default, every class is positive or negative."""
     for x, y in rows:
         if y in positive:
             yield x, True

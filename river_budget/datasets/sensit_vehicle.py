@@ -4,16 +4,16 @@ from collections.abc import Collection, Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, libsvm
+from river_budget.datasets.rows import Example, binary, libsvm_rows
 
 __all__ = ["SensITVehicle"]
 
 
 class SensITVehicle(PublishedDataset):
-    """Vehicles that sensors on a road heard and felt, with 100 features (combined).
+    """Vehicle types from acoustic and seismic sensors at a road, 100 features (combined).
 
-    The training part is that of the Projectron paper [^1], which does not tell how its three classes
-    became two: the third against the others is a choice made here.
+    The training part is the one of the Projectron paper [^1], which does not state how it turns the
+    three classes into two. The default here is class 3 against the others.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class SensITVehicle(PublishedDataset):
     Raises
     ------
     ValueError
-        If there is no such part, or no such task.
+        If there is no such part, or `positive` is not one or two of the classes.
 
     Examples
     --------
@@ -51,4 +51,4 @@ class SensITVehicle(PublishedDataset):
         self.positive = positive
 
     def _iter(self) -> Iterator[Example]:
-        return binary(libsvm(self.path), self.positive)
+        return binary(libsvm_rows(self.path), self.positive)

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 from river_budget.datasets.files import FILES
 from river_budget.datasets.remote import PublishedDataset
-from river_budget.datasets.rows import Example, binary, libsvm
+from river_budget.datasets.rows import Example, binary, libsvm_rows
 
 __all__ = ["USPS"]
 
-# LIBSVM's class of a digit is the digit plus 1.
+# In LIBSVM's file, the class of a digit is the digit plus 1.
 ROUND = {digit + 1 for digit in (3, 6, 8, 9, 0)}
 
 
 class USPS(PublishedDataset):
-    """Handwritten digits of the US postal service, 16 by 16 pixels: round against not round.
+    """Handwritten digits of the US Postal Service, 16 by 16 pixels: round digits or not.
 
-    Positive are the digits 3, 6, 8, 9 and 0, as in the Tightest paper [^1].
+    The positive class is the digits 3, 6, 8, 9 and 0, as in the Tightest paper [^1].
 
     Parameters
     ----------
@@ -46,4 +46,4 @@ class USPS(PublishedDataset):
         super().__init__(FILES["USPS"], part, n_features=256, sparse=True)
 
     def _iter(self) -> Iterator[Example]:
-        return binary(libsvm(self.path), positive=ROUND)
+        return binary(libsvm_rows(self.path), positive=ROUND)

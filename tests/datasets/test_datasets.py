@@ -498,7 +498,7 @@ def test_repr(monkeypatch, tmp_path):
 )
 def test_invalid_groups_of_digits(positive, negative):
     with pytest.raises(
-        ValueError, match="positive and negative must be digits, and no digit twice"
+        ValueError, match="positive and negative must be non-empty groups of distinct digits"
     ):
         datasets.MNIST(positive, negative)
 
@@ -535,12 +535,12 @@ def test_local_arrays_that_do_not_exist(monkeypatch, tmp_path):
     monkeypatch.delenv("RIVER_BUDGET_DATA", raising=False)
     with pytest.raises(datasets.DatasetError, match="RIVER_BUDGET_DATA"):
         datasets.load("toy")
-    with pytest.raises(datasets.DatasetError, match=r"toy.npz is absent; the folder has no sets"):
+    with pytest.raises(datasets.DatasetError, match=r"toy.npz does not exist; .* directory: none"):
         datasets.load("toy", tmp_path / "nowhere")
     np.savez(tmp_path / "one.npz", X=[1])
     np.savez(tmp_path / "other.npz", X=[1])
     with pytest.raises(
-        datasets.DatasetError, match=r"toy.npz is absent; the folder has one, other"
+        datasets.DatasetError, match=r"toy.npz does not exist; .* directory: one, other"
     ):
         datasets.load("toy", tmp_path)
 
