@@ -79,7 +79,8 @@ def reproduce(
 
 def _imported() -> Any:
     try:
-        from river_budget.reproduce import EXPERIMENTS, run
+        from river_budget.reproduce import run
+        from river_budget.reproduce.papers import EXPERIMENTS
     except ModuleNotFoundError as error:
         raise typer.BadParameter(
             f"reproduce needs {error.name}: pip install 'river-budget[reproduce]'"

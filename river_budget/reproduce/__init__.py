@@ -1,16 +1,12 @@
-"""The papers' tables and figures, with our figures beside theirs."""
+"""The papers' tables and figures, with our figures beside theirs.
+
+`published` reads the papers' figures, a module for each paper produces ours, and `papers` lists those
+modules. Only they need the packages of the extra `reproduce`.
+"""
 
 from __future__ import annotations
 
-from .cells import Cell, Table
-from .runner import Experiment, Task, run
+from river_budget.reproduce.cells import Cell, Table, verdict
+from river_budget.reproduce.runner import Experiment, Task, run
 
-from . import forgetron, projectron, tightest  # isort: skip
-
-__all__ = ["EXPERIMENTS", "Cell", "Experiment", "Table", "Task", "run"]
-
-EXPERIMENTS: dict[str, Experiment] = {
-    "projectron": projectron.EXPERIMENT,
-    "tightest": tightest.EXPERIMENT,
-    "forgetron": forgetron.EXPERIMENT,
-}
+__all__ = ["Cell", "Experiment", "Table", "Task", "run", "verdict"]

@@ -1,4 +1,4 @@
-"""A figure of ours beside the published one."""
+"""Our figures beside the published ones."""
 
 from __future__ import annotations
 
@@ -7,67 +7,83 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["Cell", "Table"]
+from river_budget.reproduce.published import Published
 
-# A mean lies within the spread if it is no further from the paper's than so many deviations, the larger
-# of theirs and ours.
-DEVIATIONS = 2.0
+__all__ = ["Cell", "Table", "verdict"]
+
+N_STANDARD_DEVIATIONS = 2.0
+
+
+def verdict(
+    values: Sequence[float], published: Published, *, bigger_is_better: bool = False
+) -> str:
+    """Return whether the mean of our repeats is 'within' the spread of the published one.
+
+    It is if the two differ by at most two standard deviations, the larger of the paper's and ours.
+    Otherwise ours is 'better' or 'worse'.
+
+    Parameters
+    ----------
+    values
+        Our repeats.
+    published
+        The paper's figure.
+    bigger_is_better
+        Whether a larger value is better.
+
+    """
+    difference = float(np.mean(values)) - published.mean
+    if abs(difference) <= N_STANDARD_DEVIATIONS * max(published.sd, sample_sd(values)):
+        return "within"
+    return "better" if (difference > 0) == bigger_is_better else "worse"
+
+
+def sample_sd(values: Sequence[float]) -> float:
+    """Return the sample standard deviation; 0 for a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One figure of a table: its repeats, and what was published.
+    """One cell of a table.
 
     Attributes
     ----------
     row, column
-        Where it stands.
+        Its position.
     values
         Our repeats.
     published
-        Mean and deviation of the paper, or None.
+        The paper's figure, or None.
     bigger_is_better
-        Whether a larger value is a better one.
+        Whether a larger value is better.
 
     """
 
     row: str
     column: str
     values: tuple[float, ...]
-    published: tuple[float, float] | None
+    published: Published | None
     bigger_is_better: bool
 
     @property
-    def mean(self) -> float:
-        """Mean of our repeats."""
-        return float(np.mean(self.values))
-
-    @property
-    def deviation(self) -> float:
-        """Their sample standard deviation; 0 of a single one."""
-        return float(np.std(self.values, ddof=1)) if len(self.values) > 1 else 0.0
-
-    @property
     def verdict(self) -> str:
-        """'within' the spread of the paper's figure and ours, or 'better' or 'worse' than it."""
+        """How our mean compares with the paper's; empty if there is none."""
         if self.published is None:
             return ""
-        theirs, spread = self.published
-        if abs(self.mean - theirs) <= DEVIATIONS * max(spread, self.deviation):
-            return "within"
-        return "better" if (self.mean > theirs) == self.bigger_is_better else "worse"
+        return verdict(self.values, self.published, bigger_is_better=self.bigger_is_better)
 
     def __str__(self) -> str:
-        ours = f"{self.mean:.2f} ± {self.deviation:.2f}"
+        ours = f"{np.mean(self.values):.2f} ± {sample_sd(self.values):.2f}"
         if self.published is None:
             return ours
-        theirs, spread = self.published
-        return f"{ours} ({theirs:.2f} ± {spread:.2f}) {self.verdict}"
+        theirs = f"{self.published.mean:.2f} ± {self.published.sd:.2f}"
+        return f"{ours} ({theirs}) {self.verdict}"
 
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Cells by row and column, under a title."""
+    """Cells by row and column, with a title."""
 
     title: str
     cells: tuple[Cell, ...]
@@ -76,7 +92,7 @@ class Table:
         return "\n".join([f"### {self.title}", "", *self._lines()])
 
     def _lines(self) -> list[str]:
-        """Return a table in Markdown."""
+        """Return the table in Markdown."""
         rows = list(dict.fromkeys(cell.row for cell in self.cells))
         columns = list(dict.fromkeys(cell.column for cell in self.cells))
         texts = {(cell.row, cell.column): str(cell) for cell in self.cells}

@@ -1,20 +1,27 @@
-"""The papers' data sets by the papers' names, as arrays."""
+"""The papers' data sets as arrays, by the names that the papers use."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from river_budget import datasets, synth
-from river_budget.published import TIGHTEST_DATA_SETS
+from river_budget.reproduce.published import tightest_data_sets
 
 __all__ = ["Split", "download", "has", "load", "sparse_training_part", "split"]
 
-# Training examples and whether each is positive, then those to test on.
-Split = tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any], NDArray[np.bool_]]
+
+class Split(NamedTuple):
+    """Training and test examples, and whether each is positive."""
+
+    X_train: NDArray[Any]
+    y_train: NDArray[np.bool_]
+    X_test: NDArray[Any]
+    y_test: NDArray[np.bool_]
+
 
 FILES = {
     "Adult9": "adult_a9a",
@@ -30,7 +37,7 @@ FILES = {
     "census-income": "census_income_kdd_testpart",
 }
 
-# Labels of the positive class, where they are not above 0.
+# Labels of the positive class where it is not the labels above 0.
 POSITIVE = {
     "MNIST": [8],
     "Pendigits": [0, 3, 6, 8, 9],
@@ -39,9 +46,8 @@ POSITIVE = {
     "Waveform": [1, 2],
 }
 
-
-# Sets whose published parts are the papers': a download does as well as a file.
-PUBLISHED: dict[str, type[Any]] = {
+# Data sets whose publisher's training and test part are the paper's, so that they can be downloaded.
+DOWNLOADS: dict[str, type[Any]] = {
     "IJCNN": datasets.IJCNN1,
     "Letter": datasets.Letter,
     "Pendigits": datasets.Pendigits,
@@ -51,33 +57,33 @@ PUBLISHED: dict[str, type[Any]] = {
 PARTS = ("train", "test")
 
 
-def has(data_set: str, folder: Path | None) -> bool:
-    """Tell whether a data set is in a folder, or was downloaded."""
-    if folder is not None and data_set in FILES and _path(data_set, folder).exists():
+def has(data_set: str, directory: Path | None) -> bool:
+    """Tell whether a data set is in the directory or downloaded."""
+    if directory is not None and data_set in FILES and _path(data_set, directory).exists():
         return True
-    return data_set in PUBLISHED and all(PUBLISHED[data_set](part=p).is_downloaded for p in PARTS)
+    return data_set in DOWNLOADS and all(DOWNLOADS[data_set](part=p).is_downloaded for p in PARTS)
 
 
-def download(folder: Path | None) -> None:
-    """Download, into River's own folder, the sets that a download does for and that are not there.
+def download(directory: Path | None) -> None:
+    """Download the missing data sets that have a publisher to River's data directory.
 
     Raises
     ------
     DatasetError
-        If one cannot be had.
+        If a download fails.
 
     """
-    for data_set, published in PUBLISHED.items():
-        if not has(data_set, folder):
+    for data_set, stream in DOWNLOADS.items():
+        if not has(data_set, directory):
             for part in PARTS:
-                published(part=part).download()
+                stream(part=part).download()
 
 
-def load(data_set: str, folder: Path | None) -> dict[str, NDArray[Any]]:
+def load(data_set: str, directory: Path | None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a data set."""
-    if folder is not None and _path(data_set, folder).exists():
-        return datasets.load(FILES[data_set], folder)
-    parts = {part: list(PUBLISHED[data_set](part=part)) for part in PARTS}
+    if directory is not None and _path(data_set, directory).exists():
+        return datasets.load(FILES[data_set], directory)
+    parts = {part: list(DOWNLOADS[data_set](part=part)) for part in PARTS}
     names = list(dict.fromkeys(name for x, _ in parts["train"] for name in x))
     return {f"X_{part}": _dense(rows, names) for part, rows in parts.items()} | {
         f"y_{part}": np.array([1 if y else -1 for _, y in rows]) for part, rows in parts.items()
@@ -88,28 +94,28 @@ def _dense(rows: list[Any], names: list[Any]) -> NDArray[Any]:
     return np.array([[x.get(name, 0.0) for name in names] for x, _ in rows])
 
 
-def _path(data_set: str, folder: Path) -> Path:
-    return folder / f"{FILES[data_set]}.npz"
+def _path(data_set: str, directory: Path) -> Path:
+    return directory / f"{FILES[data_set]}.npz"
 
 
-def sparse_training_part(data_set: str, folder: Path | None) -> list[Any]:
-    """Return training examples as dicts of what is not 0."""
-    arrays = load(data_set, folder)
+def sparse_training_part(data_set: str, directory: Path | None) -> list[Any]:
+    """Return the training examples as dicts of their nonzero features."""
+    arrays = load(data_set, directory)
     return [
         ({j: float(row[j]) for j in np.flatnonzero(row).tolist()}, label > 0)
         for row, label in zip(arrays["X_train"], arrays["y_train"].tolist(), strict=True)
     ]
 
 
-def split(data_set: str, seed: int, folder: Path | None) -> Split:
-    """Return training and test part; where the paper draws them, each seed draws its own."""
+def split(data_set: str, seed: int, directory: Path | None) -> Split:
+    """Return the training and test part; where the paper samples them, each seed gives a new sample."""
     if data_set == "NCheckerb":
         return _checkerboard(seed)
-    arrays = load(data_set, folder)
+    arrays = load(data_set, directory)
     if "X" in arrays:
-        return _drawn(data_set, arrays, seed)
+        return _sampled(data_set, arrays, seed)
     parts: list[Any] = []
-    for part in ["train", "test"]:
+    for part in PARTS:
         X, labels = arrays[f"X_{part}"], arrays[f"y_{part}"]
         kept = np.ones(len(X), bool)
         if f"complete_{part}" in arrays:
@@ -117,7 +123,7 @@ def split(data_set: str, seed: int, folder: Path | None) -> Split:
         if data_set == "MNIST":
             kept = np.isin(labels, [3, 8])
         parts += [X[kept].astype(float), _is_positive(data_set, labels[kept])]
-    return tuple(parts)
+    return Split(*parts)
 
 
 def _is_positive(data_set: str, labels: NDArray[Any]) -> NDArray[np.bool_]:
@@ -126,20 +132,20 @@ def _is_positive(data_set: str, labels: NDArray[Any]) -> NDArray[np.bool_]:
     return labels > 0
 
 
-def _drawn(data_set: str, arrays: dict[str, NDArray[Any]], seed: int) -> Split:
-    n_train, n_test, *_ = TIGHTEST_DATA_SETS[data_set]
+def _sampled(data_set: str, arrays: dict[str, NDArray[Any]], seed: int) -> Split:
+    sizes = tightest_data_sets()[data_set]
     X, y = arrays["X"], _is_positive(data_set, arrays["y"])
     order = np.random.default_rng(seed).permutation(len(X))
-    train, test = order[:n_train], order[n_train : n_train + n_test]
-    return X[train].astype(float), y[train], X[test].astype(float), y[test]
+    train, test, _ = np.split(order, [sizes.n_train, sizes.n_train + sizes.n_test])
+    return Split(X[train].astype(float), y[train], X[test].astype(float), y[test])
 
 
 def _checkerboard(seed: int) -> Split:
-    n_train, n_test, *_ = TIGHTEST_DATA_SETS["NCheckerb"]
-    noisy = synth.NoisyCheckerboard(n_train, seed=2 * seed)
-    clean = synth.NoisyCheckerboard(n_test, noise=0.0, seed=2 * seed + 1)
+    sizes = tightest_data_sets()["NCheckerb"]
+    noisy = synth.NoisyCheckerboard(sizes.n_train, seed=2 * seed)
+    clean = synth.NoisyCheckerboard(sizes.n_test, noise=0.0, seed=2 * seed + 1)
     parts: list[Any] = []
     for stream in [noisy, clean]:
         pairs = list(stream)
         parts += [np.array([list(x.values()) for x, _ in pairs]), np.array([y for _, y in pairs])]
-    return tuple(parts)
+    return Split(*parts)

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 import river_budget as rb
 from river_budget import plots, synth
 from river_budget.base import Machine
-from river_budget.published import PROJECTRON_DATA_SETS, PROJECTRON_MISTAKES, PROJECTRON_SUPPORT
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
+from river_budget.reproduce.published import Setting, projectron_data_sets, projectron_results
 from river_budget.reproduce.runner import Experiment, Results, Task, under
 from river_budget.theory import bounds
 
@@ -22,8 +22,12 @@ __all__ = ["EXPERIMENT"]
 N_ORDERS = 5
 N_POINTS = 100
 
-# The figures' data set and budget, with the algorithms that have none.
-CURVES = ("Adult9", (1500, None))
+# The budget of a quick run on data sets that are not synthetic.
+QUICK_BUDGET = 1500
+
+# What the figures show.
+FIGURE_DATA_SET = "Adult9"
+FIGURE_BUDGETS = (1500, None)
 
 TABLES = {"Adult9": "Table 1", "Vehicle": "Table 2", "Synthetic": "Table 3"}
 
@@ -43,12 +47,12 @@ def model(algorithm: str, budget: int | None, kernel: rb.kernels.Kernel, seed: i
 
 
 def one_order(
-    data_set: str, algorithm: str, budget: int | None, seed: int, folder: Path | None
+    data_set: str, algorithm: str, budget: int | None, seed: int, directory: Path | None
 ) -> dict[str, Any]:
-    """Return mistakes in percent, support size, and both over time, of one order."""
-    rows = examples(data_set, seed, folder)
-    _, width, _ = PROJECTRON_DATA_SETS[data_set]
-    learner = model(algorithm, budget, rb.RBF(gamma=1 / (2 * width)), seed)
+    """Return mistakes in percent and support size of one order, at its end and over time."""
+    rows = examples(data_set, seed, directory)
+    kernel = rb.RBF(gamma=1 / (2 * projectron_data_sets()[data_set].sigma_squared))
+    learner = model(algorithm, budget, kernel, seed)
     order = np.random.default_rng(seed).permutation(len(rows))
     points = []
     for n, i in enumerate(order.tolist(), 1):
@@ -62,65 +66,67 @@ def one_order(
     }
 
 
-def examples(data_set: str, seed: int, folder: Path | None) -> list[Any]:
-    """Return a data set; each seed draws a synthetic one of its own."""
+def examples(data_set: str, seed: int, directory: Path | None) -> list[Any]:
+    """Return the examples of a data set; each seed gives a new sample of the synthetic one."""
     if data_set == "Synthetic":
         return list(synth.TwoGaussians(10_000, seed=seed))
-    return data.sparse_training_part(data_set, folder)
+    return data.sparse_training_part(data_set, directory)
 
 
-def tasks(folder: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], list[str]]:
-    found, missing = [], []
-    for data_set, cells in PROJECTRON_MISTAKES.items():
-        if data_set != "Synthetic" and not data.has(data_set, folder):
-            missing.append(f"{TABLES[data_set]}: {data_set} is not there")
-            continue
-        for algorithm, budget in cells:
-            if quick and (data_set != "Synthetic" and budget != 1500):
-                continue
-            found += [
-                Task(
-                    f"projectron/{data_set}/{algorithm}/{budget}/{seed}",
-                    one_order,
-                    (data_set, algorithm, budget, seed, folder),
-                )
-                for seed in range(1 if quick else N_ORDERS)
-            ]
-    return found, missing
+def tasks(directory: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], list[str]]:
+    missing = [s for s in TABLES if s != "Synthetic" and not data.has(s, directory)]
+    found = [
+        Task(
+            f"projectron/{data_set}/{algorithm}/{budget}/{seed}",
+            one_order,
+            (data_set, algorithm, budget, seed, directory),
+        )
+        for data_set, algorithm, budget in projectron_results()
+        if data_set not in missing
+        and (not quick or data_set == "Synthetic" or budget == QUICK_BUDGET)
+        for seed in range(1 if quick else N_ORDERS)
+    ]
+    return found, [f"{TABLES[data_set]}: {data_set} is not there" for data_set in missing]
 
 
 def tables(results: Results) -> list[Table]:
     made = []
-    for data_set, mistakes in PROJECTRON_MISTAKES.items():
-        cells: list[Cell] = []
-        for (algorithm, budget), published in mistakes.items():
-            runs = under(results, "projectron", data_set, algorithm, budget)
-            row = algorithm if budget is None else f"{algorithm}, B={budget}"
-            support = PROJECTRON_SUPPORT[data_set].get((algorithm, budget))
-            for column, key, figure in [
-                ("mistakes (%)", "mistakes", published), ("support", "support", support),
-            ]:  # fmt: skip
-                values = tuple(run[key] for run in runs)
-                if values:
-                    cells.append(Cell(row, column, values, figure, bigger_is_better=False))
+    for data_set, table in TABLES.items():
+        settings = [setting for setting in projectron_results() if setting.data_set == data_set]
+        cells = tuple(cell for setting in settings for cell in row(setting, results))
         if cells:
-            made.append(Table(f"Projectron paper, {TABLES[data_set]}: {data_set}", tuple(cells)))
+            made.append(Table(f"Projectron paper, {table}: {data_set}", cells))
     return made
 
 
-def draw(results: Results, folder: Path) -> dict[str, str]:
-    """Draw Figures 1 to 3: error and support size over time, and error over support size."""
-    data_set, budgets = CURVES
-    if not under(results, "projectron", data_set):
+def row(setting: Setting, results: Results) -> list[Cell]:
+    """Return the cells of a row; none if it was not run."""
+    runs = under(results, "projectron", *setting)
+    if not runs:
+        return []
+    title = (
+        setting.algorithm if setting.budget is None else f"{setting.algorithm}, B={setting.budget}"
+    )
+    published = projectron_results()[setting]
+    mistakes, support = (tuple(run[key] for run in runs) for key in ("mistakes", "support"))
+    return [
+        Cell(title, "mistakes (%)", mistakes, published.mistakes, bigger_is_better=False),
+        Cell(title, "support", support, published.support, bigger_is_better=False),
+    ]
+
+
+def draw(results: Results, directory: Path) -> dict[str, str]:
+    """Draw Figures 1 to 3: error and support size over time, and error by support size."""
+    if not under(results, "projectron", FIGURE_DATA_SET):
         return {}
     figure = Figure(figsize=(14, 4), layout="constrained")
     panels = figure.subplots(1, 3)
-    for algorithm, budget in PROJECTRON_MISTAKES[data_set]:
-        runs = under(results, "projectron", data_set, algorithm, budget)
-        if budget in budgets and runs:
+    for setting in projectron_results():
+        runs = under(results, "projectron", *setting)
+        if setting.data_set == FIGURE_DATA_SET and setting.budget in FIGURE_BUDGETS and runs:
             n, error, support = np.mean([run["curve"] for run in runs], axis=0).T
             for axes, x, y in zip(panels, [n, n, support], [error, support, error], strict=True):
-                axes.plot(x, y, label=algorithm, linewidth=1)
+                axes.plot(x, y, label=setting.algorithm, linewidth=1)
     panels[0].set(xlabel="examples", ylabel="online error (%)", ylim=(15, 30), title="Figure 1")
     panels[1].set(xlabel="examples", ylabel="support vectors", ylim=(0, 7000), title="Figure 2")
     panels[2].set(
@@ -128,8 +134,8 @@ def draw(results: Results, folder: Path) -> dict[str, str]:
         title="Figure 3",
     )  # fmt: skip
     panels[2].legend(fontsize="x-small")
-    figure.savefig(folder / "projectron.png", dpi=plots.DOTS_PER_INCH)
-    return {f"Projectron paper, Figures 1 to 3: {data_set}, B=1500": "projectron.png"}
+    figure.savefig(directory / "projectron.png", dpi=plots.DOTS_PER_INCH)
+    return {f"Projectron paper, Figures 1 to 3: {FIGURE_DATA_SET}, B=1500": "projectron.png"}
 
 
 EXPERIMENT = Experiment("Projectron paper", tasks, tables, draw)

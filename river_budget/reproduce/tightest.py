@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 import river_budget as rb
 from river_budget import plots
 from river_budget.base import Machine
-from river_budget.published import TIGHTEST_ALGORITHMS, TIGHTEST_DATA_SETS, TIGHTEST_TABLE_2
 from river_budget.reproduce import data
 from river_budget.reproduce.cells import Cell, Table
+from river_budget.reproduce.published import Setting, tightest_accuracies, tightest_data_sets
 from river_budget.reproduce.runner import Experiment, Results, Task, under
 
 __all__ = ["EXPERIMENT"]
@@ -24,8 +24,11 @@ N_REPEATS = 10
 BUDGETS = (20, 100, 500)
 FIGURE_BUDGET = 500
 
-# Sets on which Tighter^Full, whose removals take O(B N), is done within seconds; the others take minutes
-# to hours.
+# In the paper's order.
+ALGORITHMS = tuple(dict.fromkeys(setting.algorithm for setting in tightest_accuracies()))
+
+# Data sets on which Tighter^Full, whose removals take O(B N), takes seconds; on the others it takes
+# minutes to hours.
 FULL_SETS = ("Banana", "NCheckerb", "Pendigits", "Waveform")
 FULL = "TighterFull"
 
@@ -35,7 +38,7 @@ CURVE_BUDGET = 100
 
 
 def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> Machine:
-    """Return an algorithm by the paper's name of it."""
+    """Return an algorithm by its name in the table."""
     if algorithm == "KernelPerceptron":
         return rb.KernelPerceptron(kernel)
     if algorithm == "RandomizedBudgetPerceptron":
@@ -48,16 +51,15 @@ def model(algorithm: str, kernel: rb.kernels.Kernel, budget: int, seed: int) -> 
 
 def kernel_of(data_set: str) -> rb.RBF:
     """Return the kernel that the paper uses on a data set."""
-    *_, width = TIGHTEST_DATA_SETS[data_set]
-    return rb.RBF(gamma=1 / (2 * width))
+    return rb.RBF(gamma=1 / (2 * tightest_data_sets()[data_set].delta_squared))
 
 
-def one_repeat(data_set: str, seed: int, folder: Path | None) -> dict[str, float]:
+def one_repeat(data_set: str, seed: int, directory: Path | None) -> dict[str, float]:
     """Return test accuracies in percent after one pass, by algorithm and budget."""
-    frame, labels, test, truth = _frames(data_set, seed, folder)
+    frame, labels, test, truth = _frames(data_set, seed, directory)
     kernel = kernel_of(data_set)
     accuracies = {}
-    for algorithm in TIGHTEST_ALGORITHMS:
+    for algorithm in ALGORITHMS:
         if algorithm == FULL and data_set not in FULL_SETS:
             continue
         for budget in BUDGETS if algorithm != "KernelPerceptron" else [0]:
@@ -68,18 +70,19 @@ def one_repeat(data_set: str, seed: int, folder: Path | None) -> dict[str, float
     return accuracies
 
 
-def _frames(data_set: str, seed: int, folder: Path | None) -> tuple[Any, Any, Any, Any]:
+def _frames(data_set: str, seed: int, directory: Path | None) -> tuple[Any, Any, Any, Any]:
     """Return the scaled and shuffled training part, and the test part with its labels."""
-    X, y, X_test, y_test = data.split(data_set, seed, folder)
-    mean, deviation = X.mean(axis=0), X.std(axis=0)
-    deviation[deviation == 0] = 1.0
-    order = np.random.default_rng(1000 + seed).permutation(len(X))
-    train, test = (pd.DataFrame((part - mean) / deviation) for part in (X[order], X_test))
-    return train, pd.Series(y[order]), test, y_test
+    split = data.split(data_set, seed, directory)
+    mean, sd = split.X_train.mean(axis=0), split.X_train.std(axis=0)
+    sd[sd == 0] = 1.0
+    order = np.random.default_rng(1000 + seed).permutation(len(split.X_train))
+    train = pd.DataFrame((split.X_train[order] - mean) / sd)
+    test = pd.DataFrame((split.X_test - mean) / sd)
+    return train, pd.Series(split.y_train[order]), test, split.y_test
 
 
 def seconds(algorithm: str, n: int) -> float:
-    """Return the time to learn so many examples of a checkerboard."""
+    """Return the seconds to learn n examples of the checkerboard."""
     frame, labels, _, _ = _frames("NCheckerb", 0, None)
     learner = model(algorithm, kernel_of("NCheckerb"), CURVE_BUDGET, seed=0)
     learner.clone().learn_many(frame[:100], labels[:100])
@@ -88,14 +91,14 @@ def seconds(algorithm: str, n: int) -> float:
     return time.perf_counter() - start
 
 
-def tasks(folder: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], list[str]]:
+def tasks(directory: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], list[str]]:
     found, missing = [], []
-    for data_set in TIGHTEST_DATA_SETS:
-        if data_set != "NCheckerb" and not data.has(data_set, folder):
+    for data_set in tightest_data_sets():
+        if data_set != "NCheckerb" and not data.has(data_set, directory):
             missing.append(f"Table 2: {data_set} is not there")
         elif not quick or data_set in ("Banana", "NCheckerb", "Pendigits"):
             found += [
-                Task(f"tightest/{data_set}/{seed}", one_repeat, (data_set, seed, folder))
+                Task(f"tightest/{data_set}/{seed}", one_repeat, (data_set, seed, directory))
                 for seed in range(1 if quick else N_REPEATS)
             ]
     found += [
@@ -108,14 +111,14 @@ def tasks(folder: Path | None, quick: bool, n_splits: int) -> tuple[list[Task], 
 
 def tables(results: Results) -> list[Table]:
     made = []
-    for data_set in TIGHTEST_DATA_SETS:
+    for data_set in tightest_data_sets():
         repeats = under(results, "tightest", data_set)
         cells = []
-        for i, algorithm in enumerate(TIGHTEST_ALGORITHMS):
+        for algorithm in ALGORITHMS:
             for budget in BUDGETS:
                 key = f"{algorithm}/{0 if algorithm == 'KernelPerceptron' else budget}"
                 values = tuple(repeat[key] for repeat in repeats if key in repeat)
-                published = TIGHTEST_TABLE_2[budget][data_set][i]
+                published = tightest_accuracies()[Setting(data_set, algorithm, budget)]
                 if values:
                     cells.append(Cell(algorithm, f"B={budget}", values, published, True))
         if cells:
@@ -124,17 +127,17 @@ def tables(results: Results) -> list[Table]:
     return made
 
 
-def draw(results: Results, folder: Path) -> dict[str, str]:
-    """Draw Figure 2: hypotheses (a-h), and the time that the best two take (i)."""
+def draw(results: Results, directory: Path) -> dict[str, str]:
+    """Draw Figure 2: the hypotheses (a to h), and the learning time of the best two (i)."""
     frame, labels, _, _ = _frames("NCheckerb", 0, None)
     kernel = kernel_of("NCheckerb")
     models = {}
-    for algorithm in TIGHTEST_ALGORITHMS:
+    for algorithm in ALGORITHMS:
         models[algorithm] = model(algorithm, kernel, FIGURE_BUDGET, seed=0)
         models[algorithm].learn_many(frame, labels)
     title = f"NCheckerboard, B={FIGURE_BUDGET}"
     limits = (float(frame.min().min()), float(frame.max().max()))
-    plots.plot_decision_regions(models, (0, 1), limits, title, folder / "tightest.png")
+    plots.plot_decision_regions(models, (0, 1), limits, title, directory / "tightest.png")
 
     figure = Figure(figsize=(5, 3), layout="constrained")
     axes = figure.subplots()
@@ -146,7 +149,7 @@ def draw(results: Results, folder: Path) -> dict[str, str]:
         axes.plot(list(known), list(known.values()), "o-", label=algorithm)
     axes.set(xlabel="examples", ylabel="seconds", title=f"NCheckerboard, B={CURVE_BUDGET}")
     axes.legend()
-    figure.savefig(folder / "tightest-time.png", dpi=plots.DOTS_PER_INCH)
+    figure.savefig(directory / "tightest-time.png", dpi=plots.DOTS_PER_INCH)
     return {
         f"Tightest paper, Figure 2 (a) to (h): {title}": "tightest.png",
         "Tightest paper, Figure 2 (i): time to learn": "tightest-time.png",

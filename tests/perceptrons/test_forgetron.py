@@ -12,7 +12,7 @@ from traces import replay
 import river_budget as rb
 from river_budget import synth
 from river_budget.perceptrons.forgetron import _largest_phi, _psi
-from river_budget.published import PROJECTRON_MISTAKES
+from river_budget.reproduce.published import projectron_results
 
 
 def test_a_trace_by_hand():
@@ -72,7 +72,7 @@ def test_adult9_as_published(adult9, budget):
         for order in orders(len(adult9))
     ]
     assert np.mean(errors) == pytest.approx(
-        PROJECTRON_MISTAKES["Adult9"]["Forgetron", budget][0], abs=0.6
+        projectron_results()["Adult9", "Forgetron", budget].mistakes.mean, abs=0.6
     )
 
 

@@ -9,7 +9,7 @@ from traces import load, replay
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.published import PROJECTRON_MISTAKES
+from river_budget.reproduce.published import projectron_results
 
 
 def test_the_newcomer_takes_the_place_of_the_vector_drawn():
@@ -58,7 +58,7 @@ def test_replayed_against_the_projectron_authors_library():
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [1500, 3000])
 def test_adult9_as_published(adult9, budget):
-    published = PROJECTRON_MISTAKES["Adult9"]["RandomizedBudgetPerceptron", budget][0]
+    published = projectron_results()["Adult9", "RandomizedBudgetPerceptron", budget].mistakes.mean
     errors = [
         mistakes_percent(
             rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1 / 50), budget, seed=1), adult9, order

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib.resources
+import itertools
 import json
 from typing import ClassVar
 
@@ -9,8 +11,18 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-from river_budget.published import PROJECTRON_MISTAKES, TIGHTEST_TABLE_2
-from river_budget.reproduce import EXPERIMENTS, Cell, Table, Task, data, forgetron, run
+from river_budget.reproduce import (
+    Cell,
+    Table,
+    Task,
+    data,
+    forgetron,
+    published,
+    run,
+    tightest,
+)
+from river_budget.reproduce.papers import EXPERIMENTS
+from river_budget.reproduce.published import Published
 
 
 @pytest.mark.parametrize(
@@ -26,14 +38,15 @@ from river_budget.reproduce import EXPERIMENTS, Cell, Table, Task, data, forgetr
     ],
 )
 def test_verdicts(values, bigger_is_better, verdict):
-    assert Cell("row", "column", values, (80.0, 1.0), bigger_is_better).verdict == verdict
+    cell = Cell("row", "column", values, Published(80.0, 1.0), bigger_is_better)
+    assert cell.verdict == verdict
 
 
 def test_a_table_in_markdown():
     cells = (
-        Cell("a", "x", (1.0, 3.0), (2.0, 0.5), False),
+        Cell("a", "x", (1.0, 3.0), Published(2.0, 0.5), False),
         Cell("a", "y", (7.0,), None, False),
-        Cell("b", "y", (9.0,), (1.0, 0.0), False),
+        Cell("b", "y", (9.0,), Published(1.0, 0.0), False),
     )
     assert str(Table("Title", cells)).splitlines() == [
         "### Title",
@@ -53,7 +66,7 @@ def fail(n):
     raise ArithmeticError(n)
 
 
-def test_a_run_goes_on_where_it_was_stopped(tmp_path):
+def test_an_interrupted_run_resumes(tmp_path):
     done = []
     tasks = [Task("a", half, (1,)), Task("b", half, (2,))]
     assert run(tasks[:1], tmp_path / "new", 1, done.append) == {"a": 0.5}
@@ -66,13 +79,13 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path):
     assert (tmp_path / "new" / "results.jsonl").read_text().count('["c", 3.0]\n') == 1
 
 
-def test_what_was_done_before_a_failure_is_kept(tmp_path):
+def test_results_before_a_failure_are_kept(tmp_path):
     with pytest.raises(ArithmeticError):
         run([Task("a", half, (1,)), Task("b", fail, (2,))], tmp_path, 1)
     assert json.loads((tmp_path / "results.jsonl").read_text()) == ["a", 0.5]
 
 
-def test_tasks_have_names_of_their_own():
+def test_task_names_are_unique():
     for experiment in EXPERIMENTS.values():
         found, missing = experiment.tasks(None, False, 3)
         assert len({task.name for task in found}) == len(found)
@@ -87,8 +100,8 @@ def test_the_126_even_splits():
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Return a folder of small sets in the layout of the true ones."""
+def directory(tmp_path):
+    """Return a directory of small data sets in the format of the real ones."""
     rng = np.random.default_rng(1)
     X = (rng.random((400, 6)) < 0.4).astype(np.uint8)
     y = np.where(X[:, 0] ^ X[:, 1], 1, -1)
@@ -103,34 +116,34 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_tables_of_small_sets(folder):
+def test_tables_of_small_sets(directory):
     experiment = EXPERIMENTS["projectron"]
-    tasks, missing = experiment.tasks(folder, True, 1)
+    tasks, missing = experiment.tasks(directory, True, 1)
     assert missing == ["Table 2: Vehicle is not there"]
     chosen = [task for task in tasks if "Adult9" in task.name]
     results = {task.name: task.function(*task.arguments) for task in chosen}
     (table,) = experiment.tables(results)
     assert table.title == "Projectron paper, Table 1: Adult9"
     assert {cell.row for cell in table.cells} == {
-        f"{algorithm}, B=1500"
-        for algorithm, budget in PROJECTRON_MISTAKES["Adult9"]
-        if budget == 1500
+        f"{setting.algorithm}, B=1500"
+        for setting in published.projectron_results()
+        if setting.budget == 1500
     }
-    assert experiment.draw(results, folder)
-    assert (folder / "projectron.png").exists()
+    assert experiment.draw(results, directory)
+    assert (directory / "projectron.png").exists()
 
 
-def test_digits_in_two_fives(folder):
-    result = forgetron.one_run("MNIST", 0, "Forgetron", 50, None, folder)
+def test_a_split_of_the_digits(directory):
+    result = forgetron.one_run("MNIST", 0, "Forgetron", 50, None, directory)
     assert result["support"] <= 50
     assert 0 < result["mistakes"] < 20
 
 
-def test_splits_for_the_table_of_test_accuracies(folder):
-    X, y, X_test, _ = data.split("Adult9", 0, folder)
+def test_splits_for_the_table_of_test_accuracies(directory):
+    X, y, X_test, _ = data.split("Adult9", 0, directory)
     assert (len(X), len(X_test)) == (200, 25)
     assert y.dtype == bool
-    X, y, X_test, _ = data.split("MNIST", 0, folder)
+    X, y, X_test, _ = data.split("MNIST", 0, directory)
     assert (X[:, 8] > 0).tolist() == y.tolist()
     assert (X[:, [3, 8]] > 0).any(axis=1).all()
     X, y, X_test, _ = data.split("NCheckerb", 0, None)
@@ -138,37 +151,63 @@ def test_splits_for_the_table_of_test_accuracies(folder):
 
 
 class Downloaded:
-    """A published set whose parts came over the wire when they were asked for."""
+    """A data set whose parts are available once downloaded."""
 
-    there: ClassVar = set()
+    downloaded: ClassVar = set()
 
     def __init__(self, part):
         self.part = part
 
     @property
     def is_downloaded(self):
-        return self.part in self.there
+        return self.part in self.downloaded
 
     def download(self):
-        self.there.add(self.part)
+        self.downloaded.add(self.part)
 
     def __iter__(self):
         n = 3 if self.part == "train" else 2
         return iter([({"1": float(t), "3": 1.0}, t % 2 == 0) for t in range(n)])
 
 
-def test_a_download_does_as_well_as_a_file(monkeypatch, folder):
-    monkeypatch.setattr(data, "PUBLISHED", {"Letter": Downloaded})
-    assert not data.has("Letter", folder)
-    data.download(folder)
-    assert data.has("Letter", folder)
+def test_a_download_in_place_of_a_file(monkeypatch, directory):
+    monkeypatch.setattr(data, "DOWNLOADS", {"Letter": Downloaded})
+    assert not data.has("Letter", directory)
+    data.download(directory)
+    assert data.has("Letter", directory)
     assert data.has("Letter", None)
-    X, y, X_test, y_test = data.split("Letter", 0, folder)
+    X, y, X_test, y_test = data.split("Letter", 0, directory)
     assert X.tolist() == [[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]
     assert y.tolist() == [True, False, True]
     assert (len(X_test), y_test.tolist()) == (2, [True, False])
 
 
 def test_published_tables_have_all_cells():
-    assert all(len(cells) == 8 for table in TIGHTEST_TABLE_2.values() for cells in table.values())
-    assert [len(cells) for cells in PROJECTRON_MISTAKES.values()] == [12, 12, 12]
+    settings = published.projectron_results()
+    assert [setting.data_set for setting in settings] == [
+        data_set for data_set in published.projectron_data_sets() for _ in range(12)
+    ]
+    assert set(published.tightest_accuracies()) == set(
+        itertools.product(published.tightest_data_sets(), tightest.ALGORITHMS, tightest.BUDGETS)
+    )
+    assert set(published.tightest_support()) == set(published.tightest_data_sets())
+    assert set(published.forgetron_support()) == set(forgetron.BUDGETS)
+
+
+def test_published_figures():
+    results = published.projectron_results()
+    assert results["Adult9", "ProjectronPlusPlus", 3000] == ((20.16, 0.11), (1364.2, 4.76))
+    assert results["Synthetic", "Stoptron", 500] == ((21.96, 4.62), None)
+    assert published.projectron_data_sets()["Synthetic"] == (10_000, 0.5)
+    assert published.tightest_accuracies()["Waveform", "TightestPerceptron", 500] == (87.3, 0.6)
+    assert published.tightest_data_sets()["MNIST"] == (11_982, 1_984, 784, 392.0)
+    assert published.tightest_support()["Covertypes"] == 28_056
+    assert published.forgetron_support()["census-income"] == 14_626
+
+
+def test_every_published_table_has_a_source():
+    directory = importlib.resources.files(published)
+    sources = (directory / "README.md").read_text("utf-8")
+    tables = [file.name for file in directory.iterdir() if file.name.endswith(".csv")]
+    assert len(tables) == 8
+    assert all(f"`{table}`" in sources for table in tables)

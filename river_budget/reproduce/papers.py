@@ -1,0 +1,14 @@
+"""The papers by name."""
+
+from __future__ import annotations
+
+from river_budget.reproduce import forgetron, projectron, tightest
+from river_budget.reproduce.runner import Experiment
+
+__all__ = ["EXPERIMENTS"]
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "projectron": projectron.EXPERIMENT,
+    "tightest": tightest.EXPERIMENT,
+    "forgetron": forgetron.EXPERIMENT,
+}
