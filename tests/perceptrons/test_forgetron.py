@@ -12,6 +12,7 @@ from traces import replay
 import river_budget as rb
 from river_budget import synth
 from river_budget.perceptrons.forgetron import _largest_phi, _psi
+from river_budget.reproduce import verdict
 from river_budget.reproduce.published import projectron_results
 
 
@@ -71,9 +72,8 @@ def test_adult9_as_published(adult9, budget):
         mistakes_percent(rb.Forgetron(rb.RBF(gamma=1 / 50), budget), adult9, order)
         for order in orders(len(adult9))
     ]
-    assert np.mean(errors) == pytest.approx(
-        projectron_results()["Adult9", "Forgetron", budget].mistakes.mean, abs=0.6
-    )
+    published = projectron_results()["Adult9", "Forgetron", budget]
+    assert verdict(errors, published.mistakes) == "within"
 
 
 def round_the_cone(n_points, n_rounds=600):

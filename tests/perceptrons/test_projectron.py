@@ -8,8 +8,9 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from river_budget import synth
-from river_budget.theory import bounds
+from river_budget import bounds, synth
+from river_budget.reproduce import verdict
+from river_budget.reproduce.published import Published, projectron_results
 
 RBF = rb.RBF(gamma=1.0)
 U = bounds.forgetron_norm(1000)
@@ -51,11 +52,8 @@ def test_a_threshold_for_each_round_against_the_authors_library():
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("forgetron", "mistakes", "size", "spread"), [
-    (1500, 20.95, 1095, 40), (3000, 20.97, 1500, 60),
-])  # fmt: skip
-def test_adult9_as_published(adult9, forgetron, mistakes, size, spread):
+@pytest.mark.parametrize("forgetron", [1500, 3000])
+def test_adult9_as_published(adult9, forgetron):
     """Table 1 of the paper."""
     norm_bound = bounds.forgetron_norm(forgetron)
     models = [rb.Projectron(rb.RBF(gamma=1 / 50), norm_bound=norm_bound) for _ in range(5)]
@@ -63,18 +61,31 @@ def test_adult9_as_published(adult9, forgetron, mistakes, size, spread):
         mistakes_percent(model, adult9, order)
         for model, order in zip(models, orders(len(adult9)), strict=True)
     ]
-    assert np.mean(errors) == pytest.approx(mistakes, abs=0.5)
-    assert np.mean([model.n_support for model in models]) == pytest.approx(size, abs=spread)
+    published = projectron_results()["Adult9", "Projectron", forgetron]
+    assert verdict(errors, published.mistakes) == "within"
+    assert verdict([model.n_support for model in models], published.support) == "within"
 
 
-@pytest.mark.parametrize(("forgetron", "smallest", "largest"), [(1000, 100, 115), (500, 88, 105)])
-def test_two_gaussians_as_published(forgetron, smallest, largest):
-    """Table 3 of the paper."""
-    stream = list(synth.TwoGaussians(seed=1))
-    model = rb.Projectron(RBF, norm_bound=bounds.forgetron_norm(forgetron))
-    free = mistakes_percent(rb.KernelPerceptron(RBF), stream, range(10_000))
-    assert mistakes_percent(model, stream, range(10_000)) == pytest.approx(free, abs=0.6)
-    assert smallest <= model.n_support <= largest
+@pytest.mark.parametrize("forgetron", [1000, 500])
+def test_two_gaussians_as_published(forgetron):
+    """Table 3 of the paper: support vectors, and mistakes beyond the Perceptron's.
+
+    The paper's sample is not ours: on ours the Perceptron alone makes 0.9 points more mistakes, which
+    is outside the spread, and so does the Projectron.
+    """
+    norm_bound = bounds.forgetron_norm(forgetron)
+    excesses, sizes = [], []
+    for seed in range(5):
+        stream = list(synth.TwoGaussians(seed=seed))
+        model, free = rb.Projectron(RBF, norm_bound=norm_bound), rb.KernelPerceptron(RBF)
+        errors = [mistakes_percent(m, stream, range(len(stream))) for m in (model, free)]
+        excesses.append(errors[0] - errors[1])
+        sizes.append(model.n_support)
+    published = projectron_results()["Synthetic", "Projectron", forgetron]
+    perceptron = projectron_results()["Synthetic", "KernelPerceptron", None]
+    excess = published.mistakes.mean - perceptron.mistakes.mean
+    assert verdict(excesses, Published(excess, published.mistakes.sd)) == "within"
+    assert verdict(sizes, published.support) == "within"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from river_budget import synth
-from river_budget.theory import bounds
+from river_budget import bounds, synth
+from river_budget.reproduce import verdict
+from river_budget.reproduce.published import projectron_results
 
 
 def test_a_trace_by_hand():
@@ -67,9 +68,20 @@ def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adul
         assert models[0].n_support < models[1].n_support
 
 
-def test_two_gaussians_as_published():
-    model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), norm_bound=bounds.forgetron_norm(1000))
-    assert mistakes_percent(model, list(synth.TwoGaussians(seed=1)), range(10_000)) < 15
+# At a budget of 500 the paper has 98.6 support vectors, ours has fewer: 92.4. The paper's text does not
+# agree with its figure either: it says that Projectron++ has fewer than the Projectron, and both have 98.6.
+@pytest.mark.parametrize(("forgetron", "support"), [(1000, "within"), (500, "better")])
+def test_two_gaussians_as_published(forgetron, support):
+    """Table 3 of the paper."""
+    norm_bound = bounds.forgetron_norm(forgetron)
+    models = [rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), norm_bound=norm_bound) for _ in range(5)]
+    errors = [
+        mistakes_percent(model, list(synth.TwoGaussians(seed=seed)), range(10_000))
+        for seed, model in enumerate(models)
+    ]
+    published = projectron_results()["Synthetic", "ProjectronPlusPlus", forgetron]
+    assert verdict(errors, published.mistakes) == "within"
+    assert verdict([model.n_support for model in models], published.support) == support
 
 
 def test_margins_so_small_that_their_squares_vanish():

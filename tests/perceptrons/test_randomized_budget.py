@@ -9,6 +9,7 @@ from traces import load, replay
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.reproduce import verdict
 from river_budget.reproduce.published import projectron_results
 
 
@@ -58,11 +59,11 @@ def test_replayed_against_the_projectron_authors_library():
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", [1500, 3000])
 def test_adult9_as_published(adult9, budget):
-    published = projectron_results()["Adult9", "RandomizedBudgetPerceptron", budget].mistakes.mean
     errors = [
         mistakes_percent(
             rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1 / 50), budget, seed=1), adult9, order
         )
         for order in orders(len(adult9))
     ]
-    assert np.mean(errors) == pytest.approx(published, abs=0.6)
+    published = projectron_results()["Adult9", "RandomizedBudgetPerceptron", budget]
+    assert verdict(errors, published.mistakes) == "within"
