@@ -1,4 +1,4 @@
-"""Runs of many tasks over processes, which go on where they were stopped."""
+"""Runs of many tasks in several processes; an interrupted run resumes where it stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from river_budget.reproduce.cells import Table
 
 __all__ = ["Experiment", "Results", "Task", "run", "under"]
 
-# What each task returned, by its name.
+# The result of each task by the name of the task.
 Results = dict[str, Any]
 
 RESULTS_FILE = "results.jsonl"
@@ -21,14 +21,14 @@ RESULTS_FILE = "results.jsonl"
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A call of a function of a module, whose result is plain types.
+    """A call whose result can be written as JSON.
 
     Attributes
     ----------
     name
-        What tells it from all other tasks, in this run and in one that was stopped.
+        Unique among all tasks, and the same in every run.
     function, arguments
-        The call.
+        The call. Processes import the function, so it must be at the top level of a module.
 
     """
 
@@ -39,19 +39,20 @@ class Task:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """A part of a paper.
+    """The experiments of a paper.
 
     Attributes
     ----------
     title
-        What it is.
+        The paper.
     tasks
-        Takes the folder of the data, whether the run is to be quick, and the number of splits, and
-        returns the tasks whose data is there, and a note for each set whose data is not.
+        Takes the directory of the data sets, whether the run is quick, and the number of splits. Returns
+        the tasks whose data set is available, and a note for each data set that is not.
     tables
-        Takes the results, and returns the tables.
+        Takes the results and returns the tables.
     draw
-        Takes the results and a folder, draws pictures there, and returns their names by title.
+        Takes the results and a directory, draws the figures into it, and returns their file names by
+        title.
 
     """
 
@@ -63,38 +64,39 @@ class Experiment:
 
 def run(
     tasks: Sequence[Task],
-    folder: Path,
+    directory: Path,
     n_processes: int,
     after_task: Callable[[str], None] = lambda name: None,
 ) -> Results:
     """Run the tasks that have no result yet, and return the results of all.
 
-    A result is written as soon as it is there, so a run that is stopped loses only what it was at.
-    Results go by the names of their tasks: other data, or another version, takes another folder.
+    Each result is written when its task ends, so an interrupted run loses only the unfinished tasks.
+    Results are found by the names of their tasks: use another directory for other data or another
+    version.
 
     Parameters
     ----------
     tasks
         The tasks.
-    folder
-        Where results are kept; it is made if there is none.
+    directory
+        The directory of the results; created if it does not exist.
     n_processes
-        Number of processes.
+        The number of processes.
     after_task
-        Called with the name of each task when it has a result.
+        Called with the name of each task once its result is known.
 
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / RESULTS_FILE
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / RESULTS_FILE
     known = dict(_read(path)) if path.exists() else {}
     results = {task.name: known[task.name] for task in tasks if task.name in known}
     for name in results:
         after_task(name)
-    left = [task for task in tasks if task.name not in results]
+    remaining = [task for task in tasks if task.name not in results]
     with ProcessPoolExecutor(n_processes) as pool, path.open("a") as file:
-        # A last line that was cut short must not take the next one with it.
+        # The last line may be incomplete; the next result starts a new one.
         file.write("\n" if file.tell() else "")
-        futures = {pool.submit(task.function, *task.arguments): task.name for task in left}
+        futures = {pool.submit(task.function, *task.arguments): task.name for task in remaining}
         try:
             for future in as_completed(futures):
                 name = futures[future]
@@ -109,13 +111,13 @@ def run(
 
 
 def under(results: Results, *parts: Any) -> list[Any]:
-    """Return the results of the tasks whose names begin with these parts."""
-    start = "".join(f"{part}/" for part in parts)
-    return [result for name, result in results.items() if name.startswith(start)]
+    """Return the results of the tasks whose names start with these parts."""
+    prefix = "".join(f"{part}/" for part in parts)
+    return [result for name, result in results.items() if name.startswith(prefix)]
 
 
 def _read(path: Path) -> Iterable[tuple[str, Any]]:
-    """Yield the results of a file; the last line may have been cut short."""
+    """Yield the results in a file and skip incomplete lines."""
     for line in path.read_text().splitlines():
         try:
             yield tuple(json.loads(line))
