@@ -1,4 +1,4 @@
-"""What a model for each key costs, and what a million keys would.
+"""Speed and memory of a model for each key, and an estimate for a million keys.
 
 python -m benchmarks.keyed [largest number of keys]
 
@@ -30,7 +30,7 @@ from river_budget import keyed
 from river_budget.keyed import Event
 
 SIZES = (1_000, 10_000, 100_000)
-N_FEATURES, BUDGET, N_HOT = 10, 38, 10_000
+N_FEATURES, BUDGET, MAX_LIVE = 10, 38, 10_000
 N_EVENTS = 30_000
 N_QUIX_KEYS, N_QUIX_EVENTS = 200, 40_000
 MILLION = 1_000_000
@@ -41,7 +41,7 @@ def learner() -> keyed.KeyedLearner:
 
 
 def events(n_keys: int, n: int, start: int = 0) -> Iterator[Event]:
-    """Yield events of random keys; labels that nothing predicts keep the models full and busy."""
+    """Yield events of random keys; random labels keep the models full and learning."""
     rng = random.Random(1)
     for seq in range(start, start + n):
         x = {f"f{j}": rng.gauss(0, 1) for j in range(N_FEATURES)}
@@ -54,21 +54,21 @@ def full_state() -> bytes:
     return states["key-0"]
 
 
-def life_of(n_keys: int) -> dict[str, float]:
-    """Measure a process with that many keys, of which `N_HOT` at most are live."""
+def measure(n_keys: int) -> dict[str, float]:
+    """Measure a process with that many keys, of which `MAX_LIVE` at most are live."""
     full = full_state()
     gc.collect()
     empty = resident_bytes()
     states = {f"key-{i}": bytes(bytearray(full)) for i in range(n_keys)}
     stored = resident_bytes()
-    hot = keyed.HotStates(learner(), states.get, states.__setitem__, N_HOT)
-    for i in range(min(n_keys, N_HOT)):
-        hot.advance(Event(f"key-{i}", 0, None, None))
+    cache = keyed.ModelCache(learner(), states.get, states.__setitem__, MAX_LIVE)
+    for i in range(min(n_keys, MAX_LIVE)):
+        cache.advance(Event(f"key-{i}", 0, None, None))
     live = resident_bytes()
     stream = list(events(n_keys, N_EVENTS, start=10 * BUDGET))
     start = time.perf_counter()
     for event in stream:
-        hot.advance(event)
+        cache.advance(event)
     took = time.perf_counter() - start
     return {
         "state": len(full), "stored": stored - empty, "live": live - stored,
@@ -77,7 +77,7 @@ def life_of(n_keys: int) -> dict[str, float]:
 
 
 def slope(sizes: list[int], amounts: list[float]) -> float:
-    """Return what one more takes."""
+    """Return the increase of the amount with each unit of size."""
     return float(np.polyfit(sizes, amounts, 1)[0])
 
 
@@ -98,10 +98,10 @@ def quix_speed(address: str) -> float:
     from demos import mock_kafka
     from river_budget.keyed import quix
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         app = mock_kafka.application(
             address, "benchmark",
-            auto_offset_reset="earliest", state_dir=folder, loglevel="ERROR", commit_interval=5.0,
+            auto_offset_reset="earliest", state_dir=directory, loglevel="ERROR", commit_interval=5.0,
         )  # fmt: skip
         first: list[float] = []
 
@@ -137,17 +137,17 @@ def main() -> None:
     sizes = [size for size in SIZES if size <= largest]
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
     print(f"{'keys':>9}{'live':>8}{'events/s':>10}{'bytes a key':>13}{'resident, live model':>22}")
-    lives = []
+    results = []
     for n_keys in sizes:
-        life = in_a_process(life_of, n_keys)
-        lives.append(life)
-        n_live = min(n_keys, N_HOT)
+        result = in_a_process(measure, n_keys)
+        results.append(result)
+        n_live = min(n_keys, MAX_LIVE)
         print(
-            f"{n_keys:>9,}{n_live:>8,}{life['per_second']:>10,.0f}"
-            f"{life['stored'] / n_keys:>13,.0f}{life['live'] / n_live:>22,.0f}"
+            f"{n_keys:>9,}{n_live:>8,}{result['per_second']:>10,.0f}"
+            f"{result['stored'] / n_keys:>13,.0f}{result['live'] / n_live:>22,.0f}"
         )
     if len(sizes) > 1:
-        plan(sizes, lives)
+        plan(sizes, results)
     if importlib.util.find_spec("quixstreams") is None:
         print("Quix Streams: skipped, quixstreams is not installed")
         return
@@ -158,25 +158,29 @@ def main() -> None:
     )
 
 
-def plan(sizes: list[int], lives: list[dict[str, float]]) -> None:
-    """Print what a million keys cost, from what one more key costs here."""
-    live = [(size, life["live"]) for size, life in zip(sizes, lives, strict=True) if size <= N_HOT]
-    a_state = slope(sizes, [life["stored"] for life in lives])
+def plan(sizes: list[int], results: list[dict[str, float]]) -> None:
+    """Print the cost of a million keys, extrapolated from the cost of one more key here."""
+    live = [
+        (size, result["live"])
+        for size, result in zip(sizes, results, strict=True)
+        if size <= MAX_LIVE
+    ]
+    a_state = slope(sizes, [result["stored"] for result in results])
     a_model = slope(*map(list, zip(*live, strict=True)))
-    cold, warm = lives[-1]["per_second"], lives[0]["per_second"]
+    cold, warm = results[-1]["per_second"], results[0]["per_second"]
     print(
         f"a million keys, from the slopes ({a_state:,.0f} bytes a state, {a_model:,.0f} a model):"
     )
     print(f"  memory, all live           {MILLION * a_model / 1e9:8.1f} GB")
-    print(f"  memory, {N_HOT:,} live        {N_HOT * a_model / 1e9:8.1f} GB a process")
+    print(f"  memory, {MAX_LIVE:,} live        {MAX_LIVE * a_model / 1e9:8.1f} GB a process")
     print(
-        f"  disk, states once          {MILLION * lives[-1]['state'] / 1e9:8.1f} GB, and as much for each copy of the changelog"
+        f"  disk, states once          {MILLION * results[-1]['state'] / 1e9:8.1f} GB, and as much for each copy of the changelog"
     )
     for per_hour in (1, 60):
         rate = MILLION * per_hour / 3600
         print(
             f"  processes, {per_hour:>2} events a key an hour ({rate:,.0f} a second): "
-            f"{-(-rate // warm):,.0f} with all live, {-(-rate // cold):,.0f} with {N_HOT:,} of {sizes[-1]:,} live"
+            f"{-(-rate // warm):,.0f} with all live, {-(-rate // cold):,.0f} with {MAX_LIVE:,} of {sizes[-1]:,} live"
         )
 
 

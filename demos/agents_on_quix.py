@@ -1,10 +1,10 @@
-"""Agents on Kafka: each learns for itself, one worker is killed, and nothing is learned twice or lost.
+"""Agents on Kafka: each has its own model, one worker is killed, and no event is lost or learned twice.
 
-A worker has all agents until another one joins and takes over half of them. That one is killed in
-the middle of the stream and its disk is wiped; the first one takes the agents back. In the end all models
-are as a loop in one process would have made them.
+Worker A serves all agents until worker B joins and takes over half of them. B is killed in mid-stream
+and its disk is wiped, and A takes its agents back. In the end all models are those of a loop in one
+process.
 
-It runs on the broker that RIVER_BUDGET_KAFKA names, or on one of its own.
+The demo runs on the broker that RIVER_BUDGET_KAFKA names, or starts a mock broker.
 
 python demos/agents_on_quix.py
 
@@ -39,7 +39,7 @@ from river_budget.keyed import quix
 PATIENCE = 120.0
 QUESTION = {"0": 0.5, "1": 0.5}
 
-# Workers come from a process that has imported everything.
+# Workers are forked from a process that has imported everything.
 FORKED = multiprocessing.get_context("forkserver")
 FORKED.set_forkserver_preload(["__main__", "agents_on_quix"])
 
@@ -47,7 +47,7 @@ N_PARTITIONS = 4
 
 
 class Job(NamedTuple):
-    """Where workers find their work."""
+    """The broker, topics and consumer group that the workers share."""
 
     address: str
     is_mock: bool
@@ -63,11 +63,11 @@ def learner() -> keyed.KeyedLearner:
     )
 
 
-def application(job: Job, folder: str) -> Application:
+def application(job: Job, directory: str) -> Application:
     make = mock_kafka.application if job.is_mock else Application
     return make(
         job.address, job.group,
-        auto_offset_reset="earliest", commit_interval=1.0, state_dir=folder, loglevel="ERROR",
+        auto_offset_reset="earliest", commit_interval=1.0, state_dir=directory, loglevel="ERROR",
         processing_guarantee=job.guarantee,
     )  # fmt: skip
 
@@ -80,9 +80,9 @@ def stream(job: Job, app: Application):
     return app.dataframe(events), results
 
 
-def work(job: Job, folder: str, name: str) -> None:
-    """Be a worker, until told to stop. This is all that a worker of your own needs."""
-    app = application(job, folder)
+def work(job: Job, directory: str, name: str) -> None:
+    """Run a worker until it is told to stop. A worker of your own needs no more than this."""
+    app = application(job, directory)
     events, results = stream(job, app)
     answers = quix.apply(events, learner())
     answers = answers.apply(lambda answer: {**answer, "worker": name})
@@ -91,30 +91,30 @@ def work(job: Job, folder: str, name: str) -> None:
 
 
 class Workers:
-    """Processes that each do `work`; one that dies by itself is started again."""
+    """Processes that each run `work`; one that ends by itself is started again."""
 
-    def __init__(self, job: Job, folder: Path) -> None:
+    def __init__(self, job: Job, directory: Path) -> None:
         self._job = job
-        self._folder = folder
+        self._directory = directory
         self._running: dict[str, multiprocessing.Process] = {}
 
     def start(self, name: str) -> None:
         process = FORKED.Process(
-            target=work, args=(self._job, str(self._folder / name), name), daemon=True
+            target=work, args=(self._job, str(self._directory / name), name), daemon=True
         )
         process.start()
         self._running[name] = process
 
     def has_agents(self, name: str) -> bool:
         """Whether a worker has opened the store of a partition."""
-        return any((self._folder / name).rglob("CURRENT"))
+        return any((self._directory / name).rglob("CURRENT"))
 
     def kill(self, name: str) -> None:
         """Kill a worker as a power failure does, and lose its disk."""
         process = self._running.pop(name)
         process.kill()
         process.join()
-        shutil.rmtree(self._folder / name, ignore_errors=True)
+        shutil.rmtree(self._directory / name, ignore_errors=True)
 
     def stop(self) -> None:
         for process in self._running.values():
@@ -127,7 +127,7 @@ class Workers:
         deadline = time.monotonic() + PATIENCE
         while not is_so():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"nothing came of it within {PATIENCE:.0f} s")
+                raise TimeoutError(f"the condition was not met within {PATIENCE:.0f} s")
             for name, process in list(self._running.items()):
                 if not process.is_alive():
                     self.start(name)
@@ -135,7 +135,7 @@ class Workers:
 
 
 class Topics:
-    """The events that go in, the results that come out, and how far the workers are."""
+    """The topics of events and results, and the progress of the workers."""
 
     def __init__(self, job: Job) -> None:
         stream(job, application(job, tempfile.gettempdir()))
@@ -167,7 +167,7 @@ class Topics:
         return self.answers
 
     def committed(self) -> int:
-        """Return how many events the workers have finished for good."""
+        """Return the number of events whose offsets the workers have committed."""
         places = [
             confluent_kafka.TopicPartition(self._job.events, place) for place in range(N_PARTITIONS)
         ]
@@ -180,24 +180,24 @@ class Topics:
 
 @contextlib.contextmanager
 def kafka(guarantee: str = "at-least-once") -> Iterator[Job]:
-    """Yield a job on the broker that RIVER_BUDGET_KAFKA names, or on one that runs meanwhile."""
+    """Yield a job on the broker that RIVER_BUDGET_KAFKA names, or on a mock broker."""
     run, named = uuid.uuid4().hex[:8], os.environ.get("RIVER_BUDGET_KAFKA")
     with contextlib.nullcontext(named) if named else mock_kafka.broker() as address:
         names = (f"{name}-{run}" for name in ("events", "results", "workers"))
         yield Job(address, not named, *names, guarantee)
 
 
-def lives(n_agents: int, n_events: int) -> list[keyed.Event]:
-    """Return what happens to agents in worlds of their own; every other label comes late."""
+def agent_events(n_agents: int, n_events: int) -> list[keyed.Event]:
+    """Return the events of agents, each with its own stream; about half of the labels come late."""
     rng = random.Random(1)
     events, late = [], []
-    worlds = [
+    streams = [
         iter(synth.RotatingGaussians(n_events, speed=0, start=agent, seed=agent))
         for agent in range(n_agents)
     ]
     for seq in range(n_events):
-        for agent, world in enumerate(worlds):
-            x, y = next(world)
+        for agent, examples in enumerate(streams):
+            x, y = next(examples)
             x = {str(name): value for name, value in x.items()}
             if rng.random() < 0.5:
                 events.append(keyed.Event(f"agent-{agent}", seq, x, y))
@@ -210,7 +210,7 @@ def lives(n_agents: int, n_events: int) -> list[keyed.Event]:
 
 
 def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
-    """Let a worker join and die; return how many events were sent and not finished when it did."""
+    """Let worker B join and be killed; return how many events were sent but not committed by then."""
     third = len(events) // 3
     workers.start("A")
     topics.send(events[:third])
@@ -229,11 +229,7 @@ def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
 
 
 def ask(topics: Topics, workers: Workers, agents: Iterable[str]) -> dict[str, dict]:
-    """Return what each agent makes of one plain example, without learning from it.
-
-    An event with a number that has been is only predicted, and no number is below 0.
-
-    """
+    """Return each agent's prediction of one example, by a query, which is not learned."""
     questions = [keyed.Event(agent, -1, QUESTION) for agent in agents]
     topics.send(questions)
     answers: dict[str, dict] = {}
@@ -247,11 +243,11 @@ def ask(topics: Topics, workers: Workers, agents: Iterable[str]) -> dict[str, di
 
 
 def main() -> None:
-    events = lives(n_agents=12, n_events=200)
+    events = agent_events(n_agents=12, n_events=200)
     agents = sorted({event.key for event in events})
-    with kafka() as job, tempfile.TemporaryDirectory() as folder:
+    with kafka() as job, tempfile.TemporaryDirectory() as directory:
         print("a mock broker" if job.is_mock else f"the broker at {job.address}")
-        topics, workers = Topics(job), Workers(job, Path(folder))
+        topics, workers = Topics(job), Workers(job, Path(directory))
         unfinished = survive(topics, workers, events)
         print(f"{len(events):,} messages; worker B was killed with {unfinished:,} unfinished")
         answers = ask(topics, workers, agents)

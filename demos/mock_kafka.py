@@ -1,9 +1,9 @@
 """A Kafka broker inside this process, for demos, tests and benchmarks of Quix Streams.
 
-librdkafka, which Quix Streams talks to Kafka with, has a mock broker. Other processes reach it as well.
-It makes topics of four partitions when they are first named, forgets what exceeds 5 MiB in a
-partition, and knows consumer groups, but neither transactions' isolation nor the administration of
-topics.
+librdkafka, the Kafka client of Quix Streams, has a mock broker, which other processes can reach as
+well. It creates a topic of four partitions when the topic is first named and keeps at most 5 MiB of a
+partition. It supports consumer groups, but neither the isolation of transactions nor the
+administration of topics.
 
 """
 
@@ -21,8 +21,8 @@ from quixstreams.models import Topic, TopicAdmin, TopicConfig, TopicManager
 
 __all__ = ["application", "broker"]
 
-# A group notices soon that a member is dead. In less than three seconds it would drop those
-# that wait for it to begin.
+# Short, so that a group soon notices a dead member. Below three seconds, members would time out
+# while they wait for the group to form.
 QUICK = {
     "session.timeout.ms": 3500,
     "heartbeat.interval.ms": 200,
@@ -55,7 +55,7 @@ def application(address: str, group: str, **options: Any) -> Application:
 
 
 class Admin(TopicAdmin):
-    """Asks for metadata where the broker has no answer to a question about topics."""
+    """Reads topics from the metadata, as the mock broker does not answer requests about topics."""
 
     def inspect_topics(
         self, topic_names: list[str], timeout: float = 30
@@ -80,9 +80,9 @@ class Admin(TopicAdmin):
 
 
 class TolerantApplication(Application):
-    """Goes on when the broker refuses offsets during a rebalance, which a real one accepts.
+    """Continues when the mock broker refuses offsets during a rebalance, which a real one accepts.
 
-    Nothing is lost: the events come again.
+    Nothing is lost: the events are delivered again.
 
     """
 

@@ -50,7 +50,11 @@ class KernelClassifier(Machine):
             If a value is not a finite number that the kernel can take.
 
         """
-        return self._hypothesis.query(x).answer
+        return self._store.query(x, self._hypothesis).answer
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        f, labels = self._store.query(x, self._hypothesis).answer, self._labels
+        return labels.positive if f > 0 else labels.negative
 
     @property
     def n_support(self) -> int:

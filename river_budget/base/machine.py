@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import copy
 import inspect
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -59,27 +60,18 @@ def predict_with_margin(model: Any, x: Any) -> tuple[float, Any]:
     return classifier.decision_function_one(transformed), classifier.predict_one(transformed)
 
 
-class _Parameter:
-    """A parameter of a classifier: it is set once, by the constructor."""
+def _parameter(name: str) -> property:
+    """Return the property of a parameter, which is set once, by the constructor."""
+    key = f"_given_{name}"
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, model: Any, owner: Any = None) -> Any:
-        if model is None:
-            return self
-        try:
-            return model.__dict__[self._name]
-        except KeyError:
-            raise AttributeError(self._name) from None
-
-    def __set__(self, model: Any, value: Any) -> None:
-        if self._name in model.__dict__:
+    def set_once(model: Any, value: Any) -> None:
+        if hasattr(model, key):
             raise AttributeError(
-                f"{self._name} cannot be changed: make a new model with "
-                f"clone({{{self._name!r}: {value!r}}})"
+                f"{name} cannot be changed: make a new model with clone({{{name!r}: {value!r}}})"
             )
-        model.__dict__[self._name] = value
+        setattr(model, key, value)
+
+    return property(operator.attrgetter(key), set_once)
 
 
 class Machine(base.MiniBatchClassifier):
@@ -93,7 +85,7 @@ class Machine(base.MiniBatchClassifier):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in list(inspect.signature(cls.__init__).parameters)[1:]:
-            setattr(cls, name, _Parameter(name))
+            setattr(cls, name, _parameter(name))
 
     def __init__(self) -> None:
         self._labels = Labels()

@@ -42,7 +42,7 @@ class Perceptron(KernelClassifier):
         self._tracks_self_values = hasattr(self, "guarantees") and not unit_norm
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
-        query = self._hypothesis.query(x)
+        query = self._store.query(x, self._hypothesis)
         sign = self._labels.sign(y)
         self._n_rounds += 1
         if sign * query.answer <= self._threshold:
@@ -56,13 +56,14 @@ class Perceptron(KernelClassifier):
         self._largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
 
     def _learn_block(self, block: Any, signs: Floats) -> None:
-        start, n_rows = 0, len(signs)
+        store, hypothesis, threshold = self._store, self._hypothesis, self._threshold
+        start, n_rows, labels = 0, len(signs), signs.tolist()
         while start < n_rows:
-            row, query = self._hypothesis.scan(block, signs, start, self._threshold)
+            row, query = store.scan(block, signs, start, threshold, hypothesis)
             if query is None:
                 break
             self._n_rounds += row + 1 - start
-            self._begin_update(query, float(signs[row]))
+            self._begin_update(query, labels[row])
             start = row + 1
         self._n_rounds += n_rows - start
 
@@ -161,7 +162,7 @@ class GrowingPerceptron(Perceptron):
         [^1]: [Cesa-Bianchi, N., Conconi, A. and Gentile, C., 2004. On the generalization ability of on-line learning algorithms. IEEE Transactions on Information Theory, 50(9), pp.2050-2057.](https://doi.org/10.1109/TIT.2004.833339)
 
         """
-        query = self._hypothesis.query(x)
+        query = self._store.query(x, self._hypothesis)
         if not self._n_rounds:
             return query.answer
         moment = float(np.dot(self._moments[: query.n], query.row))

@@ -9,7 +9,7 @@ import typer
 
 from river_budget.cli import files, models, options, output
 from river_budget.cli.app import app
-from river_budget.keyed import Event, HotStates, KeyedLearner, Prediction
+from river_budget.keyed import Event, KeyedLearner, ModelCache, Prediction
 
 __all__ = ["keyed"]
 
@@ -19,12 +19,12 @@ def keyed(
     file: Annotated[
         str, typer.Argument(help="csv or JSON lines, compressed or not; - is standard input.")
     ] = "-",
-    key: Annotated[str, typer.Option(help="Name of the column that says whose a line is.")] = "key",
+    key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key",
     target: Annotated[str, typer.Option(help="Name of the label.")] = "y",
     seq: Annotated[
         str | None,
         typer.Option(
-            help="Name of the column that numbers the lines of a key. [default: as they come]"
+            help="Name of the column that numbers the lines of a key. [default: in order of arrival]"
         ),
     ] = None,
     model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
@@ -34,11 +34,11 @@ def keyed(
 ) -> None:
     """Predict, then learn, line by line, with a model for each key, and write lines of JSON.
 
-    With --seq, a line that comes twice is learned once, and a label that comes later finds its
-    line: it has the key, the number and the label, and no features. Features are scaled, for each
-    key, to zero mean and unit variance as they come. Each answer has the key, the number, the
-    prediction, the margin (positive for the positive class), the number of lines of the key so far,
-    and its share of right predictions.
+    With --seq, a line that comes twice is learned once, and a label can come later than its line: as
+    a line with the key, the number and the label, and no features. Features are scaled online, for
+    each key, to zero mean and unit variance. Each answer has the key, the number, the prediction, the
+    margin (positive for the positive class), the number of lines of the key so far, and its share of
+    correct predictions.
 
     """
     algorithm = models.algorithm(model)
@@ -82,10 +82,10 @@ def _number(n: int, value: Any) -> int:
 
 def _answers(events: Iterator[tuple[int, Event]], learner: KeyedLearner) -> Iterator[Prediction]:
     states: dict[Any, bytes] = {}
-    hot = HotStates(learner, states.get, states.__setitem__)
+    cache = ModelCache(learner, states.get, states.__setitem__)
     for n, event in events:
         try:
-            yield hot.advance(event)
+            yield cache.advance(event)
         except ValueError as error:
             raise ValueError(f"line {n}: {error}") from None
 

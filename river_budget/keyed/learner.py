@@ -1,37 +1,31 @@
-"""One bounded model for each key: agents, devices, users.
-
-The core knows no engine. A stream engine that keeps bytes for each key calls `KeyedLearner.step`, or
-keeps models live with `HotStates`; `run_local` needs no engine at all and gives the same results.
-
-"""
+"""What one event does to the model of its key."""
 
 from __future__ import annotations
 
-import collections
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget.base import classifier_of, predict_with_margin
 
-__all__ = ["Event", "HotStates", "KeyedLearner", "KeyedModel", "Prediction", "run_local"]
+__all__ = ["Event", "KeyedLearner", "KeyedModel", "Prediction"]
 
 
 class Event(NamedTuple):
-    """Something that happened to the agent of a key.
+    """One example of a key, with its label or without.
 
     Attributes
     ----------
     key
-        Whose it is.
+        The key that it belongs to: an agent, a device, a user.
     seq
-        Its number, from 0 on. The events of a key come with growing numbers; one that comes again has
-        the number that it had. A negative number is a query: it is predicted, and neither counted nor
-        learned.
+        Its sequence number, 0 or more, which increases from each event of a key to the next. An event
+        that is delivered again has the same number. A negative number marks a query: it is predicted,
+        and neither counted nor learned.
     x
-        Its features. A label that comes later, with the number of the event that it belongs to, may
-        leave them out.
+        Its features. None is enough for a label that arrives later, with the number of the event that
+        it belongs to.
     y
         Its label, or None.
 
@@ -44,19 +38,19 @@ class Event(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the model of a key made of an event.
+    """The prediction of an event by the model of its key.
 
     Attributes
     ----------
     key, seq
         Those of the event.
     y_pred, margin
-        The prediction, and f(x), positive for the positive class; None for a label whose event is not
-        known any more.
+        The predicted label, and f(x), positive for the positive class; None for a late label whose
+        event is no longer known.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy
-        Share of right predictions among those whose label is known; 0 before there is one.
+        Share of correct predictions among those whose label is known; 0 before the first.
 
     """
 
@@ -69,18 +63,18 @@ class Prediction(NamedTuple):
 
 
 class KeyedModel:
-    """The model of one key, and what it takes to learn each event once.
+    """The model of one key, with the record that lets it learn each event once.
 
     Attributes
     ----------
     model
         The model.
     last_seq
-        The largest number of an event so far; -1 before the first.
+        The largest sequence number so far; -1 before the first.
     pending
-        Features and predictions of events that wait for their label, by number.
+        Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
-        Number of events, of those whose label is known, and of right predictions among these.
+        Number of events, of those whose label is known, and of correct predictions among these.
 
     """
 
@@ -96,39 +90,39 @@ class KeyedModel:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """What is kept beside the model."""
+        """Everything but the model."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
 
     @property
     def accuracy(self) -> float:
-        """Share of right predictions among those whose label is known."""
+        """Share of correct predictions among those whose label is known."""
         return self.n_right / self.n_labelled if self.n_labelled else 0.0
 
 
 class KeyedLearner:
-    """What happens to an event: predict, then learn if a label is there, and no event twice.
+    """Predicts each event, then learns it if it has a label, and learns no event twice.
 
-    Delivery may be at least once. An event whose number is not above the last one has been seen: it is
-    predicted, and learned only if it brings the label that its first coming lacked. So the models are
-    those of a stream in which each event came once.
+    Events may be delivered at least once. An event whose number is not above the largest so far has
+    been seen before: it is predicted, and learned only if it brings the label that was missing. So the
+    models are those of a stream in which each event is delivered once.
 
     Parameters
     ----------
     factory
-        Makes the model of a new key: a classifier of this package, or a pipeline of
-        `StandardScaler` and one. Seeds, if it sets any, are the same for all keys.
+        Returns the model of a new key: a classifier of this package, or a pipeline of
+        `StandardScaler` and one. A seed that it sets is the same for all keys.
     max_state_bytes
         Largest size of the state of a key.
     max_pending
-        Largest number of events of a key that wait for their label; the one that waited longest goes
-        without.
+        Largest number of events of a key that wait for their label. Beyond it, the event that has
+        waited longest is forgotten.
 
     Raises
     ------
     ValueError
         If a parameter is out of its range.
     CheckpointError
-        If such a model cannot be stored.
+        If the factory's models cannot be serialized.
 
     Examples
     --------
@@ -158,7 +152,7 @@ class KeyedLearner:
         self.factory = factory
         self.max_state_bytes = max_state_bytes
         self.max_pending = max_pending
-        self.close(self.open(None))
+        self.serialize(self.deserialize(None))
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the state of the event's key after the event, and the prediction.
@@ -173,22 +167,22 @@ class KeyedLearner:
         Raises
         ------
         CheckpointError
-            If the state is not what `step` returned.
+            If the state is invalid.
         ValueError
-            If a value or a label is refused, or the new state is too large.
+            If the event is refused, as `advance` describes, or the new state is too large.
 
         """
-        keyed = self.open(state)
+        keyed = self.deserialize(state)
         prediction = self.advance(keyed, event)
-        return self.close(keyed), prediction
+        return self.serialize(keyed), prediction
 
-    def open(self, state: bytes | None) -> KeyedModel:
-        """Return the live model of a state, or raise CheckpointError if it is none."""
+    def deserialize(self, state: bytes | None) -> KeyedModel:
+        """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
             return KeyedModel(self.factory(), {})
         return KeyedModel(*checkpoint.loads(state))
 
-    def close(self, keyed: KeyedModel) -> bytes:
+    def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
         state = checkpoint.dumps(keyed.model, keyed.extra)
         if len(state) > self.max_state_bytes:
@@ -199,12 +193,13 @@ class KeyedLearner:
         return state
 
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
-        """Change a live model by an event, and return the prediction that was made before.
+        """Return the prediction of an event, then update a live model with the event.
 
         Raises
         ------
         ValueError
-            If a value or a label is refused, or a new event has no features. The model stays as it was.
+            If a value or a label is refused, or a new event has no features. The model does not
+            change.
 
         """
         is_new = event.seq > keyed.last_seq
@@ -226,7 +221,8 @@ class KeyedLearner:
 
     def _learn(self, keyed: KeyedModel, event: Event, example: tuple[dict[Any, Any], Any]) -> None:
         x, y_pred = example
-        _check_label(keyed.model, event.y)
+        # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
+        classifier_of(keyed.model).check_label(event.y)
         keyed.model.learn_one(x, event.y)
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1
@@ -245,14 +241,14 @@ class KeyedLearner:
     def _advice(self, model: Any, state: bytes) -> str:
         """Return which budget would fit.
 
-        The texts of a state are taken to stay as long as they are, and its arrays to grow no slower
-        than in proportion to the budget. A tenth is kept free for texts that grow.
+        The estimate assumes that the texts of a state keep their length, and that its arrays grow at
+        least in proportion to the budget. It leaves a tenth free for texts that grow.
 
         """
         classifier = classifier_of(model)
         budget = getattr(classifier, "budget", None)
         if budget is None:
-            return f"{type(classifier).__name__} has no budget, take a model that has one"
+            return f"{type(classifier).__name__} has no budget: use a model that has one"
         empty = checkpoint.dumps(classifier.clone({"budget": 1}))
         fixed = len(state) - _array_bytes(state) + _array_bytes(empty)
         whole = len(checkpoint.dumps(classifier.clone()))
@@ -263,132 +259,5 @@ class KeyedLearner:
 
 
 def _array_bytes(state: bytes) -> int:
-    """Return how much of a state is arrays: what follows its head, which begins with its length."""
+    """Return the size of a state's arrays: all that follows its header, which starts with its length."""
     return len(state) - 8 - int.from_bytes(state[:8], "little")
-
-
-def _check_label(model: Any, y: Any) -> None:
-    """Raise ValueError if the classifier would refuse a label: by then a scaler has learned."""
-    classifier_of(model).check_label(y)
-
-
-class HotStates:
-    """Live models of the keys that were used last, over a store of bytes.
-
-    A model is not made of bytes for every event as long as it stays here. What has changed is written
-    when it has to make room, and by `flush`.
-
-    Parameters
-    ----------
-    learner
-        The learner.
-    read
-        Returns the state of a key, or None.
-    write
-        Stores the state of a key.
-    n_hot
-        Largest number of live models.
-
-    """
-
-    def __init__(
-        self,
-        learner: KeyedLearner,
-        read: Callable[[Any], bytes | None],
-        write: Callable[[Any, bytes], None],
-        n_hot: int = 10_000,
-    ) -> None:
-        check_count("n_hot", n_hot)
-        self.learner = learner
-        self._read = read
-        self._write = write
-        self._n_hot = n_hot
-        self._live: collections.OrderedDict[Any, KeyedModel] = collections.OrderedDict()
-        self._changed: set[Any] = set()
-
-    def advance(self, event: Event) -> Prediction:
-        """Change the model of the event's key by the event, and return the prediction."""
-        keyed = self._live.get(event.key)
-        if keyed is None:
-            keyed = self._live[event.key] = self.learner.open(self._read(event.key))
-            if len(self._live) > self._n_hot:
-                self._evict()
-        self._live.move_to_end(event.key)
-        prediction = self.learner.advance(keyed, event)
-        self._changed.add(event.key)
-        return prediction
-
-    def flush(self) -> None:
-        """Write all that has changed.
-
-        Raises
-        ------
-        ValueError
-            If a state is too large. By then all others are written.
-
-        """
-        refused = None
-        for key in list(self._changed):
-            try:
-                self._store(key)
-            except ValueError as error:
-                refused = error
-        if refused is not None:
-            raise refused
-
-    def _evict(self) -> None:
-        key = next(iter(self._live))
-        if key in self._changed:
-            self._store(key)
-        del self._live[key]
-
-    def _store(self, key: Any) -> None:
-        self._write(key, self.learner.close(self._live[key]))
-        self._changed.discard(key)
-
-
-def run_local(
-    events: Iterable[Event],
-    learner: KeyedLearner,
-    states: MutableMapping[Any, bytes] | None = None,
-    n_hot: int = 10_000,
-) -> Iterator[Prediction]:
-    """Yield the prediction of each event, with no engine.
-
-    Parameters
-    ----------
-    events
-        The events.
-    learner
-        The learner.
-    states
-        The states by key: where to go on from, and where they are at the end.
-    n_hot
-        Largest number of live models; the others are kept as bytes.
-
-    Raises
-    ------
-    ValueError
-        If an event is refused, or a state is too large, which is found when it is stored. What has
-        changed is stored in any case.
-
-    Examples
-    --------
-
-    >>> from river_budget import keyed
-    >>> import river_budget as rb
-
-    >>> learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
-    >>> events = [keyed.Event(key, t, {"t": t % 3}, t % 3 == 0) for t in range(9) for key in "ab"]
-    >>> *_, last = keyed.run_local(events, learner)
-    >>> last.key, last.seq, last.n_seen
-    ('b', 8, 9)
-
-    """
-    store: MutableMapping[Any, bytes] = {} if states is None else states
-    hot = HotStates(learner, store.get, store.__setitem__, n_hot)
-    try:
-        for event in events:
-            yield hot.advance(event)
-    finally:
-        hot.flush()

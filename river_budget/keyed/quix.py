@@ -6,7 +6,6 @@ It needs quixstreams, which the extra `quix` installs.
 
 from __future__ import annotations
 
-import logging
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -15,20 +14,19 @@ from quixstreams import message_context
 from quixstreams.dataframe import StreamingDataFrame
 from quixstreams.sinks import BaseSink
 
-from river_budget.keyed import Event, HotStates, KeyedLearner, Prediction
+from river_budget.keyed.cache import ModelCache
+from river_budget.keyed.learner import Event, KeyedLearner, Prediction
 
 __all__ = ["apply", "event_of"]
 
-logger = logging.getLogger(__name__)
-
-# What the store calls the state of a key.
+# The name of the state of a key in the store.
 NAME = "model"
 
-# Quix Streams takes a stored value that begins with eight bytes of a plausible time for one that
-# expires. No such time begins like this.
+# Quix Streams treats a stored value as one that expires if its first eight bytes are a plausible
+# time. These are not.
 MAGIC = b"river_budget:"
 
-# What a message that is no event may raise.
+# The errors that an invalid message may raise.
 BROKEN = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
 
 
@@ -38,14 +36,14 @@ def event_of(value: Any, key: Any) -> Event:
     Parameters
     ----------
     value
-        The message's value. `x` or `y` may be missing or None.
+        The message's value; `x` and `y` may be missing or None.
     key
         The message's key.
 
     Raises
     ------
     ValueError
-        If it is none, which the message tells.
+        If the message is not an event.
 
     Examples
     --------
@@ -69,27 +67,27 @@ def apply(
     sdf: StreamingDataFrame,
     learner: KeyedLearner,
     event: Callable[[Any, Any], Event] = event_of,
-    n_hot: int = 10_000,
+    max_live: int = 10_000,
 ) -> StreamingDataFrame:
-    """Let a model for each key predict, and then learn, the messages of a stream.
+    """Predict, then learn, the messages of a stream with one model for each key.
 
-    Each result is a dict: what `Prediction` has, or the key and an `error`. A message that is refused
-    changes no model and does not stop the stream. A model whose state has become too large to be
-    stored stays as it was at the last commit; the key's messages are errors from there on, until the
-    partition moves or the application restarts.
+    Each result is a dict: the fields of `Prediction`, or the key and an `error`. A message that is
+    refused changes no model and does not stop the stream. A model whose state has become too large to
+    be stored is dropped, as `ModelCache` describes: its stored state stays as it was, and the key's
+    messages are answered with errors until the partition moves or the application restarts.
 
-    Models stay live between the commits of the application and are stored by them, in one write for
-    each key that has changed.
+    Models stay live between the commits of the application. Each commit stores those that have changed,
+    with one write for each key.
 
     Parameters
     ----------
     sdf
-        The stream. Its keys say which model a message is for.
+        The stream. The key of a message selects its model.
     learner
         The learner.
     event
-        Makes the event of a message's value and key.
-    n_hot
+        Returns the event of a message's value and key.
+    max_live
         Largest number of live models for each partition.
 
     Returns
@@ -97,7 +95,7 @@ def apply(
     The stream of results.
 
     """
-    models = _Models(sdf, learner, n_hot)
+    models = _Models(sdf, learner, max_live)
     # `StreamingDataFrame.sink` does this, and then passes every message to the sink.
     sdf.processing_context.sink_manager.register(models)
 
@@ -115,79 +113,74 @@ def apply(
 class _Models(BaseSink):
     """The live models of an application, stored by its commits.
 
-    It counts on four things inside Quix Streams:
+    It relies on four properties of Quix Streams:
 
     - A commit flushes the sinks, then writes the stores' transactions to the changelog, then commits
-      the offsets; so it does before partitions are given up and before the application stops. What
-      `flush` stores goes with the offsets of the events that were learned. If the commit fails, the
-      events come again, and a live model knows those that it has seen.
-    - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state of a key. It is what
-      a function with `stateful=True` is given, for the key of its message.
-    - A partition of the store is one object from when it is assigned to when it is taken away. The
-      models live as long as it does.
-    - A flush that takes too long at a rebalance is left alone in a thread of its own. As it holds on
-      to the checkpoint that it began with, it cannot reach the next one.
+      the offsets. There is also one before partitions are revoked and before the application stops.
+      So what `flush` stores is committed with the offsets of the events that were learned. If the
+      commit fails, the events are delivered again, and a live model knows those that it has seen.
+    - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state of a key: the one that
+      a function with `stateful=True` gets for the key of its message.
+    - A partition of the store is one object from its assignment to its revocation. The models live as
+      long as it does.
+    - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps the
+      checkpoint that it began with, it cannot write to the next one.
 
     """
 
-    def __init__(self, sdf: StreamingDataFrame, learner: KeyedLearner, n_hot: int) -> None:
+    def __init__(self, sdf: StreamingDataFrame, learner: KeyedLearner, max_live: int) -> None:
         super().__init__(on_client_connect_success=lambda: None)
         self._sdf = sdf
         self._learner = learner
-        self._n_hot = n_hot
-        self._hot: weakref.WeakKeyDictionary[Any, _Partition] = weakref.WeakKeyDictionary()
+        self._max_live = max_live
+        self._partitions: weakref.WeakKeyDictionary[Any, _Partition] = weakref.WeakKeyDictionary()
 
     def advance(self, event: Event) -> Prediction:
         context, stream_id = self._sdf.processing_context, self._sdf.stream_id
         number = message_context().partition
-        partition = context.state_manager.get_store(stream_id).partitions[number]
-        hot = self._hot.get(partition)
-        if hot is None:
-            hot = self._hot[partition] = _Partition(stream_id, number, self._learner, self._n_hot)
-        hot.checkpoint = context.checkpoint
-        return hot.advance(event)
+        stored = context.state_manager.get_store(stream_id).partitions[number]
+        partition = self._partitions.get(stored)
+        if partition is None:
+            partition = _Partition(stream_id, number, self._learner, self._max_live)
+            self._partitions[stored] = partition
+        partition.checkpoint = context.checkpoint
+        return partition.models.advance(event)
 
     def flush(self) -> None:
         checkpoint = self._sdf.processing_context.checkpoint
-        for hot in list(self._hot.values()):
-            hot.checkpoint = checkpoint
-            hot.flush()
+        for partition in list(self._partitions.values()):
+            partition.checkpoint = checkpoint
+            partition.models.flush()
 
     def add(self, *args: Any, **kwargs: Any) -> None:
         """Take no messages."""
 
 
-class _Partition(HotStates):
-    """The live models of a partition, and the keys whose state cannot be stored any more."""
+class _Partition:
+    """The models of a partition, and the checkpoint of the application that stores them.
 
-    checkpoint: Any
+    Attributes
+    ----------
+    checkpoint
+        The application's current checkpoint.
+    models
+        The models.
 
-    def __init__(self, stream_id: str, number: int, learner: KeyedLearner, n_hot: int) -> None:
-        super().__init__(learner, self._stored, self._put, n_hot)
+    """
+
+    def __init__(self, stream_id: str, number: int, learner: KeyedLearner, max_live: int) -> None:
+        self.checkpoint: Any = None
+        self.models = ModelCache(learner, self._read, self._write, max_live)
         self._stream_id = stream_id
         self._number = number
-        self._refused: dict[Any, str] = {}
-
-    def advance(self, event: Event) -> Prediction:
-        if event.key in self._refused:
-            raise ValueError(self._refused[event.key])
-        return super().advance(event)
-
-    def _store(self, key: Any) -> None:
-        try:
-            super()._store(key)
-        except ValueError as error:
-            logger.warning("the model of %r stays as it was: %s", key, error)
-            self._changed.discard(key)
-            self._refused[key] = str(error)
 
     def _state(self, key: Any) -> Any:
         transaction = self.checkpoint.get_store_transaction(self._stream_id, self._number)
         return transaction.as_state(prefix=key)
 
-    def _stored(self, key: Any) -> bytes | None:
+    def _read(self, key: Any) -> bytes | None:
         stored = self._state(key).get_bytes(NAME)
         return None if stored is None else stored.removeprefix(MAGIC)
 
-    def _put(self, key: Any, state: bytes) -> None:
+    def _write(self, key: Any, state: bytes) -> None:
         self._state(key).set_bytes(NAME, MAGIC + state)

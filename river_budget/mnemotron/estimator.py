@@ -19,7 +19,7 @@ from river_budget.kernels import (
     check_kernel,
 )
 from river_budget.mnemotron import _update, mixing
-from river_budget.support import NO_COEFFICIENTS, Query, VectorStore, vector_store
+from river_budget.support import NO_WEIGHTS, Query, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
 
@@ -178,6 +178,11 @@ class Mnemotron(Machine):
         return self._n_rebuilds
 
     @property
+    def resolved_kernels(self) -> tuple[Kernel, ...]:
+        """The kernels, with what they take from the first example that was stored."""
+        return tuple(store.kernel for store in self._stores)
+
+    @property
     def n_support(self) -> int:
         """Number of support vectors."""
         return self._stores[0].n
@@ -333,7 +338,7 @@ class Mnemotron(Machine):
         """Yield the queries of one row of a block after the other."""
         for i in range(len(signs)):
             found = [
-                store.scan(rows, signs, i, math.inf, NO_COEFFICIENTS, 1.0)
+                store.scan(rows, signs, i, math.inf, NO_WEIGHTS)
                 for store, rows in zip(self._stores, block, strict=True)
             ]
             yield [query for _, query in found if query is not None]

@@ -106,7 +106,7 @@ class TightestPerceptron(BudgetPerceptron):
             If a value is not a finite number that the kernel can take.
 
         """
-        query = self._hypothesis.query(x)
+        query = self._store.query(x, self._hypothesis)
         if not self._store.n:
             return 0.5
         return float(self._posteriors(self._counts[self._nearest(query)]))

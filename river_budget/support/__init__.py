@@ -14,12 +14,11 @@ from .expansion import Expansion, vector_store
 from .features import check_features
 from .gram_factor import GramFactor
 from .query import Query
-from .store import NO_COEFFICIENTS, Found, VectorStore
+from .store import NO_WEIGHTS, VectorStore
 
 __all__ = [
-    "NO_COEFFICIENTS",
+    "NO_WEIGHTS",
     "Expansion",
-    "Found",
     "GramFactor",
     "Query",
     "VectorStore",

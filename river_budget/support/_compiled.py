@@ -19,20 +19,20 @@ from river_budget.kernels._compiled import (
 )
 
 __all__ = [
-    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "evaluate_stored", "load",
+    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "load",
     "oldest", "oldest_largest", "overwrite", "scan", "self_value", "self_value_of",
     "squared_norms", "store",
 ]  # fmt: skip
 
 
 @numba.njit(cache=True, forceinline=True)
-def _expand(coefficients, scale, n, row):
-    """Return the sum of the scaled coefficients times the kernel row; 0 without coefficients."""
+def _expand(alphas, scale, n, row):
+    """Return the sum of the scaled coefficients times the kernel row; 0 without any."""
     sums = np.zeros(TILE)
-    n_blocks = min(len(coefficients), (n + TILE - 1) // TILE)
+    n_blocks = min(len(alphas), (n + TILE - 1) // TILE)
     for block in range(n_blocks):
         for i in range(TILE):
-            sums[i] += coefficients[block, i] * row[block, i]
+            sums[i] += alphas[block, i] * row[block, i]
     f = 0.0
     for i in range(TILE):
         f += sums[i]
@@ -40,30 +40,16 @@ def _expand(coefficients, scale, n, row):
 
 
 @numba.njit(cache=True)
-def evaluate_stored(
-    workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
-):  # fmt: skip
-    """Do what `evaluate` does for values that are in the workspace already."""
-    row = workspace[: statistics.size].reshape(statistics.shape)
-    values = workspace[statistics.size :]
-    if not kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
-        return np.nan
-    return _expand(coefficients, scale, n, row)
-
-
-@numba.njit(cache=True)
 def evaluate(
-    packed, workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
 ):  # fmt: skip
-    """Fill a workspace for an example and return f(x), or NaN if x is invalid.
+    """Fill a workspace with the kernel row of an example and return f(x), or NaN if x is invalid.
 
     Parameters
     ----------
-    packed
-        The values of x as bytes (8 m,).
     workspace
-        Output (slots + m,).
-    coefficients
+        Room for the kernel row, and the values of x (slots + m,).
+    alphas
         Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) if there is no
         hypothesis, and f is 0.
     scale
@@ -72,19 +58,17 @@ def evaluate(
     The other parameters are those of `kernels._compiled.kernel_row`.
 
     """
-    values = np.frombuffer(packed, np.float64)
-    start = statistics.size
-    for j in range(len(values)):
-        workspace[start + j] = values[j]
-    return evaluate_stored(
-        workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
-    )
+    row = workspace[: statistics.size].reshape(statistics.shape)
+    values = workspace[statistics.size :]
+    if not kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
+        return np.nan
+    return _expand(alphas, scale, n, row)
 
 
 @numba.njit(cache=True)
 def scan(
     block, signs, start, threshold,
-    workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics,
+    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
 ):  # fmt: skip
     """Return the first row from `start` on with y f(x) <= threshold, and f(x) there.
 
@@ -105,9 +89,7 @@ def scan(
     for i in range(start, len(block)):
         for j in range(len(values)):
             values[j] = block[i, j]
-        f = evaluate_stored(
-            workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
-        )
+        f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
         if signs[i] * f <= threshold:
             return i, f
     return len(block), 0.0
@@ -115,7 +97,7 @@ def scan(
 
 @numba.njit(cache=True)
 def evaluate_block(
-    block, workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
+    block, workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
 ):  # fmt: skip
     """Return f(x) for each row of the block (rows,); see `scan`."""
     values = workspace[statistics.size :]
@@ -123,9 +105,7 @@ def evaluate_block(
     for i in range(len(block)):
         for j in range(len(values)):
             values[j] = block[i, j]
-        f[i] = evaluate_stored(
-            workspace, coefficients, scale, spec, rows, n, n_rows, table, tiles, statistics
-        )
+        f[i] = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
     return f
 
 

@@ -15,7 +15,7 @@ from river_budget.support._compiled import TILE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
 from river_budget.support.query import Query
-from river_budget.support.store import Found, VectorStore
+from river_budget.support.store import VectorStore, Weights
 
 __all__ = ["Expansion", "vector_store"]
 
@@ -28,7 +28,7 @@ def vector_store(kernel: Kernel) -> VectorStore:
     return ObjectStore(kernel) if kernel.spec is None else NumericStore(kernel)  # type: ignore[arg-type]
 
 
-class Expansion:
+class Expansion(Weights):
     """A kernel expansion f(x) = sum_i alpha_i k(s_i, x) over the vectors s_i of a store.
 
     Parameters
@@ -43,28 +43,23 @@ class Expansion:
 
     """
 
-    __slots__ = ("_alphas", "_scale", "store")
+    __slots__ = ("store",)
 
     def __init__(self, kernel: Kernel) -> None:
+        super().__init__(np.zeros((0, TILE)))
         self.store = vector_store(kernel)
-        self._alphas: Floats = np.zeros((0, TILE))
-        self._scale = 1.0
 
     def query(self, x: Features) -> Query:
         """Return x with its kernel row, and f(x) as its answer; see `VectorStore.query`."""
-        return self.store.query(x, self._alphas, self._scale)
-
-    def scan(self, block: Any, signs: Floats, start: int, threshold: float) -> Found:
-        """Return the next row of a block with y f(x) <= threshold; see `VectorStore.scan`."""
-        return self.store.scan(block, signs, start, threshold, self._alphas, self._scale)
+        return self.store.query(x, self)
 
     def evaluate_block(self, block: Any) -> Floats:
         """Return f at each row of a block (rows,)."""
-        return self.store.evaluate_block(block, self._alphas, self._scale)
+        return self.store.evaluate_block(block, self)
 
     def evaluate_slot(self, slot: int) -> tuple[float, Floats]:
         """Return f at the vector in a slot, and its kernel row (n,)."""
-        return self.store.evaluate_slot(slot, self._alphas, self._scale)
+        return self.store.evaluate_slot(slot, self)
 
     def values(self) -> Floats:
         """Return f at each vector (n,), by slots."""
@@ -73,11 +68,11 @@ class Expansion:
     @property
     def coefficients(self) -> Floats:
         """Signed coefficients (n,), by slots."""
-        return self._scale * self._alphas.reshape(-1)[: self.store.n]
+        return self.scale * self.alphas.reshape(-1)[: self.store.n]
 
     def coefficient_of(self, slot: int) -> float:
         """Return the signed coefficient of the vector in a slot."""
-        return self._scale * float(self._alphas[slot // TILE, slot % TILE])
+        return self.scale * float(self.alphas[slot // TILE, slot % TILE])
 
     @property
     def norm(self) -> float:
@@ -87,50 +82,48 @@ class Expansion:
     def add(self, query: Query, coefficient: float) -> None:
         """Store the example of a query as one more vector."""
         self.store.add(query)
-        if self._alphas.size < self.store.n_slots:
-            self._alphas = lengthened(self._alphas, self.store.n_slots // TILE)
-        self._set(self.store.n - 1, coefficient)
+        if self.alphas.size < self.store.n_slots:
+            self.alphas = lengthened(self.alphas, self.store.n_slots // TILE)
+        slot = self.store.n - 1
+        self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
 
     def replace(self, slot: int, query: Query, coefficient: float) -> None:
         """Store the example of a query in the slot of a vector, which is removed."""
         self.store.replace(slot, query)
-        self._set(slot, coefficient)
+        self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
 
     def remove(self, slots: Sequence[int]) -> None:
         """Remove the vectors in some slots, with their coefficients."""
-        flat, kept = self._alphas.reshape(-1), self.store.remove(slots)
+        flat, kept = self.alphas.reshape(-1), self.store.remove(slots)
         flat[: len(kept)] = flat[kept]
         flat[len(kept) :] = 0.0
 
     def shrink(self, factor: float) -> None:
         """Multiply all coefficients by a factor of at most 1, as a rule without touching them."""
-        self._scale *= factor
-        if self._scale < SMALLEST_SCALE:
-            self._alphas *= self._scale
-            self._scale = 1.0
+        self.scale *= factor
+        if self.scale < SMALLEST_SCALE:
+            self.alphas *= self.scale
+            self.scale = 1.0
         self.store.forget_query()
 
     def shift(self, change: Floats) -> None:
         """Add to the coefficients (n,), by slots."""
-        self._alphas.reshape(-1)[: self.store.n] += change / self._scale
+        self.alphas.reshape(-1)[: self.store.n] += change / self.scale
         self.store.forget_query()
 
     @property
     def nbytes(self) -> int:
         """Bytes that the expansion holds, its store included."""
-        return self._alphas.nbytes + self.store.nbytes
+        return self.alphas.nbytes + self.store.nbytes
 
     def state(self) -> State:
         """Return the store's state, the coefficients and their common factor."""
-        alphas = self._alphas.reshape(-1)[: self.store.n]
-        return {"store": self.store.state(), "alphas": alphas.copy(), "scale": self._scale}
+        alphas = self.alphas.reshape(-1)[: self.store.n]
+        return {"store": self.store.state(), "alphas": alphas.copy(), "scale": self.scale}
 
     def restore(self, state: State) -> None:
         """Fill an empty expansion with what `state` returned."""
         self.store.restore(state["store"])
-        self._scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
-        self._alphas = np.zeros((self.store.n_slots // TILE, TILE))
-        self._alphas.reshape(-1)[: self.store.n] = floats(state["alphas"], (self.store.n,))
-
-    def _set(self, slot: int, coefficient: float) -> None:
-        self._alphas[slot // TILE, slot % TILE] = coefficient / self._scale
+        self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
+        self.alphas = np.zeros((self.store.n_slots // TILE, TILE))
+        self.alphas.reshape(-1)[: self.store.n] = floats(state["alphas"], (self.store.n,))

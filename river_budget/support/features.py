@@ -8,7 +8,7 @@ import functools
 import itertools
 import math
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,26 +43,24 @@ class FeatureIndex:
     Row 0 is for names that no vector holds, and always empty. A row that is released is given to
     the next new name.
 
+    Attributes
+    ----------
+    by_name
+        The rows by name.
+
     """
 
-    __slots__ = ("_free", "_names", "_rows")
+    __slots__ = ("_free", "_names", "by_name")
 
     def __init__(self) -> None:
-        self._rows: dict[Any, int] = {}
+        self.by_name: dict[Any, int] = {}
         self._names: list[Any] = [None]
         self._free: list[int] = []
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     @property
     def n_rows(self) -> int:
         """Number of rows that there are, row 0 and free ones included."""
         return len(self._names)
-
-    def rows(self, names: Sequence[Any]) -> Rows:
-        """Return the row of each name, 0 for a name without one (names,)."""
-        return np.fromiter(map(self._rows.get, names, NO_ROW), np.uint32, len(names))
 
     def names(self, rows: Iterable[int]) -> list[Any]:
         """Return the name of each row."""
@@ -70,7 +68,7 @@ class FeatureIndex:
 
     def missing(self, names: Sequence[Any]) -> list[Any]:
         """Return those of the names that have no row."""
-        return [name for name in names if name not in self._rows]
+        return [name for name in names if name not in self.by_name]
 
     def assign(self, names: Sequence[Any]) -> None:
         """Give a row to each of these new names, of which there may be more than free rows."""
@@ -82,20 +80,20 @@ class FeatureIndex:
             self._free += reversed(range(n_rows, n_rows + n_new))
         for name in names:
             row = self._free.pop()
-            self._rows[name] = row
+            self.by_name[name] = row
             self._names[row] = name
 
     def release(self, rows: Iterable[int]) -> None:
         """Take back rows that no vector holds any more."""
         for row in rows:
-            del self._rows[self._names[row]]
+            del self.by_name[self._names[row]]
             self._names[row] = None
             self._free.append(row)
 
     @property
     def containers(self) -> list[Any]:
         """The objects whose sizes are the size of the index."""
-        return [self._rows, self._names, self._free, *self._rows]
+        return [self.by_name, self._names, self._free, *self.by_name]
 
 
 class Layout:
@@ -105,36 +103,39 @@ class Layout:
     ----------
     names
         The names.
+    active
+        The positions of those that the kernel reads; None if it reads all of them.
     stored
-        Those of them that the kernel reads.
+        The names that the kernel reads.
     rows
         The feature rows of these, 0 where there is none (stored,).
-    active
-        Their positions among the names; None if the kernel reads all of them.
-    workspace_size
-        Number of slots and of values that are stored.
-    pack
+    size, start
+        The length of a workspace, and where the values start in it, in bytes.
+    pack_into
         Packs the values of all names as doubles.
 
     """
 
-    __slots__ = ("active", "names", "pack", "rows", "stored", "workspace_size")
+    __slots__ = ("active", "names", "pack_into", "rows", "size", "start", "stored")
 
     def __init__(
         self, names: list[Any], active: list[int] | None, index: FeatureIndex, n_slots: int
     ) -> None:
+        stored = names if active is None else [names[i] for i in active]
+        n_stored = len(stored)
         self.names = names
         self.active = active
-        self.stored = names if active is None else [names[i] for i in active]
-        self.rows = index.rows(self.stored)
-        self.workspace_size = n_slots + len(self.stored)
-        self.pack = packer(len(names))
+        self.stored = stored
+        self.rows = np.fromiter(map(index.by_name.get, stored, NO_ROW), np.uint32, n_stored)
+        self.size = n_slots + n_stored
+        self.start = 8 * n_slots
+        self.pack_into = packer(len(names)).pack_into
 
 
 @functools.lru_cache
-def packer(n_values: int) -> Callable[..., bytes]:
+def packer(n_values: int) -> struct.Struct:
     """Return what packs so many numbers as doubles."""
-    return struct.Struct(f"{n_values}d").pack
+    return struct.Struct(f"{n_values}d")
 
 
 def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
@@ -148,7 +149,7 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
     """
     if rows.dtype.kind in "biuf":
         return np.array(rows, np.float64, order="C")
-    pack, packed = packer(len(columns)), []
+    pack, packed = packer(len(columns)).pack, []
     for i, values in enumerate(rows):
         try:
             packed.append(pack(*values))
@@ -160,17 +161,7 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
 
 
 def check_types(values: Iterable[Any]) -> None:
-    """Raise TypeError if a value is no real number, even if it can be converted to one.
-
-    The values are those of a valid example. A sum of plain floats and ints is a float, and the
-    fastest way to learn their types.
-
-    """
-    try:
-        if type(sum(values, 0.0)) is float:
-            return
-    except TypeError:
-        pass
+    """Raise TypeError if a value is no real number, even if it can be converted to one."""
     if not all(map(_is_number, values)):
         raise TypeError
 

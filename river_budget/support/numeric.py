@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +31,32 @@ from river_budget.support.features import (
     check_types,
     invalid_example,
     pack_rows,
+    packer,
 )
 from river_budget.support.query import Query
-from river_budget.support.store import NO_COEFFICIENTS, Found, VectorStore
+from river_budget.support.store import NO_WEIGHTS, VectorStore, Weights
 
 __all__ = ["NumericStore"]
 
 # A kernel of which the values are squared Euclidean distances.
 EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
 
+# A name that no example has.
+_NO_NAME = object()
+
 # Statistics that are squared norms, or from which the squared norms follow.
 WITH_SQUARED_NORMS = (DOT_PRODUCT, SQUARED_DISTANCE)
 
 
-class Block(NamedTuple):
+@dataclasses.dataclass(frozen=True, slots=True)
+class Block:
     """Rows of a frame: the names that are stored, and their values (rows, names)."""
 
     names: list[Any]
     values: Floats
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 class NumericStore(VectorStore):
@@ -61,6 +70,7 @@ class NumericStore(VectorStore):
     __slots__ = (
         "_free_tiles",
         "_index",
+        "_is_selective",
         "_layout",
         "_row_uses",
         "_slot_rows",
@@ -73,7 +83,6 @@ class NumericStore(VectorStore):
 
     def __init__(self, kernel: VectorKernel) -> None:
         super().__init__(kernel)
-        self._spec: Any = kernel.spec
         self._statistics: Floats = np.zeros((0, TILE))
         self._tiles: Floats = np.zeros((1, TILE))
         self._tile_uses = np.zeros(1, np.uint8)
@@ -83,41 +92,45 @@ class NumericStore(VectorStore):
         self._row_uses: Ints = np.zeros(1, np.int64)
         self._index = FeatureIndex()
         self._slot_rows: list[Rows] = []
-        self._layout = self._layout_of([])
+        self._layout: Layout
+        self._take_kernel(kernel)
 
-    def query(
-        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
-    ) -> Query:
+    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
         last = self._last
         try:
+            if last is not None and x == last.snapshot and (x is last.given or _is_exact(x, last)):
+                return last
             names = list(x)
             layout = self._layout
             if names != layout.names:
                 layout = self._layout = self._layout_of(names)
-            values = layout.pack(*x.values())
-            if last is not None and values == last.values and layout is last.layout:
-                return last
-            workspace = np.empty(layout.workspace_size)
-            f = _compiled.evaluate(
-                values if layout.active is None else _active(values, layout.active),
-                workspace, coefficients, scale, self._spec, layout.rows, self.n, len(self._index),
-                self._table, self._tiles, self._statistics,
+            workspace = np.empty(layout.size)
+            if layout.active is None:
+                layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
+            else:
+                _put_active(workspace, layout, x)
+            value = _compiled.evaluate(
+                workspace, f.alphas, f.scale, self._spec, layout.rows, self.n,
+                len(self._index.by_name), self._table, self._tiles, self._statistics,
             )  # fmt: skip
-            if f != f:
+            if value != value:
                 raise ValueError
-            check_types(x.values())
+            try:
+                # The fastest way to learn that all values are plain numbers.
+                plain = type(sum(x.values(), 0.0)) is float
+            except TypeError:
+                plain = False
+            if not plain:
+                check_types(x.values())
         except NOT_NUMBERS:
             raise invalid_example(x, self.kernel) from None
-        self._last = query = Query(layout, values, workspace, self.n, f)
+        self._last = query = Query(x, dict(x), layout, workspace, self.n, value)
         return query
 
     def entry(self, x: Features) -> Query:
         layout = self._layout_of(list(x))
-        values = layout.pack(*x.values())
-        stored = np.array(np.frombuffer(values))
-        if layout.active is not None:
-            stored = stored[layout.active]
-        return Query(layout, values, stored, 0, None)
+        values = np.array([x[name] for name in layout.stored], np.float64)
+        return Query(x, x, layout, values, 0, None)
 
     def features(self, query: Query) -> Features:
         names = query.layout.stored
@@ -136,12 +149,10 @@ class NumericStore(VectorStore):
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
 
-    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
         rows, workspace = self._slot_rows[slot], self._workspace_of(slot)
-        f = _compiled.evaluate_stored(
-            workspace, coefficients, scale, self._spec, rows, *self._vectors
-        )
-        return f, workspace[: self.n]
+        value = _compiled.evaluate(workspace, f.alphas, f.scale, self._spec, rows, *self._vectors)
+        return value, workspace[: self.n]
 
     def distances(self, query: Query) -> Floats:
         return self._distances(query.workspace.copy(), query.layout.rows)
@@ -164,28 +175,22 @@ class NumericStore(VectorStore):
         return Block(names if active is None else [names[i] for i in active], stored)
 
     def scan(
-        self,
-        block: Block,
-        signs: Floats,
-        start: int,
-        threshold: float,
-        coefficients: Floats,
-        scale: float,
-    ) -> Found:
+        self, block: Block, signs: Floats, start: int, threshold: float, f: Weights
+    ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
-        workspace = np.empty(layout.workspace_size)
-        row, f = _compiled.scan(
+        workspace = np.empty(layout.size)
+        row, value = _compiled.scan(
             block.values, signs, start, threshold,
-            workspace, coefficients, scale, self._spec, layout.rows, *self._vectors,
+            workspace, f.alphas, f.scale, self._spec, layout.rows, *self._vectors,
         )  # fmt: skip
-        if row == len(block.values):
-            return Found(row, None)
-        return Found(row, Query(layout, None, workspace, self.n, f))
+        if row == len(block):
+            return row, None
+        return row, Query(None, None, layout, workspace, self.n, value)
 
-    def evaluate_block(self, block: Block, coefficients: Floats, scale: float) -> Floats:
+    def evaluate_block(self, block: Block, f: Weights) -> Floats:
         layout = self._block_layout(block)
         return _compiled.evaluate_block(
-            block.values, np.empty(layout.workspace_size), coefficients, scale, self._spec,
+            block.values, np.empty(layout.size), f.alphas, f.scale, self._spec,
             layout.rows, *self._vectors,
         )  # fmt: skip
 
@@ -199,20 +204,21 @@ class NumericStore(VectorStore):
         layout = self._layout
         query = [layout.names, layout.rows]
         held = [*arrays, *self._index.containers, self._slot_rows, *query]
-        return sum(map(sys.getsizeof, held)) + 8 * (layout.workspace_size + len(layout.names))
+        return sum(map(sys.getsizeof, held)) + 8 * (self.n_slots + len(layout.names))
 
     @property
     def _vectors(self) -> tuple[Any, ...]:
         """What the compiled code reads of the vectors."""
-        return self.n, len(self._index), self._table, self._tiles, self._statistics
+        return self.n, len(self._index.by_name), self._table, self._tiles, self._statistics
 
     def _layout_of(self, names: list[Any]) -> Layout:
-        return Layout(names, self.kernel.active(names), self._index, self.n_slots)
+        active = self.kernel.active(names) if self._is_selective else None
+        return Layout(names, active, self._index, self.n_slots)
 
     def _block_layout(self, block: Block) -> Layout:
         """Return the layout of a block, whose values are those that the kernel reads."""
         layout = self._layout
-        if block.names != layout.names:
+        if block.names is not layout.names and block.names != layout.names:
             layout = self._layout = self._layout_of(block.names)
         return layout
 
@@ -227,8 +233,8 @@ class NumericStore(VectorStore):
         n, n_rows, table, tiles, statistics = self._vectors
         if self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS:
             statistics = _compiled.squared_norms(tiles, table, self._row_uses, len(statistics))
-        _compiled.evaluate_stored(
-            workspace, NO_COEFFICIENTS, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, statistics
+        _compiled.evaluate(
+            workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, statistics
         )
         return workspace[:n]
 
@@ -238,6 +244,7 @@ class NumericStore(VectorStore):
     def _take_kernel(self, kernel: Any) -> None:
         self.kernel = kernel
         self._spec = kernel.spec
+        self._is_selective = kernel.active([_NO_NAME]) is not None
         self._layout = self._layout_of([])
 
     def _insert(self, query: Query, slot: int) -> None:
@@ -250,21 +257,23 @@ class NumericStore(VectorStore):
                 query.workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
             )
             return
-        unused = self._erase_rows(slot)
+        old = self._slot_rows[slot]
+        n_unused = self._empty(slot)
         self._slot_rows[slot] = self._store(query, slot)
-        self._release(unused)
+        if n_unused:
+            self._release(old)
 
     def _erase(self, slot: int) -> None:
-        self._release(self._erase_rows(slot))
+        if self._empty(slot):
+            self._release(self._slot_rows[slot])
         del self._slot_rows[slot]
 
-    def _erase_rows(self, slot: int) -> Rows:
-        """Empty a slot, and return the feature rows that may be unused now."""
-        rows = self._slot_rows[slot]
-        n_unused = _compiled.erase(
-            rows, slot, self._table, self._tiles, self._tile_uses, self._row_uses, self._free_tiles
-        )
-        return rows if n_unused else rows[:0]
+    def _empty(self, slot: int) -> int:
+        """Empty a slot, and return how many of its feature rows are unused now."""
+        return _compiled.erase(
+            self._slot_rows[slot], slot, self._table, self._tiles, self._tile_uses, self._row_uses,
+            self._free_tiles,
+        )  # fmt: skip
 
     def _store(self, query: Query, slot: int) -> Rows:
         """Store the example of a query in an empty slot and return its feature rows."""
@@ -282,10 +291,8 @@ class NumericStore(VectorStore):
 
     def _release(self, rows: Rows) -> None:
         """Free those of some feature rows that no vector holds any more."""
-        unused = rows[self._row_uses[rows] == 0].tolist()
-        if unused:
-            self._index.release(unused)
-            self._renew_layout(self._layout)
+        self._index.release(rows[self._row_uses[rows] == 0].tolist())
+        self._renew_layout(self._layout)
 
     def _renew_layout(self, layout: Layout) -> Layout:
         self._layout = self._layout_of(layout.names)
@@ -343,9 +350,15 @@ class NumericStore(VectorStore):
         self._layout = self._layout_of([])
 
 
-def _active(values: bytes, active: list[int]) -> bytes:
-    """Return those of the packed values that a kernel reads; all of them have to be finite."""
-    array = np.frombuffer(values)
-    if not np.isfinite(array).all():
+def _is_exact(x: Features, last: Query) -> bool:
+    """Tell whether x, which is equal to the last example, has its order and its doubles."""
+    pack = packer(len(x)).pack
+    return list(x) == list(last.snapshot) and pack(*x.values()) == pack(*last.snapshot.values())
+
+
+def _put_active(workspace: Floats, layout: Layout, x: Features) -> None:
+    """Put the values that a kernel reads into a workspace; all of x has to be finite."""
+    values = np.frombuffer(packer(len(x)).pack(*x.values()))
+    if not np.isfinite(values).all():
         raise ValueError
-    return array[active].tobytes()
+    workspace[len(workspace) - len(layout.stored) :] = values[layout.active]

@@ -15,7 +15,7 @@ from river_budget._state import State
 from river_budget.kernels import Features, Kernel
 from river_budget.support.features import invalid_example
 from river_budget.support.query import Query
-from river_budget.support.store import NO_COEFFICIENTS, Found, VectorStore
+from river_budget.support.store import NO_WEIGHTS, VectorStore, Weights
 
 __all__ = ["ObjectStore"]
 
@@ -29,27 +29,25 @@ class ObjectStore(VectorStore):
         super().__init__(kernel)
         self._vectors: list[Features] = []
 
-    def query(
-        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
-    ) -> Query:
+    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
         if not isinstance(x, Mapping):
             raise invalid_example(x)
         last = self._last
-        if last is not None and _are_equal(x, last.values):
+        if last is not None and _are_equal(x, last.snapshot):
             return last
-        x = copy.deepcopy(dict(x))
-        f, row = self._evaluate(x, coefficients, scale)
-        self._last = query = Query(None, x, row, self.n, f)
+        snapshot = copy.deepcopy(dict(x))
+        value, row = self._evaluate(snapshot, f)
+        self._last = query = Query(x, snapshot, None, row, self.n, value)
         return query
 
     def entry(self, x: Features) -> Query:
-        return Query(None, copy.deepcopy(x), np.zeros(0), 0, None)
+        return Query(x, copy.deepcopy(x), None, np.zeros(0), 0, None)
 
     def features(self, query: Query) -> Features:
-        return copy.deepcopy(query.values)
+        return copy.deepcopy(query.snapshot)
 
     def self_value(self, query: Query) -> float:
-        return self.kernel(query.values, query.values)
+        return self.kernel(query.snapshot, query.snapshot)
 
     def vector(self, slot: int) -> Features:
         return copy.deepcopy(self._vectors[slot])
@@ -57,8 +55,8 @@ class ObjectStore(VectorStore):
     def self_value_of(self, slot: int) -> float:
         return self.kernel(self._vectors[slot], self._vectors[slot])
 
-    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
-        return self._evaluate(self._vectors[slot], coefficients, scale)
+    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
+        return self._evaluate(self._vectors[slot], f)
 
     def distances(self, query: Query) -> Floats:
         return self._distances(query.row)
@@ -70,22 +68,16 @@ class ObjectStore(VectorStore):
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def scan(
-        self,
-        block: list[Features],
-        signs: Floats,
-        start: int,
-        threshold: float,
-        coefficients: Floats,
-        scale: float,
-    ) -> Found:
+        self, block: list[Features], signs: Floats, start: int, threshold: float, f: Weights
+    ) -> tuple[int, Query | None]:
         for row in range(start, len(block)):
-            query = self.query(block[row], coefficients, scale)
+            query = self.query(block[row], f)
             if signs[row] * query.answer <= threshold:
-                return Found(row, query)
-        return Found(len(block), None)
+                return row, query
+        return len(block), None
 
-    def evaluate_block(self, block: list[Features], coefficients: Floats, scale: float) -> Floats:
-        values = [self._evaluate(x, coefficients, scale)[0] for x in block]
+    def evaluate_block(self, block: list[Features], f: Weights) -> Floats:
+        values = [self._evaluate(x, f)[0] for x in block]
         return np.array(values, dtype=np.float64)
 
     @property
@@ -98,12 +90,12 @@ class ObjectStore(VectorStore):
         """Return the kernel's own squared distances, less k(x, x), which all of them share."""
         return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
 
-    def _evaluate(self, x: Features, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Weights) -> tuple[float, Floats]:
         row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
         if not np.isfinite(row).all():
             raise ValueError(f"{self.kernel} gives no finite value for {x!r}")
-        weights = coefficients.reshape(-1)[: self.n]
-        return scale * float(np.dot(weights, row[: len(weights)])), row
+        alphas = f.alphas.reshape(-1)[: self.n]
+        return f.scale * float(np.dot(alphas, row[: len(alphas)])), row
 
     def _vectors_state(self) -> State:
         raise ValueError(f"{self.kernel} cannot be stored: its function is code")
@@ -112,16 +104,16 @@ class ObjectStore(VectorStore):
         raise ValueError(f"{self.kernel} cannot be stored: its function is code")
 
     def _resolve(self, query: Query) -> None:
-        self._take_kernel(self.kernel.resolve(query.values))
+        self._take_kernel(self.kernel.resolve(query.snapshot))
 
     def _take_kernel(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
     def _insert(self, query: Query, slot: int) -> None:
-        self._vectors.append(query.values)
+        self._vectors.append(query.snapshot)
 
     def _exchange(self, query: Query, slot: int) -> None:
-        self._vectors[slot] = query.values
+        self._vectors[slot] = query.snapshot
 
     def _erase(self, slot: int) -> None:
         del self._vectors[slot]

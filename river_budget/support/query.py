@@ -22,12 +22,12 @@ class Query:
 
     Attributes
     ----------
+    given, snapshot
+        x, and a copy of it; None for a row of a block.
     layout
         The names of x, and where their features are stored; None in a store of objects.
-    values
-        The values of x: packed doubles, or x itself in a store of objects.
     workspace
-        An array that starts with the kernel row (slots,).
+        An array that starts with the kernel row (slots,), and may end in the values of x.
     n
         Number of stored vectors when the query was made.
     answer
@@ -35,11 +35,14 @@ class Query:
 
     """
 
-    __slots__ = ("answer", "layout", "n", "values", "workspace")
+    __slots__ = ("answer", "given", "layout", "n", "snapshot", "workspace")
 
-    def __init__(self, layout: Any, values: Any, workspace: Floats, n: int, answer: Any) -> None:
+    def __init__(
+        self, given: Any, snapshot: Any, layout: Any, workspace: Floats, n: int, answer: Any
+    ) -> None:
+        self.given = given
+        self.snapshot = snapshot
         self.layout = layout
-        self.values = values
         self.workspace = workspace
         self.n = n
         self.answer = answer

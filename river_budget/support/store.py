@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,37 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
 
-__all__ = ["NO_COEFFICIENTS", "Found", "VectorStore"]
-
-# The coefficients of no hypothesis: f is 0.
-NO_COEFFICIENTS: Floats = np.zeros((0, TILE))
+__all__ = ["NO_WEIGHTS", "VectorStore", "Weights"]
 
 
-class Found(NamedTuple):
-    """The row of a block that a scan stopped at, and its query; None at the end of the block."""
+class Weights:
+    """What the evaluation of a hypothesis over a store reads of it.
 
-    row: int
-    query: Query | None
+    Attributes
+    ----------
+    alphas
+        The coefficient of each slot (blocks, TILE), 0 in free slots.
+    scale
+        The common factor of the coefficients.
+
+    """
+
+    __slots__ = ("alphas", "scale")
+
+    def __init__(self, alphas: Floats) -> None:
+        self.alphas = alphas
+        self.scale = 1.0
+
+
+# Those of no hypothesis: f is 0.
+NO_WEIGHTS = Weights(np.zeros((0, TILE)))
 
 
 class VectorStore(abc.ABC):
     """Vectors in slots: their features, their insertion order, and their kernel rows.
 
     A store knows no hypothesis and no algorithm. Slots 0 to n - 1 are taken, in no order; `oldest`
-    and `by_age` tell their ages. Where a hypothesis is evaluated, its coefficients (blocks, TILE)
-    and their common factor are given; see `Expansion`.
+    and `by_age` tell their ages. Where a hypothesis f is evaluated, it is given; see `Expansion`.
 
     Parameters
     ----------
@@ -44,24 +56,23 @@ class VectorStore(abc.ABC):
 
     Attributes
     ----------
-    n
-        Number of vectors.
+    n, n_slots
+        Number of vectors, and of slots that there is room for.
 
     """
 
-    __slots__ = ("_inserted", "_last", "_n_inserted", "kernel", "n")
+    __slots__ = ("_inserted", "_last", "_n_inserted", "kernel", "n", "n_slots")
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.n = 0
+        self.n_slots = 0
         self._inserted: Ints = np.zeros(0, np.int64)
         self._n_inserted = 0
         self._last: Query | None = None
 
     @abc.abstractmethod
-    def query(
-        self, x: Features, coefficients: Floats = NO_COEFFICIENTS, scale: float = 1.0
-    ) -> Query:
+    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
         """Return x with its kernel row, and f(x) as its answer.
 
         Raises
@@ -96,7 +107,7 @@ class VectorStore(abc.ABC):
         """Return k(s, s) for the vector s in a slot."""
 
     @abc.abstractmethod
-    def evaluate_slot(self, slot: int, coefficients: Floats, scale: float) -> tuple[float, Floats]:
+    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
         """Return f at the vector in a slot, and its kernel row (n,)."""
 
     @abc.abstractmethod
@@ -120,18 +131,12 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def scan(
-        self,
-        block: Any,
-        signs: Floats,
-        start: int,
-        threshold: float,
-        coefficients: Floats,
-        scale: float,
-    ) -> Found:
-        """Return the next row of a block with y f(x) <= threshold."""
+        self, block: Any, signs: Floats, start: int, threshold: float, f: Weights
+    ) -> tuple[int, Query | None]:
+        """Return the next row of a block with y f(x) <= threshold, and its query; None at the end."""
 
     @abc.abstractmethod
-    def evaluate_block(self, block: Any, coefficients: Floats, scale: float) -> Floats:
+    def evaluate_block(self, block: Any, f: Weights) -> Floats:
         """Return f at each row of a block (rows,)."""
 
     @property
@@ -141,7 +146,7 @@ class VectorStore(abc.ABC):
 
     def row(self, slot: int) -> Floats:
         """Return the kernel row of the vector in a slot (n,)."""
-        return self.evaluate_slot(slot, NO_COEFFICIENTS, 1.0)[1]
+        return self.evaluate_slot(slot, NO_WEIGHTS)[1]
 
     def rows(self, examples: Sequence[Features]) -> Floats:
         """Return the kernel rows of examples (examples, n)."""
@@ -152,11 +157,6 @@ class VectorStore(abc.ABC):
         """Return the Gram matrix of the vectors (n, n), by slots."""
         rows = [self.row(slot) for slot in range(self.n)]
         return np.array(rows, np.float64).reshape(self.n, self.n)
-
-    @property
-    def n_slots(self) -> int:
-        """Number of slots that there is room for."""
-        return len(self._inserted)
 
     @property
     def inserted(self) -> Ints:
@@ -187,13 +187,15 @@ class VectorStore(abc.ABC):
         if self._n_inserted == 0:
             self._resolve(query)
         self._append(query)
-        self._stamp(self.n - 1)
+        self._inserted[self.n - 1] = self._n_inserted
+        self._n_inserted += 1
 
     def replace(self, slot: int, query: Query) -> None:
         """Store the example of a query in the slot of another vector, which is removed."""
         self._exchange(query, slot)
+        self._inserted[slot] = self._n_inserted
+        self._n_inserted += 1
         self._last = None
-        self._stamp(slot)
 
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
         """Remove the vectors in some slots; those that stay keep their order.
@@ -286,11 +288,8 @@ class VectorStore(abc.ABC):
 
     def _extend(self, n_blocks: int) -> None:
         """Make room for so many blocks of slots."""
-        self._inserted = lengthened(self._inserted, n_blocks * TILE)
-
-    def _stamp(self, slot: int) -> None:
-        self._inserted[slot] = self._n_inserted
-        self._n_inserted += 1
+        self.n_slots = n_blocks * TILE
+        self._inserted = lengthened(self._inserted, self.n_slots)
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import itertools
 import json
 import math
 import random
@@ -25,17 +26,17 @@ FACTORIES = {
 each_factory = pytest.mark.parametrize("factory", FACTORIES.values(), ids=FACTORIES)
 
 
-def life(key, n=24):
-    """Return events with labels that a kernel has something to learn from."""
+def events_of(key, n=24):
+    """Return events of a key, with labels that a linear model cannot learn."""
     rng = random.Random(key)
     points = [{"u": rng.gauss(0, 1), "v": rng.gauss(0, 1)} for _ in range(n)]
     return [Event(key, t, x, x["u"] * x["v"] > 0) for t, x in enumerate(points)]
 
 
-def interleaved(lives, seed):
-    """Return lives as one stream, each in its own order."""
+def interleaved(streams, seed):
+    """Return streams as one, each in its own order."""
     rng = random.Random(seed)
-    left = [collections.deque(events) for events in lives]
+    left = [collections.deque(events) for events in streams]
     stream = []
     while left := [events for events in left if events]:
         stream.append(rng.choice(left).popleft())
@@ -43,7 +44,7 @@ def interleaved(lives, seed):
 
 
 def fold(learner, stream, states=None):
-    """Return the states after a stream, and the predictions, by `step` alone."""
+    """Return the states after a stream, and the predictions, with `step` alone."""
     states = {} if states is None else states
     predictions = []
     for event in stream:
@@ -53,7 +54,7 @@ def fold(learner, stream, states=None):
 
 
 def content(state):
-    """Return what a state holds; the order of its entries is not told."""
+    """Return the content of a state, whose header may be in any order."""
     size = int.from_bytes(state[:8], "little")
     return json.loads(state[8 : 8 + size]), state[8 + size :]
 
@@ -63,10 +64,10 @@ def contents(states):
 
 
 @each_factory
-def test_a_stream_of_keys_is_plain_loops_side_by_side(factory):
-    lives = [life(key) for key in "abc"]
-    states, predictions = fold(keyed.KeyedLearner(factory), interleaved(lives, seed=1))
-    for events in lives:
+def test_a_stream_of_keys_equals_one_loop_for_each_key(factory):
+    streams = [events_of(key) for key in "abc"]
+    states, predictions = fold(keyed.KeyedLearner(factory), interleaved(streams, seed=1))
+    for events in streams:
         model, n_right = factory(), 0
         expected = []
         for t, event in enumerate(events, 1):
@@ -84,20 +85,20 @@ def test_a_stream_of_keys_is_plain_loops_side_by_side(factory):
 
 
 @each_factory
-@hypothesis.given(closed=st.sets(st.integers(0, 71)), n_hot=st.integers(1, 4))
+@hypothesis.given(flushed=st.sets(st.integers(0, 71)), max_live=st.integers(1, 4))
 @hypothesis.settings(max_examples=6)
-def test_closing_and_opening_at_any_time_changes_nothing(factory, closed, n_hot):
+def test_serializing_at_any_time_changes_nothing(factory, flushed, max_live):
     learner = keyed.KeyedLearner(factory)
-    stream = interleaved([life(key) for key in "abc"], seed=2)
+    stream = interleaved([events_of(key) for key in "abc"], seed=2)
     expected, predictions = fold(learner, stream)
     states = {}
-    hot = keyed.HotStates(learner, states.get, states.__setitem__, n_hot)
+    cache = keyed.ModelCache(learner, states.get, states.__setitem__, max_live)
     for t, event in enumerate(stream):
-        assert hot.advance(event) == predictions[t]
-        if t in closed:
-            hot.flush()
-            hot = keyed.HotStates(learner, states.get, states.__setitem__, n_hot)
-    hot.flush()
+        assert cache.advance(event) == predictions[t]
+        if t in flushed:
+            cache.flush()
+            cache = keyed.ModelCache(learner, states.get, states.__setitem__, max_live)
+    cache.flush()
     assert contents(states) == contents(expected)
 
 
@@ -125,12 +126,12 @@ def late(stream, seed):
 @hypothesis.settings(max_examples=6)
 def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
     learner = keyed.KeyedLearner(factory)
-    stream = late(interleaved([life(key) for key in "abc"], seed), seed)
+    stream = late(interleaved([events_of(key) for key in "abc"], seed), seed)
     expected, _ = fold(learner, stream)
     states, start = {}, 0
     for crash, repeated in sorted(crashes):
         fold(learner, stream[start:crash], states)
-        # The states are stored, and where the stream was is not.
+        # The states are stored, but not the position in the stream.
         start = max(0, crash - repeated)
     fold(learner, stream[start:], states)
     assert contents(states) == contents(expected)
@@ -139,7 +140,7 @@ def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
 @each_factory
 def test_events_that_all_come_twice_are_learned_once(factory):
     learner = keyed.KeyedLearner(factory)
-    stream = late(life("a"), seed=4)
+    stream = late(events_of("a"), seed=4)
     states, _ = fold(learner, [event for event in stream for _ in range(2)])
     assert contents(states) == contents(fold(learner, stream)[0])
 
@@ -155,7 +156,7 @@ def test_a_late_label_counts_for_the_prediction_that_its_event_had():
     state, _ = learner.step(state, Event("a", 2, {"u": -1.0}, y=False))
     state, answer = learner.step(state, Event("a", 1, None, y=True))
     assert first.y_pred is True
-    # The first one had nothing to go by, and the third one only an example that is positive.
+    # The first prediction had no example to learn from, and the third only a positive one.
     assert (answer.n_seen, answer.accuracy) == (3, 1 / 3)
     model, _ = checkpoint.loads(state)
     assert model.n_rounds == 3
@@ -169,7 +170,7 @@ def test_a_label_whose_event_is_not_known_is_not_learned():
     assert (answer.y_pred, answer.margin, answer.n_seen) == (None, None, 1)
 
 
-def test_what_waits_longest_for_its_label_goes_without():
+def test_the_event_that_has_waited_longest_for_its_label_is_forgotten():
     learner = forgetrons(max_pending=2)
     state = None
     for t in range(3):
@@ -186,7 +187,7 @@ def test_a_new_event_needs_features():
         forgetrons().step(None, Event("ann", 3, None, y=True))
 
 
-def test_a_state_that_is_none():
+def test_an_invalid_state_is_refused():
     with pytest.raises(checkpoint.CheckpointError, match="no whole safetensors file"):
         forgetrons().step(b"something else", Event("a", 0, {"u": 1.0}))
 
@@ -199,13 +200,13 @@ def test_a_state_that_is_none():
 )
 def test_a_refused_event_changes_nothing(factory, x, y):
     learner = keyed.KeyedLearner(factory)
-    states, _ = fold(learner, life("a"))
+    states, _ = fold(learner, events_of("a"))
     before = dict(states)
-    hot = keyed.HotStates(learner, states.get, states.__setitem__)
+    cache = keyed.ModelCache(learner, states.get, states.__setitem__)
     with pytest.raises(ValueError, match=r"third class|label is|nan|no features"):
-        hot.advance(Event("a", 24, x, y))
-    hot.advance(Event("a", 23, {"u": 1.0}))
-    hot.flush()
+        cache.advance(Event("a", 24, x, y))
+    cache.advance(Event("a", 23, {"u": 1.0}))
+    cache.flush()
     assert contents(states) == contents(before)
 
 
@@ -213,26 +214,123 @@ def test_a_refused_event_changes_nothing(factory, x, y):
 def test_a_new_feature_that_is_no_number_does_not_reach_the_scaler(value):
     learner = keyed.KeyedLearner(lambda: preprocessing.StandardScaler() | rb.Forgetron(budget=5))
     states = {}
-    hot = keyed.HotStates(learner, states.get, states.__setitem__)
+    cache = keyed.ModelCache(learner, states.get, states.__setitem__)
     for t in range(5):
-        hot.advance(Event("a", t, {"u": float(t)}, t % 2 == 0))
+        cache.advance(Event("a", t, {"u": float(t)}, t % 2 == 0))
     with pytest.raises(ValueError, match="feature 'new' has the value"):
-        hot.advance(Event("a", 5, {"u": 1.0, "new": value}, True))
-    hot.advance(Event("a", 5, {"u": 1.0, "new": 2.0}, True))
-    hot.flush()
-    assert learner.open(states["a"]).n_seen == 6
+        cache.advance(Event("a", 5, {"u": 1.0, "new": value}, True))
+    cache.advance(Event("a", 5, {"u": 1.0, "new": 2.0}, True))
+    cache.flush()
+    assert learner.deserialize(states["a"]).n_seen == 6
 
 
-def test_a_state_that_is_too_large_keeps_no_other_from_being_stored():
-    learner = keyed.KeyedLearner(
-        lambda: rb.KernelPerceptron(rb.RBF(gamma=1.0)), max_state_bytes=3000
-    )
+def wide(seq):
+    """Return an event whose features alone make a state of more than 20,000 bytes."""
+    return Event("wide", seq, {f"feature-{j}": 1.0 for j in range(3000)}, True)
+
+
+def narrow(key, seq=0):
+    return Event(key, seq, {"u": 1.0}, True)
+
+
+def cache_over(states, learner, max_live=3):
+    return keyed.ModelCache(learner, states.get, states.__setitem__, max_live)
+
+
+def test_a_model_that_is_too_large_to_evict_refuses_no_other_key_and_does_not_stay_live():
+    cache = cache_over({}, forgetrons(max_state_bytes=20_000))
+    cache.advance(wide(0))
+    for i in range(200):
+        assert cache.advance(narrow(f"key-{i}")).n_seen == 1
+        assert len(cache) <= 3
+    assert list(cache.refused) == ["wide"]
+
+
+@pytest.mark.parametrize("max_live", [1, 100], ids=["evicted", "flushed"])
+def test_a_model_that_is_too_large_is_dropped_and_its_stored_state_stays(max_live):
     states = {}
-    events = [Event("large", t, {"u": float(t)}, t % 2 == 0) for t in range(99)]
-    events[50:50] = [Event(key, 0, {"u": 1.0}, True) for key in "abcdef"]
-    with pytest.raises(ValueError, match="3,000 are allowed"):
-        list(keyed.run_local(events, learner, states))
-    assert sorted(states) == list("abcdef")
+    cache = cache_over(states, forgetrons(max_state_bytes=20_000), max_live)
+    cache.advance(narrow("wide"))
+    cache.flush()
+    stored = states["wide"]
+    cache.advance(wide(1))
+    cache.advance(narrow("other"))
+    cache.flush()
+    assert len(cache) == 1
+    for seq in (2, -1):
+        with pytest.raises(ValueError, match=r"model of 'wide': .*20,000 are allowed: .*would fit"):
+            cache.advance(narrow("wide", seq))
+    cache.flush()
+    assert states["wide"] == stored
+
+
+def test_a_refused_key_that_is_allowed_again_continues_from_its_stored_state():
+    cache = cache_over({}, forgetrons(max_state_bytes=20_000))
+    cache.advance(narrow("wide"))
+    cache.flush()
+    cache.advance(wide(1))
+    cache.flush()
+    del cache.refused["wide"]
+    assert cache.advance(narrow("wide", 1)).n_seen == 2
+
+
+@pytest.mark.parametrize("max_live", [3, 1000], ids=["evicted", "flushed"])
+def test_run_local_serves_all_other_keys_and_names_the_refused_ones_at_the_end(max_live):
+    ordinary = [f"key-{i}" for i in range(200)]
+    events = [wide(0), wide(0)._replace(key="too"), *(narrow(key) for key in ordinary)]
+    learner = forgetrons(max_state_bytes=20_000)
+    states = {}
+    predictions = keyed.run_local(events, learner, states, max_live)
+    served = [prediction.key for prediction in itertools.islice(predictions, len(events))]
+    with pytest.raises(ValueError, match=r"'wide', 'too'.*20,000 are allowed"):
+        next(predictions)
+    assert served == ["wide", "too", *ordinary]
+    assert sorted(states) == sorted(ordinary)
+
+
+def test_run_local_stops_at_an_event_of_a_refused_key():
+    events = [wide(0), narrow("a"), wide(1), narrow("b")]
+    states, learner = {}, forgetrons(max_state_bytes=20_000)
+    with pytest.raises(ValueError, match=r"model of 'wide': .*20,000 are allowed"):
+        list(keyed.run_local(events, learner, states, max_live=1))
+    assert sorted(states) == ["a"]
+
+
+class UnreliableStates(dict):
+    """States that cannot be written while `fails` is set."""
+
+    fails = False
+
+    def __setitem__(self, key, state):
+        if self.fails:
+            raise OSError("the disk is full")
+        super().__setitem__(key, state)
+
+
+def test_a_write_that_fails_loses_nothing():
+    learner = forgetrons()
+    stream = interleaved([events_of(key) for key in "abcde"], seed=5)
+    expected, predictions = fold(learner, stream)
+    states = UnreliableStates()
+    cache = cache_over(states, learner, max_live=2)
+    n_failed = 0
+    for event, prediction in zip(stream, predictions, strict=True):
+        states.fails = True
+        try:
+            answer = cache.advance(event)
+        except OSError:
+            n_failed += 1
+            assert len(cache) == 2
+            states.fails = False
+            answer = cache.advance(event)
+        assert answer == prediction
+    states.fails = True
+    with pytest.raises(OSError, match="disk is full"):
+        cache.flush()
+    states.fails = False
+    cache.flush()
+    assert n_failed > 0
+    assert contents(states) == contents(expected)
 
 
 def test_what_was_learned_before_a_refused_event_is_stored():
@@ -241,7 +339,7 @@ def test_what_was_learned_before_a_refused_event_is_stored():
     events = [Event("a", 0, {"u": 1.0}, True), Event("a", 1, None)]
     with pytest.raises(ValueError, match="has no features"):
         list(keyed.run_local(events, learner, states))
-    assert learner.open(states["a"]).n_seen == 1
+    assert learner.deserialize(states["a"]).n_seen == 1
 
 
 def test_a_negative_number_is_a_query():
@@ -283,7 +381,7 @@ def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, limit, sc
 
 def test_a_model_without_a_budget_is_asked_to_have_one():
     learner = keyed.KeyedLearner(lambda: rb.KernelPerceptron(KERNEL), max_state_bytes=3000)
-    with pytest.raises(ValueError, match="KernelPerceptron has no budget, take a model that has"):
+    with pytest.raises(ValueError, match="KernelPerceptron has no budget: use a model that has"):
         fold(learner, noise())
 
 
@@ -299,14 +397,14 @@ def test_parameters_are_checked(name):
 
 
 @each_factory
-@pytest.mark.parametrize("n_hot", [1, 2, 100])
-def test_run_local_goes_on_from_its_states(factory, n_hot):
+@pytest.mark.parametrize("max_live", [1, 2, 100])
+def test_run_local_continues_from_its_states(factory, max_live):
     learner = keyed.KeyedLearner(factory)
-    stream = late(interleaved([life(key) for key in "abcde"], seed=3), seed=3)
+    stream = late(interleaved([events_of(key) for key in "abcde"], seed=3), seed=3)
     expected, predictions = fold(learner, stream)
     states = {}
-    first = list(keyed.run_local(stream[:99], learner, states, n_hot))
-    second = list(keyed.run_local(stream[99:], learner, states, n_hot))
+    first = list(keyed.run_local(stream[:99], learner, states, max_live))
+    second = list(keyed.run_local(stream[99:], learner, states, max_live))
     assert first + second == predictions
     assert contents(states) == contents(expected)
 
@@ -314,9 +412,9 @@ def test_run_local_goes_on_from_its_states(factory, n_hot):
 def test_only_what_has_changed_is_written():
     written = []
     learner = forgetrons()
-    states, _ = fold(learner, [*life("a", 3), *life("b", 3)])
-    hot = keyed.HotStates(learner, states.get, lambda key, state: written.append(key))
-    hot.advance(Event("a", 3, {"u": 1.0}, True))
-    hot.flush()
-    hot.flush()
+    states, _ = fold(learner, [*events_of("a", 3), *events_of("b", 3)])
+    cache = keyed.ModelCache(learner, states.get, lambda key, state: written.append(key))
+    cache.advance(Event("a", 3, {"u": 1.0}, True))
+    cache.flush()
+    cache.flush()
     assert written == ["a"]

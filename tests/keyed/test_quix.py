@@ -1,4 +1,4 @@
-"""On a broker in this process, and on the one that RIVER_BUDGET_KAFKA names."""
+"""Quix Streams on a mock broker in this process, and on the broker that RIVER_BUDGET_KAFKA names."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ N_AGENTS, N_EVENTS = 10, 90
 
 @pytest.fixture
 def quick_workers(monkeypatch):
-    """Let the process that workers come from find what they import."""
+    """Let the process that workers are forked from find the demo."""
     monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(agents.__file__).parent))
 
 
-def check_a_life_with_a_crash(guarantee, folder):
-    events = agents.lives(N_AGENTS, N_EVENTS)
+def check_a_run_with_a_crash(guarantee, directory):
+    events = agents.agent_events(N_AGENTS, N_EVENTS)
     names = sorted({event.key for event in events})
     with agents.kafka(guarantee) as job:
-        topics, workers = agents.Topics(job), agents.Workers(job, folder)
+        topics, workers = agents.Topics(job), agents.Workers(job, directory)
         try:
             unfinished = agents.survive(topics, workers, events)
             workers.stop()
@@ -60,7 +60,7 @@ def check_a_life_with_a_crash(guarantee, folder):
 
 def test_a_killed_worker_loses_no_event_and_learns_none_twice(quick_workers, tmp_path, monkeypatch):
     monkeypatch.delenv("RIVER_BUDGET_KAFKA", raising=False)
-    check_a_life_with_a_crash("at-least-once", tmp_path)
+    check_a_run_with_a_crash("at-least-once", tmp_path)
 
 
 @pytest.mark.skipif(
@@ -69,16 +69,16 @@ def test_a_killed_worker_loses_no_event_and_learns_none_twice(quick_workers, tmp
 )
 @pytest.mark.parametrize("guarantee", ["at-least-once", "exactly-once"])
 def test_the_same_on_a_real_broker(guarantee, quick_workers, tmp_path):
-    check_a_life_with_a_crash(guarantee, tmp_path)
+    check_a_run_with_a_crash(guarantee, tmp_path)
 
 
 @pytest.fixture
 def serve(tmp_path):
-    """Return what an application in this process answers to messages."""
+    """Return a function that runs an application in this process and returns its answers to messages."""
     with mock_kafka.broker() as address:
         producer = confluent_kafka.Producer({"bootstrap.servers": address})
 
-        def call(learner, messages, n_hot=10_000):
+        def call(learner, messages, max_live=10_000):
             for key, value in messages:
                 producer.produce("events", json.dumps(value), key)
             producer.flush(60)
@@ -88,7 +88,7 @@ def serve(tmp_path):
                 commit_every=7,
             )  # fmt: skip
             topic = app.topic("events", key_deserializer="str", value_deserializer="json")
-            quix.apply(app.dataframe(topic), learner, n_hot=n_hot)
+            quix.apply(app.dataframe(topic), learner, max_live=max_live)
             return app.run(count=len(messages), timeout=60)
 
         yield call
@@ -98,7 +98,7 @@ def forgetrons(**options):
     return keyed.KeyedLearner(lambda: rb.Forgetron(rb.RBF(gamma=1.0), budget=20), **options)
 
 
-def of(event):
+def message_of(event):
     return event.key, {"seq": event.seq, "x": event.x, "y": event.y}
 
 
@@ -109,13 +109,13 @@ def by_key(results):
     return grouped
 
 
-def test_an_application_that_starts_again_goes_on_and_makes_room(serve):
-    events = agents.lives(6, 20)
+def test_a_restarted_application_continues_and_evicts_models(serve):
+    events = agents.agent_events(6, 20)
     expected = [p._asdict() for p in keyed.run_local(events, forgetrons())]
     half = len(events) // 2
-    messages = [of(event) for event in events]
-    first = serve(forgetrons(), messages[:half], n_hot=1)
-    second = serve(forgetrons(), messages[half:], n_hot=1)
+    messages = [message_of(event) for event in events]
+    first = serve(forgetrons(), messages[:half], max_live=1)
+    second = serve(forgetrons(), messages[half:], max_live=1)
     assert by_key(first + second) == by_key(expected)
 
 
@@ -158,6 +158,6 @@ def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):
     assert "1,900 are allowed: a budget of" in answers["large"][-1]["error"]
     small = [keyed.Event("small", **value) for value in values(3)]
     assert answers["small"] == [p._asdict() for p in keyed.run_local(small, forgetrons())]
-    # What was stored last is what it goes on from.
+    # A new application continues from the state that was stored last.
     (again,) = serve(learner, [("large", {"seq": -1, "x": {"a": 0.0}})])
     assert 0 < again["n_seen"] < 40

@@ -131,8 +131,10 @@ def test_a_name_that_comes_later_is_seen_by_the_first_kernel_alone():
         model.learn_one({"a": value}, value > 0)
     model.learn_one({"a": 0.5, "new": 9.0}, False)
     radial, additive = model._stores
-    assert radial.kernel == rb.RationalQuadratic(gamma=1.0)
-    assert additive.kernel == rb.AdditiveRationalQuadratic(gamma=1.0, names=("a",))
+    assert model.resolved_kernels == (
+        rb.RationalQuadratic(gamma=1.0),
+        rb.AdditiveRationalQuadratic(gamma=1.0, names=("a",)),
+    )
     assert radial.vector(4) == {"a": 0.5, "new": 9.0}
     assert additive.vector(4) == {"a": 0.5}
     with pytest.raises(ValueError, match="'late'"):

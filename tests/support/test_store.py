@@ -74,7 +74,7 @@ def test_a_name_has_a_row_as_long_as_a_vector_holds_it():
     unused = [row for row in range(len(store._table)) if not store._row_uses[row]]
     assert not store._table[unused].any()
     store.remove([0])
-    assert len(store._index) == 0
+    assert len(store._index.by_name) == 0
     assert not store._row_uses.any()
 
 
@@ -88,7 +88,7 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
             store.replace(t % 20, query)
         if t >= 100:
             sizes.add(store.nbytes)
-    assert len(store._index) == 200
+    assert len(store._index.by_name) == 200
     assert max(sizes) - min(sizes) < 1024
 
 

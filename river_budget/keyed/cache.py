@@ -1,0 +1,182 @@
+"""A cache of live models over a store of bytes, and a loop that needs no stream engine."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from typing import Any
+
+from river_budget._checks import check_count
+from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
+
+__all__ = ["ModelCache", "run_local"]
+
+logger = logging.getLogger(__name__)
+
+
+class ModelCache:
+    """A write-back LRU cache of models, over a store that keeps their states as bytes.
+
+    The models of the keys used last stay live, so that an event neither reads nor writes a state. A
+    model that has changed is serialized and written when it is evicted, and by `flush`.
+
+    Parameters
+    ----------
+    learner
+        The learner.
+    read
+        Returns the stored state of a key, or None.
+    write
+        Stores the state of a key.
+    max_live
+        Largest number of live models.
+
+    Attributes
+    ----------
+    refused
+        The reason for each key whose state could not be serialized. A key that is deleted from it
+        continues from its stored state.
+
+    Notes
+    -----
+    There are never more than `max_live` live models. If one cannot be written:
+
+    - **Its state is too large**, or cannot be serialized for another reason. The model is dropped,
+      and with it what it has learned since it was last written; the stored state stays as it was.
+      The reason is logged and added to `refused`, and from then on the key's own events raise it as a
+      ValueError. Neither `flush` nor the event of another key raises it.
+    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays live and
+      is written at the next opportunity. The event that needed its place has had no effect and can be
+      tried again.
+
+    `refused` grows by the key and a short text, some 300 bytes, for each refused key, and is never
+    emptied. Everything else in the cache is bounded by `max_live` and the sizes of the models.
+
+    """
+
+    def __init__(
+        self,
+        learner: KeyedLearner,
+        read: Callable[[Any], bytes | None],
+        write: Callable[[Any, bytes], None],
+        max_live: int = 10_000,
+    ) -> None:
+        check_count("max_live", max_live)
+        self.learner = learner
+        self.refused: dict[Any, str] = {}
+        self._read = read
+        self._write = write
+        self._max_live = max_live
+        self._live: collections.OrderedDict[Any, KeyedModel] = collections.OrderedDict()
+        self._changed: set[Any] = set()
+
+    def __len__(self) -> int:
+        """Return the number of live models."""
+        return len(self._live)
+
+    def advance(self, event: Event) -> Prediction:
+        """Return the prediction of an event, then update the model of its key with the event.
+
+        Raises
+        ------
+        CheckpointError
+            If the stored state is invalid.
+        ValueError
+            If the event is refused, or its key is.
+
+        """
+        reason = self.refused.get(event.key)
+        if reason is not None:
+            raise ValueError(f"cannot store the model of {event.key!r}: {reason}")
+        prediction = self.learner.advance(self._model(event.key), event)
+        self._changed.add(event.key)
+        return prediction
+
+    def flush(self) -> None:
+        """Write all models that have changed."""
+        for key in list(self._live):
+            self._save(key)
+
+    def _model(self, key: Any) -> KeyedModel:
+        if key in self._live:
+            self._live.move_to_end(key)
+        else:
+            if len(self._live) == self._max_live:
+                self._evict()
+            self._live[key] = self.learner.deserialize(self._read(key))
+        return self._live[key]
+
+    def _evict(self) -> None:
+        """Remove the least recently used model, which stays if writing it fails."""
+        oldest = next(iter(self._live))
+        self._save(oldest)
+        self._live.pop(oldest, None)
+
+    def _save(self, key: Any) -> None:
+        """Write the model of a key if it has changed, or drop it if it has no valid state."""
+        if key not in self._changed:
+            return
+        try:
+            state = self.learner.serialize(self._live[key])
+        except ValueError as error:
+            self._refuse(key, str(error))
+        else:
+            self._write(key, state)
+        self._changed.remove(key)
+
+    def _refuse(self, key: Any, reason: str) -> None:
+        logger.warning("the model of %r is dropped: %s", key, reason)
+        self.refused[key] = reason
+        del self._live[key]
+
+
+def run_local(
+    events: Iterable[Event],
+    learner: KeyedLearner,
+    states: MutableMapping[Any, bytes] | None = None,
+    max_live: int = 10_000,
+) -> Iterator[Prediction]:
+    """Yield the prediction of each event, without a stream engine.
+
+    Parameters
+    ----------
+    events
+        The events.
+    learner
+        The learner.
+    states
+        The states by key: those to continue from, and at the end the new ones.
+    max_live
+        Largest number of live models; the others are kept as bytes.
+
+    Raises
+    ------
+    ValueError
+        If an event is refused; at the end, if the state of a key was too large to be stored, as
+        `ModelCache` describes. All other models that have changed are stored in any case.
+
+    Examples
+    --------
+
+    >>> from river_budget import keyed
+    >>> import river_budget as rb
+
+    >>> learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
+    >>> events = [keyed.Event(key, t, {"t": t % 3}, t % 3 == 0) for t in range(9) for key in "ab"]
+    >>> *_, last = keyed.run_local(events, learner)
+    >>> last.key, last.seq, last.n_seen
+    ('b', 8, 9)
+
+    """
+    store: MutableMapping[Any, bytes] = {} if states is None else states
+    cache = ModelCache(learner, store.get, store.__setitem__, max_live)
+    try:
+        for event in events:
+            yield cache.advance(event)
+    finally:
+        cache.flush()
+    if cache.refused:
+        names, reason = reprlib.repr(list(cache.refused)), next(iter(cache.refused.values()))
+        raise ValueError(f"cannot store the models of {names}, the first because {reason}")
