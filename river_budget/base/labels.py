@@ -55,12 +55,12 @@ class Labels:
 
     def signs(self, y: Sequence[Any]) -> Floats:
         """Return the signs of many labels, which all become known unless one is refused."""
-        trial = copy.copy(self)
+        before = self._signs, self.negative, self.positive
         try:
-            signs = [self._signs[label] for label in y]
-        except (KeyError, TypeError):
-            signs = [trial._sign_of_row(i, label) for i, label in enumerate(y)]
-        self._signs, self.negative, self.positive = trial._signs, trial.negative, trial.positive
+            signs = [self._sign_of_row(row, label) for row, label in enumerate(y)]
+        except ValueError:
+            self._signs, self.negative, self.positive = before
+            raise
         return np.array(signs, dtype=np.float64)
 
     def check(self, y: Any) -> None:
@@ -78,7 +78,11 @@ class Labels:
 
     def _sign_of_row(self, row: int, y: Any) -> float:
         try:
-            return self.sign(y)
+            return self._signs[y]
+        except (KeyError, TypeError):
+            pass
+        try:
+            return self._add(y)
         except ValueError as error:
             raise ValueError(f"row {row}: {error}") from None
 

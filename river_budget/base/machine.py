@@ -42,7 +42,7 @@ def memory_of(model: Any) -> int:
     classifier = classifier_of(model)
     if isinstance(classifier, Machine):
         return classifier.memory_bytes
-    return classifier._raw_memory_usage
+    return classifier._raw_memory_usage  # noqa: SLF001 (River has no public name for it)
 
 
 def predict_with_margin(model: Any, x: Any) -> tuple[float, Any]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from river_budget.kernels import (
     check_kernel,
 )
 from river_budget.mnemotron import _update, mixing
-from river_budget.support import NO_WEIGHTS, Query, VectorStore, vector_store
+from river_budget.support import Query, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
 
@@ -319,8 +319,8 @@ class Mnemotron(Machine):
                 self._check_inverses()
 
     def _learn_block(self, block: Any, signs: Floats) -> None:
-        rows = self._block_queries(block, signs)
-        for y, queries in zip(signs.tolist(), rows, strict=True):
+        for row, y in enumerate(signs.tolist()):
+            queries = self._row_queries(block, row)
             self._learn(queries, y, self._mix(queries))
 
     def _block(self, frame: Any) -> Any:
@@ -331,17 +331,11 @@ class Mnemotron(Machine):
         return 0.5 + 0.5 * f
 
     def _evaluate_block(self, block: Any) -> Floats:
-        rows = self._block_queries(block, np.ones(len(block[0])))
+        rows = (self._row_queries(block, row) for row in range(len(block[0])))
         return np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
 
-    def _block_queries(self, block: Any, signs: Floats) -> Iterator[list[Query]]:
-        """Yield the queries of one row of a block after the other."""
-        for i in range(len(signs)):
-            found = [
-                store.scan(rows, signs, i, math.inf, NO_WEIGHTS)
-                for store, rows in zip(self._stores, block, strict=True)
-            ]
-            yield [query for _, query in found if query is not None]
+    def _row_queries(self, block: Any, row: int) -> list[Query]:
+        return [store.query_row(rows, row) for store, rows in zip(self._stores, block, strict=True)]
 
     @property
     def _weights(self) -> Floats:

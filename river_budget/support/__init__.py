@@ -14,10 +14,9 @@ from .expansion import Expansion, vector_store
 from .features import check_features
 from .gram_factor import GramFactor
 from .query import Query
-from .store import NO_WEIGHTS, VectorStore
+from .store import VectorStore
 
 __all__ = [
-    "NO_WEIGHTS",
     "Expansion",
     "GramFactor",
     "Query",

@@ -174,6 +174,15 @@ class NumericStore(VectorStore):
         names = list(columns)
         return Block(names if active is None else [names[i] for i in active], stored)
 
+    def query_row(self, block: Block, row: int) -> Query:
+        layout = self._block_layout(block)
+        workspace = np.empty(layout.size)
+        workspace[self.n_slots :] = block.values[row]
+        _compiled.evaluate(
+            workspace, NO_WEIGHTS.alphas, 1.0, self._spec, layout.rows, *self._vectors
+        )
+        return Query(None, None, layout, workspace, self.n, None)
+
     def scan(
         self, block: Block, signs: Floats, start: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:
@@ -352,6 +361,7 @@ class NumericStore(VectorStore):
 
 def _is_exact(x: Features, last: Query) -> bool:
     """Tell whether x, which is equal to the last example, has its order and its doubles."""
+    check_types(x.values())
     pack = packer(len(x)).pack
     return list(x) == list(last.snapshot) and pack(*x.values()) == pack(*last.snapshot.values())
 

@@ -67,6 +67,9 @@ class ObjectStore(VectorStore):
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> list[Features]:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
+    def query_row(self, block: list[Features], row: int) -> Query:
+        return self.query(block[row])
+
     def scan(
         self, block: list[Features], signs: Floats, start: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:

@@ -130,6 +130,10 @@ class VectorStore(abc.ABC):
         """
 
     @abc.abstractmethod
+    def query_row(self, block: Any, row: int) -> Query:
+        """Return a row of a block with its kernel row; its answer is that of no hypothesis."""
+
+    @abc.abstractmethod
     def scan(
         self, block: Any, signs: Floats, start: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:

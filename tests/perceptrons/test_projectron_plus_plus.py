@@ -8,9 +8,10 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
-from river_budget import bounds, synth
+from river_budget import synth
 from river_budget.reproduce import verdict
 from river_budget.reproduce.published import projectron_results
+from river_budget.theory import bounds
 
 
 def test_a_trace_by_hand():

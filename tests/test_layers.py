@@ -1,0 +1,63 @@
+"""Imports go downward only."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import river_budget
+
+ROOT = Path(river_budget.__file__).parent
+
+# From the lowest layer up. A module imports from its own layer and from lower ones; the names of a
+# layer that stand on one line do not import each other.
+LAYERS = [
+    ["_arrays", "_checks"],
+    ["_state"],
+    ["kernels"],
+    ["support"],
+    ["base"],
+    ["theory"],
+    ["perceptrons", "mnemotron"],
+    ["__init__"],
+    ["catalog", "synth", "datasets", "metrics"],
+    ["checkpoint", "evaluate"],
+    ["keyed", "plots"],
+    ["reproduce"],
+    ["cli"],
+    ["__main__"],
+]
+HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}
+
+MODULES = sorted(ROOT.rglob("*.py"))
+
+
+def layer(path):
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    """Return the layers that a module imports from; the package itself counts as its __init__."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name.split(".") for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ([*node.module.split("."), name.name] for name in node.names)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_downward_only(path):
+    own = layer(path)
+    for package, *rest in imported(path):
+        if package == "river_budget":
+            other = rest[0] if rest and rest[0] in HEIGHTS else "__init__"
+            assert other == own or HEIGHTS[other] < HEIGHTS[own], f"{own} imports {other}"
+
+
+def test_an_upward_import_is_found(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text("from river_budget import keyed\nimport river_budget.cli\nimport numpy\n")
+    names = [rest for package, *rest in imported(module) if package == "river_budget"]
+    assert names == [["keyed"], ["cli"]]
