@@ -14,7 +14,7 @@ ROOT = Path(river_budget.__file__).parent
 # From the lowest layer up. A module imports from its own layer and from lower ones; the names of a
 # layer that stand on one line do not import each other.
 LAYERS = [
-    ["_arrays", "_checks"],
+    ["_arrays", "_checks", "_compile"],
     ["_state"],
     ["kernels"],
     ["support"],

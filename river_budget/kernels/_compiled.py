@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from river_budget._compile import compiled
 from river_budget.kernels.spec import (
     COEF0,
     DEGREE,
@@ -45,6 +45,10 @@ TILE = 64
 # Nothing that is squared, or summed over a support set, may overflow.
 LARGEST = 1e150
 
+# Where gamma times the largest squared norm passes this, differences of squared norms lose digits of
+# the kernel value that count: about 1e-16 of it each.
+CANCELS_ABOVE = 1e5
+
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
 _LN2_LOW = 1.90821492927058770002e-10
@@ -52,7 +56,7 @@ _ROUND = 6755399441055744.0
 _SMALLEST_EXPONENT = -708.0
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def exp(x):
     """Return exp(x) for x <= 0, and 0 below -708, in code that LLVM vectorises.
 
@@ -80,7 +84,7 @@ def exp(x):
     return p * power if x > _SMALLEST_EXPONENT else 0.0
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _squares(values):
     total = 0.0
     for value in values:
@@ -88,7 +92,7 @@ def _squares(values):
     return total
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def self_statistic(spec, values):
     """Return the inner statistic of x and itself, or what stands for it.
 
@@ -110,7 +114,7 @@ def self_statistic(spec, values):
     return total
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def is_valid(spec, values, statistic):
     """Tell whether nothing is NaN or infinite, nor overflows where it is squared or summed."""
     if spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
@@ -118,7 +122,7 @@ def is_valid(spec, values, statistic):
     return statistic <= LARGEST and _raw_self_value(spec, statistic) <= LARGEST
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _raw_self_value(spec, statistic):
     function = spec[KERNEL_FUNCTION]
     if function in (EXPONENTIAL, RATIONAL, MEAN):
@@ -128,7 +132,7 @@ def _raw_self_value(spec, statistic):
     return statistic
 
 
-@numba.njit(cache=True)
+@compiled()
 def self_value(spec, statistic):
     """Return k(x, x) from x's statistic with itself."""
     value = _raw_self_value(spec, statistic)
@@ -137,7 +141,7 @@ def self_value(spec, statistic):
     return value
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _dot_products(values, rows, table, tiles, n_blocks, row):
     n_quads = len(rows) // 4
     for block in range(n_blocks):
@@ -158,7 +162,7 @@ def _dot_products(values, rows, table, tiles, n_blocks, row):
                 row[block, i] += v * tiles[t, i]
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _squared_distances(values, rows, table, tiles, n_blocks, row):
     n_quads = len(rows) // 4
     for block in range(n_blocks):
@@ -182,7 +186,7 @@ def _squared_distances(values, rows, table, tiles, n_blocks, row):
                 row[block, i] += d * d
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _manhattan_distances(values, rows, table, tiles, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
@@ -193,7 +197,7 @@ def _manhattan_distances(values, rows, table, tiles, n_blocks, row):
                 row[block, i] += abs(v - tiles[t, i])
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _manhattan_excesses(values, rows, table, tiles, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
@@ -204,7 +208,7 @@ def _manhattan_excesses(values, rows, table, tiles, n_blocks, row):
                 row[block, i] += abs(v - tiles[t, i]) - abs(tiles[t, i])
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _sums_of_rationals(gamma, rest, values, rows, table, tiles, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
@@ -216,7 +220,7 @@ def _sums_of_rationals(gamma, rest, values, rows, table, tiles, n_blocks, row):
                 row[block, i] += 1.0 / (1.0 + gamma * d * d)
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
@@ -229,14 +233,76 @@ def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_
                 row[block, i] += 1.0 / (1.0 + gamma * d * d) - 1.0 / (1.0 + gamma * s * s)
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
+def _cancels(spec, x_statistic, statistics, n_blocks):
+    """Tell whether the vectors' statistics are too large to be subtracted from each other."""
+    largest = x_statistic
+    for block in range(n_blocks):
+        for i in range(TILE):
+            largest = max(largest, statistics[block, i])
+    return spec[GAMMA] * largest > CANCELS_ABOVE
+
+
+@compiled(forceinline=True)
+def _add_missing(squared, rows, table, tiles, n_blocks, row):
+    """Add the squares, or the absolute values, of the features that x lacks."""
+    present = np.zeros(len(table), np.bool_)
+    for r in rows:
+        present[r] = True
+    for r in range(1, len(table)):
+        if present[r]:
+            continue
+        for block in range(n_blocks):
+            t = table[r, block]
+            if t != 0:
+                for i in range(TILE):
+                    s = tiles[t, i]
+                    row[block, i] += s * s if squared else abs(s)
+
+
+@compiled(forceinline=True)
+def _squared_distances_by_parts(
+    spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
+):
+    """Fill the row with squared distances where x lacks features that some vectors hold.
+
+    ||x||^2 + ||s||^2 - 2 <x, s> follows the features of x alone. Where it would lose digits, the
+    features that x lacks are added one by one.
+
+    """
+    if _cancels(spec, x_statistic, statistics, n_blocks):
+        _squared_distances(values, rows, table, tiles, n_blocks, row)
+        _add_missing(True, rows, table, tiles, n_blocks, row)
+        return
+    _dot_products(values, rows, table, tiles, n_blocks, row)
+    for block in range(n_blocks):
+        for i in range(TILE):
+            square = (x_statistic + statistics[block, i]) - 2.0 * row[block, i]
+            row[block, i] = max(0.0, square)
+
+
+@compiled(forceinline=True)
+def _manhattan_distances_by_parts(
+    spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
+):
+    """Do what `_squared_distances_by_parts` does for Manhattan distances."""
+    if _cancels(spec, x_statistic, statistics, n_blocks):
+        _manhattan_distances(values, rows, table, tiles, n_blocks, row)
+        _add_missing(False, rows, table, tiles, n_blocks, row)
+        return
+    _manhattan_excesses(values, rows, table, tiles, n_blocks, row)
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = max(0.0, statistics[block, i] + row[block, i])
+
+
+@compiled(forceinline=True)
 def _inner_statistics(
     spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
 ):
     """Fill the row with the inner statistics of x and the stored vectors.
 
-    Where x holds every feature that any vector holds, a distance is a plain sum. Elsewhere the
-    features that x lacks come in by the vectors' statistics with themselves.
+    Where x holds every feature that any vector holds, a distance is a plain sum.
 
     """
     statistic = np.int64(spec[INNER_STATISTIC])
@@ -245,11 +311,9 @@ def _inner_statistics(
     elif statistic == SQUARED_DISTANCE and covered:
         _squared_distances(values, rows, table, tiles, n_blocks, row)
     elif statistic == SQUARED_DISTANCE:
-        _dot_products(values, rows, table, tiles, n_blocks, row)
-        for block in range(n_blocks):
-            for i in range(TILE):
-                square = (x_statistic + statistics[block, i]) - 2.0 * row[block, i]
-                row[block, i] = max(0.0, square)
+        _squared_distances_by_parts(
+            spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
+        )
     elif statistic == SUM_OF_RATIONALS and covered:
         rest = spec[N_NAMES] - len(values)
         _sums_of_rationals(spec[GAMMA], rest, values, rows, table, tiles, n_blocks, row)
@@ -260,13 +324,12 @@ def _inner_statistics(
     elif covered:
         _manhattan_distances(values, rows, table, tiles, n_blocks, row)
     else:
-        _manhattan_excesses(values, rows, table, tiles, n_blocks, row)
-        for block in range(n_blocks):
-            for i in range(TILE):
-                row[block, i] = max(0.0, statistics[block, i] + row[block, i])
+        _manhattan_distances_by_parts(
+            spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
+        )
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _apply_kernel_function(spec, n_blocks, row):
     """Turn inner statistics into kernel values."""
     function = np.int64(spec[KERNEL_FUNCTION])
@@ -295,7 +358,7 @@ def _apply_kernel_function(spec, n_blocks, row):
                     row[block, i] *= base[i]
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _normalize(spec, x_value, statistics, n_blocks, row):
     x_norm = math.sqrt(x_value)
     for block in range(n_blocks):
@@ -304,7 +367,7 @@ def _normalize(spec, x_value, statistics, n_blocks, row):
             row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _covers(rows, n_rows):
     known = 0
     for r in rows:
@@ -312,7 +375,7 @@ def _covers(rows, n_rows):
     return known == n_rows
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled()
 def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
     """Fill the kernel row of x and return whether x is valid; the row is not filled if it is not.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from river_budget._compile import compiled
 from river_budget.mnemotron.mixing import dot, update_hedge
 
 __all__ = ["JITTER", "learn"]
@@ -26,7 +26,7 @@ LEAST_NOVELTY = 1e-7
 SMALLEST_SCALE = 1e-100
 
 
-@numba.njit(cache=True)
+@compiled()
 def _forget(forgetting, margins, means, covariances, scales, n):
     """Let each expert return towards its prior."""
     for e in range(len(forgetting)):
@@ -38,7 +38,7 @@ def _forget(forgetting, margins, means, covariances, scales, n):
             scales[e] = 1.0
 
 
-@numba.njit(cache=True)
+@compiled()
 def _times(matrix, vector, n, product):
     for i in range(n):
         product[i] = 0.0
@@ -47,7 +47,7 @@ def _times(matrix, vector, n, product):
             product[i] += matrix[j, i] * vector[j]
 
 
-@numba.njit(cache=True)
+@compiled()
 def _least(kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n):
     """Return the support vector that is worth least and its score; the oldest of several."""
     slot, least = 0, np.inf
@@ -64,7 +64,7 @@ def _least(kernel_of, means, covariances, inverses, scales, weights, u, g, c, q,
     return slot, least
 
 
-@numba.njit(cache=True)
+@compiled()
 def _add_outer(matrix, factor, vector, n):
     for i in range(n):
         scaled = factor * vector[i]
@@ -72,14 +72,14 @@ def _add_outer(matrix, factor, vector, n):
             matrix[i, j] += scaled * vector[j]
 
 
-@numba.njit(cache=True)
+@compiled()
 def _clear(matrix, n):
     for i in range(n + 1):
         matrix[i, n] = 0.0
         matrix[n, i] = 0.0
 
 
-@numba.njit(cache=True)
+@compiled()
 def _drop(j, n, kernel_of, means, covariances, inverses, scales):
     """Take vector j out of all n + 1, and move the last one to its place."""
     for e in range(len(kernel_of)):
@@ -102,7 +102,7 @@ def _drop(j, n, kernel_of, means, covariances, inverses, scales):
         _move(inverses[z], j, n)
 
 
-@numba.njit(cache=True)
+@compiled()
 def _move(matrix, j, n):
     for i in range(n):
         matrix[i, j] = matrix[i, n]
@@ -110,7 +110,7 @@ def _move(matrix, j, n):
     matrix[j, j] = matrix[n, n]
 
 
-@numba.njit(cache=True)
+@compiled()
 def learn(
     y, rows, kernel_of, forgetting, noises, novelty, budget, inserted, n,
     means, covariances, inverses, scales, log_weights, margins, probabilities, weights,

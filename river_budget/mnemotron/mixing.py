@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numba
+from river_budget._compile import compiled
 
 __all__ = ["LINK", "dot", "forecast", "update_hedge"]
 
@@ -18,7 +18,7 @@ RHO = 0.995
 FLOOR = 0.02
 
 
-@numba.njit(cache=True)
+@compiled()
 def dot(a, b, n):
     """Return <a, b>, in four sums that do not wait for each other."""
     s, t, u, v = 0.0, 0.0, 0.0, 0.0
@@ -32,7 +32,7 @@ def dot(a, b, n):
     return (s + t) + (u + v)
 
 
-@numba.njit(cache=True)
+@compiled()
 def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilities, weights):
     """Return f(x), and fill the expert outputs.
 
@@ -68,7 +68,7 @@ def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilit
     return f
 
 
-@numba.njit(cache=True)
+@compiled()
 def update_hedge(y, probabilities, log_weights):
     """Update the log weights of the hedge by the label's probability under each expert."""
     for e in range(len(log_weights)):

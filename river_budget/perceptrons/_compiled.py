@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from river_budget._compile import compiled
 
 __all__ = ["only_largest", "removal_errors", "removal_losses"]
 
 
-@numba.njit(cache=True)
+@compiled()
 def removal_errors(table, values, signs, alphas):
     """Return the 0-1 loss on validation examples without each vector (vectors,); f = 0 is an error.
 
@@ -30,7 +31,7 @@ def removal_errors(table, values, signs, alphas):
     return errors
 
 
-@numba.njit(cache=True)
+@compiled()
 def removal_losses(table, values, weights, alphas):
     """Return the expected hinge loss without each vector (vectors,).
 
@@ -51,7 +52,7 @@ def removal_losses(table, values, weights, alphas):
     return losses
 
 
-@numba.njit(cache=True)
+@compiled()
 def only_largest(kernel_values):
     """Return the index of the largest value, or -1 if several tie or none is above 0.
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -76,6 +77,8 @@ class TightestPerceptron(BudgetPerceptron):
         check_positive("prior", prior)
         super().__init__(kernel, budget)
         self.prior = prior
+        # Not in the middle of a stream.
+        _betainc()
         self._validation = SupportVectors()
         # c+ and c- of each support vector, and the weight w+ that follows from them, by slots; a
         # weight is NaN until it is asked for.
@@ -188,10 +191,15 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _posteriors(self, counts: Floats) -> Floats:
         """Return P(Beta(c+ + a, c- + a) > 1/2) for rows of counts."""
-        from scipy.special import betainc  # slow to import, and only needed on a full budget
-
         parameters = _bounded(counts + self.prior)
-        return betainc(parameters[..., 1], parameters[..., 0], 0.5)
+        return _betainc()(parameters[..., 1], parameters[..., 0], 0.5)
+
+
+def _betainc() -> Any:
+    """Return the regularized incomplete Beta function; SciPy's special functions import slowly."""
+    from scipy.special import betainc
+
+    return betainc
 
 
 def _bounded(counts: Floats) -> Floats:

@@ -7,9 +7,9 @@ one value to each slot, followed by the values of one example.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from river_budget._compile import compiled
 from river_budget.kernels._compiled import (
     TILE,
     is_valid,
@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def _expand(alphas, scale, n, row):
     """Return the sum of the scaled coefficients times the kernel row; 0 without any."""
     sums = np.zeros(TILE)
@@ -39,7 +39,7 @@ def _expand(alphas, scale, n, row):
     return scale * f
 
 
-@numba.njit(cache=True)
+@compiled()
 def evaluate(
     workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
 ):  # fmt: skip
@@ -65,7 +65,7 @@ def evaluate(
     return _expand(alphas, scale, n, row)
 
 
-@numba.njit(cache=True)
+@compiled()
 def scan(
     block, signs, start, threshold,
     workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
@@ -95,7 +95,7 @@ def scan(
     return len(block), 0.0
 
 
-@numba.njit(cache=True)
+@compiled()
 def evaluate_block(
     block, workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
 ):  # fmt: skip
@@ -109,7 +109,7 @@ def evaluate_block(
     return f
 
 
-@numba.njit(cache=True)
+@compiled()
 def check_block(spec, block):
     """Return the first row that is invalid, or the number of rows."""
     for i in range(len(block)):
@@ -118,13 +118,13 @@ def check_block(spec, block):
     return len(block)
 
 
-@numba.njit(cache=True)
+@compiled()
 def self_value_of(spec, workspace, n_values):
     """Return k(x, x) for the example of a workspace with so many values."""
     return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
 
 
-@numba.njit(cache=True)
+@compiled()
 def store(
     workspace, rows, slot, spec, statistics, table, tiles, tile_uses, row_uses, free
 ):  # fmt: skip
@@ -166,7 +166,7 @@ def store(
     return True
 
 
-@numba.njit(cache=True)
+@compiled()
 def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
     """Store the example of a workspace in the place of one with the same feature rows; see `store`."""
     values = workspace[len(workspace) - len(rows) :]
@@ -176,7 +176,7 @@ def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
     statistics[block, lane] = self_statistic(spec, values)
 
 
-@numba.njit(cache=True)
+@compiled()
 def load(workspace, rows, slot, table, tiles):
     """Put the values of a stored example at the end of a workspace; see `store`."""
     values = workspace[len(workspace) - len(rows) :]
@@ -184,7 +184,7 @@ def load(workspace, rows, slot, table, tiles):
         values[j] = tiles[table[rows[j], slot // TILE], slot % TILE]
 
 
-@numba.njit(cache=True)
+@compiled()
 def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
     """Empty a slot, free the tiles that hold nothing now, and count the feature rows that do not.
 
@@ -206,7 +206,7 @@ def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
     return n_unused
 
 
-@numba.njit(cache=True)
+@compiled()
 def oldest(inserted, n):
     """Return the slot that was filled first."""
     slot = 0
@@ -216,7 +216,7 @@ def oldest(inserted, n):
     return slot
 
 
-@numba.njit(cache=True)
+@compiled()
 def oldest_largest(scores, inserted):
     """Return the slot with the largest score, the oldest of several.
 
@@ -238,7 +238,7 @@ def oldest_largest(scores, inserted):
     return slot
 
 
-@numba.njit(cache=True)
+@compiled()
 def squared_norms(tiles, table, row_uses, n_blocks):
     """Return the squared norm of each stored example (blocks, TILE)."""
     squares = np.zeros((n_blocks, TILE))

@@ -25,6 +25,8 @@ class GramFactor:
     def __init__(self) -> None:
         self.n = 0
         self._packed: Floats = np.zeros(0)
+        # Not in the middle of a stream.
+        _dtpsv()
 
     def forward(self, row: Floats) -> Floats:
         """Return z = R'^-1 k (n,); `z.z` is the squared norm of the projection of x.

@@ -44,6 +44,10 @@ EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
 # A name that no example has.
 _NO_NAME = object()
 
+# Tiles are given back where more than so many, and more than this share of all, are free.
+FEWEST_FREE_TILES = 1024
+LARGEST_FREE_SHARE = 0.75
+
 # Statistics that are squared norms, or from which the squared norms follow.
 WITH_SQUARED_NORMS = (DOT_PRODUCT, SQUARED_DISTANCE)
 
@@ -84,15 +88,8 @@ class NumericStore(VectorStore):
     def __init__(self, kernel: VectorKernel) -> None:
         super().__init__(kernel)
         self._statistics: Floats = np.zeros((0, TILE))
-        self._tiles: Floats = np.zeros((1, TILE))
-        self._tile_uses = np.zeros(1, np.uint8)
-        # A stack: the first element counts the free tiles, and they follow it.
-        self._free_tiles = np.zeros(1, np.uint32)
-        self._table: NDArray[np.uint32] = np.zeros((1, 0), np.uint32)
-        self._row_uses: Ints = np.zeros(1, np.int64)
-        self._index = FeatureIndex()
-        self._slot_rows: list[Rows] = []
         self._layout: Layout
+        self._clear()
         self._take_kernel(kernel)
 
     def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
@@ -256,6 +253,17 @@ class NumericStore(VectorStore):
         self._is_selective = kernel.active([_NO_NAME]) is not None
         self._layout = self._layout_of([])
 
+    def _clear(self) -> None:
+        """Start without vectors, with room for as many as before."""
+        self._tiles: Floats = np.zeros((1, TILE))
+        self._tile_uses = np.zeros(1, np.uint8)
+        # A stack: the first element counts the free tiles, and they follow it.
+        self._free_tiles = np.zeros(1, np.uint32)
+        self._table: NDArray[np.uint32] = np.zeros((1, self.n_slots // TILE), np.uint32)
+        self._row_uses: Ints = np.zeros(1, np.int64)
+        self._index = FeatureIndex()
+        self._slot_rows: list[Rows] = []
+
     def _insert(self, query: Query, slot: int) -> None:
         self._slot_rows.append(self._store(query, slot))
 
@@ -273,9 +281,9 @@ class NumericStore(VectorStore):
             self._release(old)
 
     def _erase(self, slot: int) -> None:
-        if self._empty(slot):
-            self._release(self._slot_rows[slot])
-        del self._slot_rows[slot]
+        n_unused, rows = self._empty(slot), self._slot_rows.pop()
+        if n_unused:
+            self._release(rows)
 
     def _empty(self, slot: int) -> int:
         """Empty a slot, and return how many of its feature rows are unused now."""
@@ -301,7 +309,21 @@ class NumericStore(VectorStore):
     def _release(self, rows: Rows) -> None:
         """Free those of some feature rows that no vector holds any more."""
         self._index.release(rows[self._row_uses[rows] == 0].tolist())
+        if self._free_tiles[0] > max(FEWEST_FREE_TILES, LARGEST_FREE_SHARE * len(self._tiles)):
+            self._rebuild()
         self._renew_layout(self._layout)
+
+    def _rebuild(self) -> None:
+        """Store all vectors anew, in arrays and an index of the size that they need.
+
+        After examples with many names were removed, most tiles are free. As each rebuild is paid
+        for by the tiles that it frees, it costs nothing on the average.
+
+        """
+        vectors = [self.vector(slot) for slot in range(len(self._slot_rows))]
+        self._clear()
+        for slot, vector in enumerate(vectors):
+            self._slot_rows.append(self._store(self.entry(vector), slot))
 
     def _renew_layout(self, layout: Layout) -> Layout:
         self._layout = self._layout_of(layout.names)

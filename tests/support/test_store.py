@@ -240,3 +240,37 @@ def test_any_mapping_is_an_example(make, kernel):
         model.learn_one(collections.ChainMap(collections.UserDict(x)), y)
         other.learn_one(dict(collections.ChainMap(x)), y)
     assert model.support_vectors == other.support_vectors
+
+
+@pytest.mark.parametrize(
+    "kernel", [rb.RBF(gamma=0.5), rb.RationalQuadratic(gamma=0.5), rb.Laplacian(gamma=0.5)], ids=str
+)
+@pytest.mark.parametrize("large", [1e3, 1e6, 1.7e9])
+def test_large_values_beside_missing_names_lose_no_digits(kernel, large):
+    """A time stamp in one feature, and names that only some examples have."""
+    rng = np.random.default_rng(1)
+    examples = []
+    for t in range(150):
+        x = {"time": large + t, "a": float(rng.normal())}
+        extra = {f"extra-{t % 7}": float(rng.normal())} if t % 3 == 0 else {}
+        examples.append(x | extra)
+    store = filled(kernel, examples[:100])
+    for x in [*examples[100:], {"a": 1.0}, {"new": large}]:
+        expected = [kernel(x, s) for s in examples[:100]]
+        assert store.query(x).row == pytest.approx(np.array(expected), abs=1e-9)
+
+
+def test_an_example_with_a_million_names_leaves_nothing():
+    store = vector_store(rb.RBF(gamma=1.0))
+    for t in range(50):
+        store.add(store.query({"a": float(t), f"own-{t}": 1.0}))
+    before, saved = store.nbytes, len(pickle.dumps(store))
+    vectors = [store.vector(slot) for slot in range(50)]
+    store.replace(7, store.query({f"name-{i}": 1.0 for i in range(10**6)}))
+    vectors[7] = {"a": 2.0, "b": 1.0}
+    store.replace(7, store.query(vectors[7]))
+    assert store.nbytes < 2 * before
+    assert len(pickle.dumps(store)) < 2 * saved
+    assert [store.vector(slot) for slot in range(50)] == vectors
+    x = {"a": 3.0, "own-9": 1.0}
+    assert store.query(x).row == pytest.approx([rb.RBF(gamma=1.0)(x, s) for s in vectors])
