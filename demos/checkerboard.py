@@ -1,4 +1,4 @@
-"""What does each algorithm remember of a noisy checkerboard? Figure 2 of the Tightest paper.
+"""Decision regions on a noisy checkerboard, as in Figure 2 of the Tightest paper.
 
 python demos/checkerboard.py [PICTURE]
 
@@ -14,12 +14,12 @@ import river_budget as rb
 from river_budget import plots, synth
 
 BUDGET = 100
-# The paper's width, 0.1, for attributes of deviation 1.
+# The paper's width sigma^2 = 0.1, for features with standard deviation 1.
 KERNEL = rb.RBF(gamma=1 / (2 * 0.1))
 
 
 def board(n_samples: int, noise: float, seed: int) -> list:
-    """Return examples of a board whose coordinates are scaled to mean 0 and deviation 1."""
+    """Return a checkerboard, its coordinates scaled to mean 0 and standard deviation 1."""
     stream = synth.NoisyCheckerboard(n_samples, noise=noise, seed=seed)
     return [({i: (v - 0.5) * math.sqrt(12) for i, v in x.items()}, y) for x, y in stream]
 
@@ -50,7 +50,7 @@ def main() -> None:
     clean = board(2_000, noise=0.0, seed=7)
     for name, model in models.items():
         right = sum(model.predict_one(x) == y for x, y in clean)
-        print(f"{name:<22}{100 * right / len(clean):5.1f} % of the board")
+        print(f"{name:<22}{100 * right / len(clean):5.1f} % accuracy on clean labels")
     title = f"10,000 examples of a checkerboard, 15 % of the labels flipped, budget {BUDGET}"
     plots.plot_decision_regions(models, (0, 1), (-math.sqrt(3), math.sqrt(3)), title, path)
     print(f"saved {path}")

@@ -1,4 +1,4 @@
-"""Who follows a world that turns, and who remembers one that comes back?
+"""Which models follow a gradual drift, and which remember recurring concepts?
 
 python demos/drift.py [PICTURE]
 
@@ -19,7 +19,7 @@ from river_budget import evaluate, plots, synth
 
 KERNEL = rb.RBF(gamma=1.0)
 BUDGET = 100
-STILL = TURNING = 2000
+STATIONARY = ROTATING = 2000
 
 MODELS = {
     "Mnemotron": rb.Mnemotron(BUDGET),
@@ -33,23 +33,24 @@ MODELS = {
 }
 
 
-def turning_world(speed: float = 1 / 60) -> list:
-    """Return examples of a world that stands still, turns, and stands still again."""
-    angle = speed * TURNING
+def gradual_drift(speed: float = 1 / 60) -> list:
+    """Return examples of a stream that is stationary, rotates, and is stationary again."""
+    angle = speed * ROTATING
     parts = [
-        synth.RotatingGaussians(STILL, speed=0, seed=1),
-        synth.RotatingGaussians(TURNING, speed=speed, seed=2),
-        synth.RotatingGaussians(STILL, speed=0, start=angle, seed=3),
+        synth.RotatingGaussians(STATIONARY, speed=0, seed=1),
+        synth.RotatingGaussians(ROTATING, speed=speed, seed=2),
+        synth.RotatingGaussians(STATIONARY, speed=0, start=angle, seed=3),
     ]
     return [example for part in parts for example in part]
 
 
-def recurring_concepts() -> list[SyntheticDataset]:
+def concepts() -> list[SyntheticDataset]:
+    """Return four stationary streams."""
     return [synth.RotatingGaussians(speed=0, start=i * math.pi / 4, seed=5 + i) for i in range(4)]
 
 
-def live(model, examples: list) -> list[bool]:
-    """Return which predictions were wrong, each made before its example was learned."""
+def prequential_mistakes(model, examples: list) -> list[bool]:
+    """Return whether each prediction, made before learning its example, was wrong."""
     wrong = []
     for x, y in examples:
         wrong.append(model.predict_one(x) != y)
@@ -57,7 +58,8 @@ def live(model, examples: list) -> list[bool]:
     return wrong
 
 
-def weights_over_time(examples: list) -> tuple[list[int], list[dict]]:
+def expert_weights(examples: list) -> tuple[list[int], list[dict]]:
+    """Return Mnemotron's expert weights every 50 examples."""
     model, rounds, history = rb.Mnemotron(BUDGET), [], []
     for t, (x, y) in enumerate(examples):
         model.learn_one(x, y)
@@ -69,35 +71,35 @@ def weights_over_time(examples: list) -> tuple[list[int], list[dict]]:
 
 def main() -> None:
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "drift.png")
-    world = turning_world()
-    wrong = {name: live(model.clone(), world) for name, model in MODELS.items()}
-    lives = {
-        name: evaluate.lifelong(model, recurring_concepts(), visits=2 * [0, 1, 2, 3])
+    stream = gradual_drift()
+    wrong = {name: prequential_mistakes(model.clone(), stream) for name, model in MODELS.items()}
+    runs = {
+        name: evaluate.lifelong(model, concepts(), task_sequence=2 * [0, 1, 2, 3])
         for name, model in MODELS.items()
     }
 
-    print(f"{'mistakes in %':<23}{'still':>7}{'turning':>9}{'still':>7}", end="")
-    print(f"{'recurring':>11}{'at the end':>12}{'forgotten':>11}{'bytes':>12}")
-    for name, life in lives.items():
-        parts = [wrong[name][start : start + STILL] for start in range(0, len(world), STILL)]
-        still, turning, again = (100 * sum(part) / len(part) for part in parts)
-        print(f"{name:<23}{still:>7.1f}{turning:>9.1f}{again:>7.1f}", end="")
-        print(f"{100 * life.error:>11.1f}{100 - 100 * life.average_accuracy:>12.1f}", end="")
-        print(f"{100 * life.forgetting:>11.1f}{life.memory_bytes:>12,}")
+    print(f"{'errors (%)':<23}{'stationary':>12}{'rotating':>10}{'stationary':>12}", end="")
+    print(f"{'recurring':>11}{'final':>7}{'forgetting':>12}{'bytes':>12}")
+    for name, run in runs.items():
+        parts = [wrong[name][i : i + STATIONARY] for i in range(0, len(stream), STATIONARY)]
+        before, rotating, after = (100 * sum(part) / len(part) for part in parts)
+        print(f"{name:<23}{before:>12.1f}{rotating:>10.1f}{after:>12.1f}", end="")
+        print(f"{100 * run.prequential_error:>11.1f}{100 - 100 * run.accuracy_final:>7.1f}", end="")
+        print(f"{100 * run.forgetting:>12.1f}{run.memory_bytes:>12,}")
 
     figure = Figure(figsize=(10, 9), layout="constrained")
     above, middle, below = figure.subplots(3, 1)
     plots.draw_errors(above, wrong)
-    plots.draw_expert_weights(middle, *weights_over_time(world))
-    plots.draw_errors(below, {name: life.wrong for name, life in lives.items()})
+    plots.draw_expert_weights(middle, *expert_weights(stream))
+    plots.draw_errors(below, {name: run.wrong for name, run in runs.items()})
     for axes in (above, middle):
-        plots.mark_drifts(axes, [STILL, STILL + TURNING])
-        axes.set_xlim(0, len(world))
-    plots.mark_drifts(below, lives["Mnemotron"].drifts)
+        plots.mark_drifts(axes, [STATIONARY, STATIONARY + ROTATING])
+        axes.set_xlim(0, len(stream))
+    plots.mark_drifts(below, runs["Mnemotron"].drifts)
     above.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-    above.set_title("a world that stands still, turns, and stands still again")
-    middle.set_title("which memory Mnemotron trusts meanwhile")
-    below.set_title("four concepts that come back")
+    above.set_title("gradual drift: stationary, rotating, stationary")
+    middle.set_title("Mnemotron's expert weights on the same stream")
+    below.set_title("four recurring concepts")
     figure.savefig(path, dpi=80)
     print(f"saved {path}")
 

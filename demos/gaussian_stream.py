@@ -1,4 +1,4 @@
-"""What does each algorithm make of the Projectron paper's two Gaussians, whose labels are noisy?
+"""Online error and support size on the Projectron paper's two Gaussians with label noise.
 
 python demos/gaussian_stream.py [PICTURE]
 

@@ -1,4 +1,4 @@
-"""Seven classes, a scaler, and a kernel width that River's model selection finds.
+"""A multi-class pipeline with a scaler, whose kernel width River's model selection chooses.
 
 python demos/pipeline.py [PICTURE]
 
@@ -17,8 +17,8 @@ import river_budget as rb
 GAMMAS = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0]
 
 
-def models_of_all_widths() -> list:
-    """Return a scaled one-against-the-rest classifier for each gamma."""
+def candidates() -> list:
+    """Return a scaled one-vs-rest classifier for each gamma."""
     perceptrons = utils.expand_param_grid(
         rb.TightestPerceptron(budget=50), {"kernel": [(rb.RBF, {"gamma": GAMMAS})]}
     )
@@ -32,18 +32,18 @@ def main() -> None:
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "pipeline.png")
     stream = datasets.ImageSegments()
 
-    # Half of the models are given up again and again, until the stream or the models are used up.
+    # Successive halving drops the worse half of the candidates again and again.
     selection = model_selection.SuccessiveHalvingClassifier(
-        models_of_all_widths(), metrics.Accuracy(), budget=2000
+        candidates(), metrics.Accuracy(), budget=2000
     )
     score = evaluate.progressive_val_score(stream, selection, metrics.Accuracy())
     chosen = selection.best_model["OneVsRestClassifier"].classifier.kernel
-    print(f"while it searches: {score}")
-    print(f"it settles on {chosen}")
+    print(f"successive halving: {score}")
+    print(f"  selected {chosen}")
 
-    print("each width by itself:")
+    print("each gamma alone:")
     accuracies = []
-    for gamma, model in zip(GAMMAS, models_of_all_widths(), strict=True):
+    for gamma, model in zip(GAMMAS, candidates(), strict=True):
         score = evaluate.progressive_val_score(stream, model, metrics.Accuracy())
         accuracies.append(100 * score.get())
         print(f"  gamma {gamma:<6}{score}")
@@ -51,8 +51,8 @@ def main() -> None:
     figure = Figure(figsize=(6, 3), layout="constrained")
     axes = figure.subplots()
     axes.semilogx(GAMMAS, accuracies, "o-")
-    axes.axvline(chosen.gamma, color="black", linestyle="--", label="chosen while learning")
-    axes.set(xlabel="gamma", ylabel="accuracy (%)", title="image segments, budget 50 a class")
+    axes.axvline(chosen.gamma, color="black", linestyle="--", label="selected")
+    axes.set(xlabel="gamma", ylabel="accuracy (%)", title="ImageSegments, budget 50 per class")
     axes.legend()
     figure.savefig(path, dpi=80)
     print(f"saved {path}")

@@ -1,6 +1,6 @@
-"""Pictures. They need matplotlib, which the extra `plot` installs.
+"""Plots. They need matplotlib, which the extra `plot` installs.
 
-Functions that begin with `draw` draw on axes that are given, those that begin with `plot` make a file.
+`draw_*` functions draw on given axes; `plot_*` functions write a file.
 
 """
 
@@ -19,51 +19,52 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 
 from river_budget.base import Machine
-from river_budget.evaluate import Comparison, Life
+from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.kernels import Kernel
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
 
 __all__ = [
     "FORMATS",
-    "draw_accuracies",
+    "draw_accuracy_matrix",
     "draw_decision_regions",
     "draw_errors",
     "draw_expert_weights",
     "mark_drifts",
     "plot_certificates",
     "plot_comparison",
+    "plot_continual_runs",
     "plot_decision_regions",
-    "plot_lives",
 ]
 
-# What a file's name may end in.
+# Supported file name extensions.
 FORMATS = frozenset(FigureCanvasBase.filetypes)
 
 DOTS_PER_INCH = 72
 
-# Points of a curve over time.
+# Approximate number of points in a curve.
 N_POINTS = 500
 
 
 def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
-    """Draw online error and support size against examples, as Figures 1 and 2 of the Projectron
-    paper do: means over the orders, with a band of one standard deviation.
+    """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
+
+    Lines are means over the permutations, bands one standard deviation.
 
     Parameters
     ----------
     comparison
-        The runs.
+        What `evaluate.compare` returns.
     title
-        What stands above the picture.
+        Title of the figure.
     path
-        Where it goes; the suffix tells the format.
+        File to write; its extension sets the format.
 
     """
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
-        _tell_apart(axes)
+        _set_line_styles(axes)
     for name, runs in comparison.runs.items():
         examples = runs[0].examples
         for axes, values in [
@@ -75,7 +76,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
             axes.fill_between(
                 examples, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.2
             )
-    # The first few examples are nearly all mistakes and would squeeze the rest.
+    # The error of the first few examples is so large that it would flatten all curves.
     late = [
         max(run.errors[len(run.errors) // 20 :])
         for runs in comparison.runs.values()
@@ -84,52 +85,52 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     left.set_ylim(0, 110 * max(late))
     left.set(xlabel="examples", ylabel="online error (%)")
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
-    _name_lines(right)
+    _add_legend(right)
     _save(figure, title, path)
 
 
-def plot_lives(lives: Mapping[str, Life], title: str, path: Path) -> None:
-    """Draw lives: error and support size over time, and what each model knew after each visit.
+def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
+    """Plot error and support size over time, and the accuracy matrix of each run.
 
     Parameters
     ----------
-    lives
-        Lives through the same visits, by the models' names.
+    runs
+        What `evaluate.lifelong` returns for one task sequence, by the models' names.
     title
-        What stands above the picture.
+        Title of the figure.
     path
-        Where it goes; the suffix tells the format.
+        File to write; its extension sets the format.
 
     """
-    n_columns = min(7, len(lives))
-    heights = [4, 2 * math.ceil(len(lives) / n_columns)]
+    n_columns = min(7, len(runs))
+    heights = [4, 2 * math.ceil(len(runs) / n_columns)]
     figure = Figure(figsize=(14, sum(heights)), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
     left, right = above.subplots(1, 2)
-    draw_errors(left, {name: life.wrong for name, life in lives.items()})
-    _tell_apart(right)
-    for name, life in lives.items():
-        right.plot(*_thinned(life.support_sizes), label=name)
+    draw_errors(left, {name: run.wrong for name, run in runs.items()})
+    _set_line_styles(right)
+    for name, run in runs.items():
+        right.plot(*_subsample(run.support_sizes), label=name)
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     for axes in (left, right):
-        mark_drifts(axes, next(iter(lives.values())).drifts)
-    _name_lines(right)
-    for axes, (name, life) in zip(_grid(below, len(lives), n_columns), lives.items(), strict=True):
-        draw_accuracies(axes, life, name)
+        mark_drifts(axes, next(iter(runs.values())).drifts)
+    _add_legend(right)
+    for axes, (name, run) in zip(_grid(below, len(runs), n_columns), runs.items(), strict=True):
+        draw_accuracy_matrix(axes, run, name)
     _save(figure, title, path)
 
 
 def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
-    """Draw mistakes and their bound over time, a panel for each model.
+    """Plot mistakes and their bound over time, one panel for each model.
 
     Parameters
     ----------
     certificates
         What `theory.certify` returns, by the models' names.
     title
-        What stands above the picture.
+        Title of the figure.
     path
-        Where it goes; the suffix tells the format.
+        File to write; its extension sets the format.
 
     """
     figure, panels = _panels(len(certificates), 3, (3.4, 2.4))
@@ -149,7 +150,7 @@ def plot_decision_regions(
     title: str,
     path: Path,
 ) -> None:
-    """Draw the hypotheses of several models of two features, a panel each.
+    """Plot the decision regions of models with two features, one panel for each.
 
     Parameters
     ----------
@@ -158,11 +159,11 @@ def plot_decision_regions(
     names
         The names of the two features.
     limits
-        The smallest and largest value of both.
+        Smallest and largest value of both features.
     title
-        What stands above the picture.
+        Title of the figure.
     path
-        Where it goes; the suffix tells the format.
+        File to write; its extension sets the format.
 
     """
     figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
@@ -179,23 +180,23 @@ def draw_decision_regions(
     limits: tuple[float, float],
     n_points: int = 80,
 ) -> None:
-    """Draw a hypothesis of two features, as Figure 2 of the Tightest paper does.
+    """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
-    The boundary f(x) = 0 is black, the margins f(x) = 1 and -1 are magenta and cyan, positive support
-    vectors are red and negative ones green.
+    The decision boundary f(x) = 0 is black, the margins f(x) = 1 and f(x) = -1 are magenta and cyan.
+    Positive support vectors are red, negative ones green.
 
     Parameters
     ----------
     axes
-        Where to draw.
+        The axes to draw on.
     model
-        A trained model.
+        A model with two features.
     names
         The names of the two features.
     limits
-        The smallest and largest value of both.
+        Smallest and largest value of both features.
     n_points
-        Number of points along each side at which f is computed.
+        Number of grid points along each axis.
 
     """
     grid = np.linspace(*limits, n_points)
@@ -219,40 +220,40 @@ def draw_decision_regions(
 
 
 def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> None:
-    """Draw prequential errors with a fading factor over time (see `metrics.FadingError`).
+    """Draw the fading prequential error over time (see `metrics.FadingError`).
 
     Parameters
     ----------
     axes
-        Where to draw.
+        The axes to draw on.
     wrong
         Whether each prediction was wrong (examples,), by the models' names.
     factor
         The fading factor.
 
     """
-    _tell_apart(axes)
+    _set_line_styles(axes)
     for name, mistakes in wrong.items():
         metric, errors = FadingError(factor), []
         for mistake in mistakes:
             metric.update(False, bool(mistake))
             errors.append(100 * metric.get())
-        axes.plot(*_thinned(errors), label=name, linewidth=1)
+        axes.plot(*_subsample(errors), label=name, linewidth=1)
     axes.set(xlabel="examples", ylabel="fading error (%)", ylim=(0, None))
 
 
-def draw_accuracies(axes: Axes, life: Life, title: str) -> None:
-    """Draw R: the accuracy on each concept (columns) after each visit (lines)."""
-    axes.imshow(life.accuracy, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
-    for i, row in enumerate(life.accuracy):
+def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
+    """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
+    axes.imshow(run.accuracy_matrix, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
+    for i, row in enumerate(run.accuracy_matrix):
         for j, value in enumerate(row):
             axes.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=6)
-    axes.set_yticks(range(len(life.visits)), [str(j) for j in life.visits], fontsize=6)
-    axes.set_xticks(range(life.accuracy.shape[1]))
+    axes.set_yticks(range(len(run.task_sequence)), [str(j) for j in run.task_sequence], fontsize=6)
+    axes.set_xticks(range(run.accuracy_matrix.shape[1]))
     axes.tick_params(axis="x", labelsize=6)
     axes.set_title(title, fontsize="x-small")
-    axes.set_ylabel("after visit to", fontsize=6)
-    axes.set_xlabel("accuracy on (%)", fontsize=6)
+    axes.set_ylabel("after learning task", fontsize=6)
+    axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
 
 def draw_expert_weights(
@@ -260,61 +261,63 @@ def draw_expert_weights(
     rounds: Sequence[int],
     history: Sequence[Mapping[tuple[Kernel, float, float], float]],
 ) -> None:
-    """Draw which memory Mnemotron trusts over time, the weights of all kernels added up.
+    """Draw the total weight of Mnemotron's experts with each forgetting factor over time.
 
     Parameters
     ----------
     axes
-        Where to draw.
+        The axes to draw on.
     rounds
-        When the weights were taken.
+        The rounds, in ascending order.
     history
-        `Mnemotron.expert_weights` at those rounds.
+        `Mnemotron.expert_weights` at each of these rounds.
 
     """
-    memories = sorted({memory for weights in history for _, memory, _ in weights})
-    shares = [
-        [sum(w for (_, m, _), w in weights.items() if m == memory) for weights in history]
-        for memory in memories
+    factors = sorted({factor for weights in history for _, factor, _ in weights})
+    totals = [
+        [sum(w for (_, f, _), w in weights.items() if f == factor) for weights in history]
+        for factor in factors
     ]
-    axes.stackplot(rounds, shares, labels=[f"{memory:g}" for memory in memories], alpha=0.8)
+    axes.stackplot(rounds, totals, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
-    axes.legend(title="memory", loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+    axes.legend(
+        title="forgetting factor", loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small"
+    )
 
 
 def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
-    """Draw a line where each drift was."""
+    """Draw a vertical line at each drift."""
     for drift in drifts:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
 
 
 def _panels(n: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
-    """Return a figure of so many panels of one size, and the panels."""
+    """Return a figure with n panels of the given size, and the panels."""
     n_columns = min(n, n_columns)
-    n_lines = math.ceil(n / n_columns)
-    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_lines + 0.4), layout="constrained")
+    n_rows = math.ceil(n / n_columns)
+    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows + 0.4), layout="constrained")
     return figure, _grid(figure, n, n_columns)
 
 
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
-    """Return so many panels of a figure; what is left of the last line stays empty."""
+    """Return n panels of a figure; the rest of the last row stays empty."""
     panels = figure.subplots(math.ceil(n / n_columns), n_columns, squeeze=False).ravel()
     for axes in panels[n:]:
         axes.set_axis_off()
     return list(panels[:n])
 
 
-def _tell_apart(axes: Axes) -> None:
-    """Give lines ten colours, in three styles."""
+def _set_line_styles(axes: Axes) -> None:
+    """Cycle through the default colours in three line styles."""
     axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
 
 
-def _name_lines(axes: Axes) -> None:
+def _add_legend(axes: Axes) -> None:
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
 
 
-def _thinned(values: Any) -> tuple[Any, Any]:
-    """Return some of the points of a curve, with their positions."""
+def _subsample(values: Any) -> tuple[Any, Any]:
+    """Return the positions and values of some points of a curve."""
     positions = np.arange(0, len(values), max(1, len(values) // N_POINTS))
     return positions, np.asarray(values)[positions]
 

@@ -11,25 +11,26 @@ from river_budget.cli.app import app
 
 __all__ = ["lifelong"]
 
-HEADINGS = ["error %", "final %", "backward", "forward", "forgets", "recovery", "bytes"]
+HEADINGS = ["error %", "final acc. %", "backward", "forward", "forgetting", "recovery", "bytes"]
 
 
 @app.command()
 def lifelong(
-    concepts: Annotated[
+    task_names: Annotated[
         str,
         typer.Option(
-            help="'turns' (two Gaussians at four angles), 'boards' (a board of four squares "
-            f"at three offsets), or streams with commas: {sources.NAMES}."
+            "--tasks",
+            help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
+            f"squares at three offsets), or streams separated by commas: {sources.NAMES}.",
         ),
-    ] = "turns",
-    visits: Annotated[
-        int, typer.Option(min=1, help="Number of visits to each concept, in turn.")
+    ] = "rotating-gaussians",
+    cycles: Annotated[
+        int, typer.Option(min=1, help="How many times the model goes through all tasks.")
     ] = 2,
-    learn: Annotated[int, typer.Option(min=1, help="Number of examples of one visit.")] = 1000,
-    test: Annotated[
-        int, typer.Option(min=1, help="Number of fresh examples to test each concept on.")
-    ] = 500,
+    learn: Annotated[
+        int, typer.Option(min=1, help="Number of new examples each time a task is learned.")
+    ] = 1000,
+    test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500,
     target: options.Target = None,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
@@ -38,44 +39,47 @@ def lifelong(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Let every algorithm live through concepts that come and go, and tell what it forgets.
+    """Run every algorithm on a sequence of tasks, and print what it learns and forgets.
 
-    The table has the error over the whole life, the accuracy on all concepts at the end, backward
-    and forward transfer, forgetting, and the mean number of examples to recover from a drift.
+    The table shows the prequential error, the final accuracy over all tasks, backward and forward
+    transfer, forgetting, the mean number of examples to recover from a drift, and the model size.
 
     """
     output.check_folders(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
-    world = _world(concepts, target, seed)
-    kernel = models.rbf(world[0].gamma if gamma is None else gamma)
-    rows = [sources.rows(source.examples, concepts, test + visits * learn) for source in world]
-    lives, scale = {}, any(source.scale for source in world)
+    tasks = _tasks(task_names, target, seed)
+    kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
+    rows = [sources.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
+    runs, scale = {}, any(task.scale for task in tasks)
     chosen = models.algorithms(names)
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
             model = models.build(algorithm, kernel, budget, seed, scale)
             try:
-                lives[name] = evaluate.lifelong(
-                    model, rows, visits * list(range(len(rows))), learn, test
+                runs[name] = evaluate.lifelong(
+                    model, rows, cycles * list(range(len(rows))), learn, test
                 )
             except ValueError as error:
-                raise typer.BadParameter(f"{concepts}: {error}") from None
+                raise typer.BadParameter(f"{task_names}: {error}") from None
             advance(name)
-    title = f"{concepts}: {len(rows)} concepts, {visits} visits of {learn:,} examples, budget {budget}, {kernel}"
-    output.print_table(title, HEADINGS, [[name, *_cells(life)] for name, life in lives.items()])
+    title = (
+        f"{task_names}: {len(rows)} tasks, {cycles} x {learn:,} examples each, "
+        f"budget {budget}, {kernel}"
+    )
+    output.print_table(title, HEADINGS, [[name, *_cells(run)] for name, run in runs.items()])
     if json_file:
-        content = {name: life.to_dict() for name, life in lives.items()}
+        content = {name: run.to_dict() for name, run in runs.items()}
         output.write_json(json_file, {"title": title, "models": content})
     if plots:
-        plots.plot_lives(lives, title, plot_file)
+        plots.plot_continual_runs(runs, title, plot_file)
 
 
-def _world(names: str, target: str | None, seed: int) -> list[sources.Source]:
-    if names == "turns":
+def _tasks(names: str, target: str | None, seed: int) -> list[sources.Source]:
+    if names == "rotating-gaussians":
         angles = [i * math.pi / 4 for i in range(4)]
-        streams = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
-        return [sources.Source(stream, 1.0, scale=False) for stream in streams]
-    if names == "boards":
+        gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
+        return [sources.Source(stream, 1.0, scale=False) for stream in gaussians]
+    if names == "checkerboards":
         offsets = [0.0, 0.5, 1.0]
         boards = [
             synth.ShiftingCheckerboard(squares=2, shift=0, start=o, seed=seed) for o in offsets
@@ -84,13 +88,13 @@ def _world(names: str, target: str | None, seed: int) -> list[sources.Source]:
     return [sources.source(name, target, seed) for name in names.split(",")]
 
 
-def _cells(life: evaluate.Life) -> list[str]:
+def _cells(run: evaluate.ContinualRun) -> list[str]:
     return [
-        f"{100 * life.error:.1f}",
-        f"{100 * life.average_accuracy:.1f}",
-        f"{life.backward_transfer:+.3f}",
-        f"{life.forward_transfer:+.3f}",
-        f"{life.forgetting:+.3f}",
-        f"{life.mean_recovery_time:,.0f}",
-        f"{life.memory_bytes:,}",
+        f"{100 * run.prequential_error:.1f}",
+        f"{100 * run.accuracy_final:.1f}",
+        f"{run.backward_transfer:+.3f}",
+        f"{run.forward_transfer:+.3f}",
+        f"{run.forgetting:+.3f}",
+        f"{run.mean_recovery_time:,.0f}",
+        f"{run.memory_bytes:,}",
     ]

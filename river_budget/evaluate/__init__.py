@@ -1,8 +1,8 @@
-"""Runs of models through streams, and what they come to."""
+"""Evaluate models on streams: side by side, or on a sequence of tasks."""
 
 from __future__ import annotations
 
 from .comparison import Comparison, Run, compare
-from .life import Life, lifelong, recovery_time
+from .continual import ContinualRun, lifelong, recovery_time
 
-__all__ = ["Comparison", "Life", "Run", "compare", "lifelong", "recovery_time"]
+__all__ = ["Comparison", "ContinualRun", "Run", "compare", "lifelong", "recovery_time"]

@@ -1,4 +1,4 @@
-"""Models side by side on the same orders of one stream."""
+"""Models side by side on the same permutations of one stream."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from river_budget.base import classifier_of
 
 __all__ = ["Comparison", "Run", "compare"]
 
-# Enough examples to fill a usual budget, so that every loop is compiled before time is taken.
+# Enough examples to fill a usual budget, so that all loops are compiled before timing starts.
 WARM_UP = 1000
 
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One model's way through one order of a stream.
+    """One model's run through one permutation of a stream.
 
     Attributes
     ----------
     n_examples, n_mistakes
-        How many examples there were, and how many were predicted with y f(x) <= 0.
+        Number of examples, and of those with y f(x) <= 0 when they were predicted.
     n_support
         Number of support vectors at the end.
     memory_bytes
-        Bytes that the model holds at the end.
+        Size of the model at the end.
     seconds
-        Time that predicting and learning took.
+        Time to predict and learn all examples.
     examples, errors, support_sizes
-        The run over time (points,): the examples seen, the share of mistakes among them, and the
-        number of support vectors then.
+        The run over time (points,): number of examples so far, share of mistakes among them, and
+        number of support vectors.
 
     """
 
@@ -52,7 +52,7 @@ class Run:
 
     @property
     def figures(self) -> dict[str, float]:
-        """What a table shows of the run."""
+        """The figures of a summary, by name."""
         return {
             "mistakes_percent": 100.0 * self.n_mistakes / self.n_examples,
             "n_support": self.n_support,
@@ -63,12 +63,12 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """The runs of several models on the same orders of one stream, by the models' names."""
+    """Runs of several models, by name, on the same permutations of one stream."""
 
     runs: dict[str, list[Run]]
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """Return mean and standard deviation of each model's figures over the orders."""
+        """Return mean and standard deviation of each model's figures over the permutations."""
         return {
             name: {key: _mean_and_deviation([run.figures[key] for run in runs]) for key in figures}
             for name, runs in self.runs.items()
@@ -94,22 +94,23 @@ def compare(
     n_points: int = 100,
     after_run: Callable[[str], None] = lambda name: None,
 ) -> Comparison:
-    """Run models side by side through a stream, by progressive validation.
+    """Compare models on a stream by progressive validation.
 
     Parameters
     ----------
     models
         Classifiers of this package, or pipelines that end in one, by name. They are cloned.
     stream
-        Pairs of features and label. It has to end.
+        Pairs of features and label. It must be finite.
     permutations
-        Number of orders. One run takes the stream as it comes; several shuffle it each time.
+        Number of runs of each model. With 1, the stream keeps its order; with more, it is shuffled
+        before each run.
     seed
-        Random number generator seed for the orders.
+        Random number generator seed for the permutations.
     n_points
         Number of points at which errors and support sizes are recorded.
     after_run
-        Called with the model's name when a run is over.
+        Called with the model's name after each run.
 
     Raises
     ------

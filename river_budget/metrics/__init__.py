@@ -1,4 +1,4 @@
-"""Metrics that River lacks, for models that learn for as long as they live."""
+"""Metrics for online classification that River lacks."""
 
 from __future__ import annotations
 

@@ -12,18 +12,17 @@ __all__ = ["FadingError"]
 class FadingError(metrics.base.MultiClassMetric):
     """Prequential error with a fading factor.
 
-    The share of wrong predictions, where each one counts less the longer ago it was made: the
-    last one counts 1, the one before it `factor`, then `factor ** 2`, and so on. It forgets at a
-    constant cost in time and memory, and follows a drift where a plain share of all mistakes
-    hardly moves.
+    The share of wrong predictions, weighted by recency: the last prediction has weight 1, the one
+    before it `factor`, then `factor ** 2`, and so on. It follows concept drift as an error over a
+    sliding window does, in constant time and memory [^1].
 
-    It cannot be reverted, as it does the forgetting itself, and so is not for `utils.Rolling`.
+    It cannot be reverted, so it does not work with `utils.Rolling`.
 
     Parameters
     ----------
     factor
-        The fading factor, above 0 and at most 1. It looks back on about `1 / (1 - factor)`
-        predictions; 1 never forgets.
+        The fading factor, above 0 and at most 1. About the last `1 / (1 - factor)` predictions
+        count; with 1, all count alike.
 
     Raises
     ------
@@ -67,7 +66,7 @@ class FadingError(metrics.base.MultiClassMetric):
         self._total = w + self.factor * self._total
 
     def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
-        raise NotImplementedError("a fading error forgets by itself and cannot be reverted")
+        raise NotImplementedError("a fading error cannot be reverted")
 
     def get(self) -> float:
         return self._wrong / self._total if self._total else 0.0

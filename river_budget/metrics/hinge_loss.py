@@ -9,11 +9,11 @@ __all__ = ["HingeLoss"]
 
 
 class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
-    """Mean hinge loss, `max(0, 1 - y f(x))`, which is what mistake bounds compare with.
+    """Mean hinge loss, `max(0, 1 - y f(x))`, the loss in mistake bounds.
 
-    Predictions are margins f(x), as `decision_function_one` returns them. Probabilities, as
-    `predict_proba_one` returns them, are taken back to margins by the inverse of the logistic
-    link; they cannot tell margins beyond 34.5 in size apart.
+    Predictions are margins f(x), as `decision_function_one` returns them, or probabilities, as
+    `predict_proba_one` does. Probabilities are mapped back to margins by the inverse of the
+    logistic link, which clips margins at about 34.5 in absolute value.
 
     Parameters
     ----------

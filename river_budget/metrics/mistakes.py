@@ -6,10 +6,10 @@ __all__ = ["Mistakes"]
 
 
 class Mistakes(metrics.base.MultiClassMetric):
-    """How many predictions were wrong, which is what mistake bounds are about.
+    """Number of wrong predictions.
 
-    A model's own `n_mistakes` may be a little larger: there a margin of 0 is a mistake whatever the
-    label, while a prediction made from it may be right.
+    A model's `n_mistakes` can be slightly larger: it counts every margin of 0 as a mistake, even
+    where the predicted label is right.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Mistakes(metrics.base.MultiClassMetric):
     >>> metric
     Mistakes: 2
 
-    It adds up with River's metrics, and rolls:
+    It works with River's `+` and `utils.Rolling`:
 
     >>> from river import metrics as river_metrics
     >>> from river import utils

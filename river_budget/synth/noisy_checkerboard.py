@@ -6,17 +6,17 @@ from river import datasets
 from river.datasets.base import BINARY_CLF
 
 from river_budget._checks import check_count, check_probability
-from river_budget.synth import boards
+from river_budget.synth._checkerboard import Point, is_positive, noisy_points
 
 __all__ = ["NoisyCheckerboard"]
 
 
 class NoisyCheckerboard(datasets.base.SyntheticDataset):
-    """A checkerboard on the unit square, with flipped labels.
+    """A checkerboard on the unit square, with label noise.
 
-    Examples are uniform on the unit square; neighbouring squares of the board have different
-    labels. The square at the origin is negative. Then labels are flipped at random. Two streams
-    that differ in their noise alone have the same examples.
+    Points are uniform on the unit square. Neighbouring squares of the board have different labels;
+    the square at the origin is negative. Labels are then flipped at random. The points do not
+    depend on `noise`.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class NoisyCheckerboard(datasets.base.SyntheticDataset):
         self.noise = noise
         self.seed = seed
 
-    def __iter__(self) -> Iterator[tuple[boards.Point, bool]]:
-        return boards.noisy_points(
-            self.n_samples, self.noise, self.seed, lambda x, t: boards.is_positive(x, self.squares)
+    def __iter__(self) -> Iterator[tuple[Point, bool]]:
+        return noisy_points(
+            self.n_samples, self.noise, self.seed, lambda x, t: is_positive(x, self.squares)
         )

@@ -13,26 +13,26 @@ __all__ = ["RecurringConcepts"]
 
 
 class RecurringConcepts(datasets.base.SyntheticDataset):
-    """Streams that are visited in turn, again and again.
+    """A stream that switches between concepts, each of which recurs.
 
-    A visit goes on where the last one to the same stream ended, so that a concept comes back with
-    fresh examples. A stream that ends starts over.
+    When a concept recurs, its stream continues where it stopped, so its examples are new. A stream
+    that ends starts over.
 
     Parameters
     ----------
     concepts
-        River's data sets, or other streams that can be iterated more than once.
+        One stream for each concept: a River data set, or any iterable that can be restarted.
     schedule
-        Pairs of a concept's index and the number of examples of one visit. After the last visit the
-        schedule starts over. By default each concept is visited for 1,000 examples, in order.
+        Segments of the stream: pairs of a concept's index and a number of examples. The schedule
+        repeats. By default it has each concept once, in order, with 1,000 examples.
     n_samples
         Number of examples; endless by default.
 
     Raises
     ------
     ValueError
-        If there is no concept, a visit is not to one of them, or has no examples; while iterating,
-        if a stream is empty.
+        If there are no concepts, or a parameter is out of its range; while iterating, if the stream
+        of a concept is empty.
 
     Examples
     --------
@@ -59,16 +59,17 @@ class RecurringConcepts(datasets.base.SyntheticDataset):
         if n_samples is not None:
             check_count("n_samples", n_samples)
         if not concepts:
-            raise ValueError("concepts must be at least one stream, got none")
-        visits = [(i, 1000) for i in range(len(concepts))] if schedule is None else list(schedule)
-        if not visits:
-            raise ValueError("schedule must be at least one visit, got none")
-        for index, n in visits:
+            raise ValueError("concepts must have at least one stream, got none")
+        segments = [(i, 1000) for i in range(len(concepts))] if schedule is None else list(schedule)
+        if not segments:
+            raise ValueError("schedule must have at least one segment, got none")
+        for index, n in segments:
             if index not in range(len(concepts)):
                 raise ValueError(
-                    f"schedule visits concept {index!r}, but there are {len(concepts)} from 0 on"
+                    f"schedule contains {index!r}, which is not a concept index "
+                    f"(number of concepts: {len(concepts)})"
                 )
-            check_count("the number of examples of a visit", n)
+            check_count("the number of examples in a segment", n)
         first = concepts[0]
         super().__init__(
             task=getattr(first, "task", datasets.base.BINARY_CLF),
@@ -78,27 +79,29 @@ class RecurringConcepts(datasets.base.SyntheticDataset):
         )
         self.concepts = concepts
         self.schedule = schedule
-        self._visits = visits
-        self._ends = list(itertools.accumulate(n for _, n in visits))
+        self._segments = segments
+        self._ends = list(itertools.accumulate(n for _, n in segments))
 
     def __iter__(self) -> Iterator[Any]:
-        endless = [_over_and_over(concept) for concept in self.concepts]
-        visits = itertools.cycle(self._visits)
-        examples = itertools.chain.from_iterable(itertools.islice(endless[i], n) for i, n in visits)
+        endless = [_repeat(concept) for concept in self.concepts]
+        segments = itertools.cycle(self._segments)
+        examples = itertools.chain.from_iterable(
+            itertools.islice(endless[i], n) for i, n in segments
+        )
         return itertools.islice(examples, self.n_samples)
 
     def concept_at(self, t: int) -> int:
-        """Return the index of the concept that example t belongs to; the first is 0."""
-        return self._visits[bisect.bisect(self._ends, t % self._ends[-1])][0]
+        """Return the index of the concept of example t (from 0)."""
+        return self._segments[bisect.bisect(self._ends, t % self._ends[-1])][0]
 
     def drifts(self, n_samples: int) -> list[int]:
-        """Return which of the first so many examples belong to another concept than the one before."""
+        """Return the indices below `n_samples` of the examples at which the concept changes."""
         ends = (lap + end for lap in itertools.count(0, self._ends[-1]) for end in self._ends)
         starts = itertools.takewhile(lambda t: t < n_samples, ends)
         return [t for t in starts if self.concept_at(t) != self.concept_at(t - 1)]
 
 
-def _over_and_over(concept: Any) -> Iterator[Any]:
+def _repeat(concept: Any) -> Iterator[Any]:
     while True:
         start = iter(concept)
         try:

@@ -14,14 +14,13 @@ __all__ = ["RotatingGaussians"]
 
 
 class RotatingGaussians(datasets.base.SyntheticDataset):
-    """Two Gaussians in the plane that turn around each other, with flipped labels.
+    """Two Gaussians that rotate around the origin of the plane, with label noise.
 
-    Positive examples come from a round Gaussian whose mean turns on a circle, negative ones from
-    the Gaussian on the other side of it. The best classifier at any time is the line between them,
-    through the origin, and it turns as they do: `true_label`.
+    The means of the positive and the negative class lie on opposite sides of a circle. The best
+    classifier is the line halfway between them, which rotates with them (`true_label`).
 
-    How far the truth moves is known, so that a bound for a moving comparator can be computed
-    [^1]: with the linear kernel, comparators `u_t = c * mean_at(t)` shift by
+    The path length of the drift is known, as mistake bounds for a drifting comparator need it [^1]:
+    with the linear kernel, the comparators `u_t = c * mean_at(t)` have path length
     `c * path_length(n)` over n examples.
 
     Parameters
@@ -29,13 +28,13 @@ class RotatingGaussians(datasets.base.SyntheticDataset):
     n_samples
         Number of examples; endless by default.
     speed
-        Angle by which the means turn from one example to the next, in radians; 0 stands still.
+        Angle of rotation from one example to the next, in radians; 0 is stationary.
     start
         Angle of the positive mean at the first example, in radians.
     radius
         Radius of the circle.
     deviation
-        Standard deviation of each Gaussian, in any direction.
+        Standard deviation of both Gaussians, in every direction.
     flip
         Probability that a label is flipped.
     seed
@@ -101,23 +100,19 @@ class RotatingGaussians(datasets.base.SyntheticDataset):
             yield x, (sign > 0) != (rng.random() < self.flip)
 
     def concept_at(self, t: int) -> float:
-        """Return the angle of the positive mean at example t, in radians; the first is 0."""
+        """Return the angle of the positive mean at example t (from 0), in radians."""
         return self.start + self.speed * t
 
     def mean_at(self, t: int) -> dict[int, float]:
-        """Return the positive mean at example t; the negative one is its mirror image."""
+        """Return the positive mean at example t; the negative mean is its opposite."""
         angle = self.concept_at(t)
         return {0: self.radius * math.cos(angle), 1: self.radius * math.sin(angle)}
 
     def true_label(self, x: dict[int, float], t: int) -> bool:
-        """Return the label that is more likely for x at example t, if fewer than half are flipped."""
+        """Return the more likely label of x at example t, for `flip` below 0.5."""
         mean = self.mean_at(t)
         return x[0] * mean[0] + x[1] * mean[1] > 0
 
     def path_length(self, n_samples: int) -> float:
-        """Return how far the positive mean moves from the first to the last of so many examples.
-
-        It is the sum of the straight steps `||mean_at(t + 1) - mean_at(t)||`.
-
-        """
+        """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first `n_samples` examples."""
         return (n_samples - 1) * 2 * self.radius * abs(math.sin(self.speed / 2))

@@ -6,17 +6,16 @@ from river import datasets
 from river.datasets.base import BINARY_CLF
 
 from river_budget._checks import check_count, check_not_negative, check_probability
-from river_budget.synth import boards
+from river_budget.synth._checkerboard import Point, is_positive, noisy_points
 
 __all__ = ["ShiftingCheckerboard"]
 
 
 class ShiftingCheckerboard(datasets.base.SyntheticDataset):
-    """A noisy checkerboard that moves under the unit square.
+    """A noisy checkerboard with concept drift: the board shifts along the first axis.
 
-    Examples are those of `NoisyCheckerboard`. Every so often the board moves along the first axis,
-    under points that stay where they are: by a whole square all labels are swapped, and by two the
-    first board is back. A board that moves a little at every example drifts gradually.
+    The points are those of `NoisyCheckerboard`. A shift by one square swaps all labels, a shift by
+    two restores them. For gradual drift, shift a little at every example (`every=1`).
 
     Parameters
     ----------
@@ -25,11 +24,11 @@ class ShiftingCheckerboard(datasets.base.SyntheticDataset):
     squares
         Number of squares along each side of the board.
     shift
-        How far the board moves each time, in squares.
+        How far the board shifts each time, in squares.
     every
-        Number of examples from one move to the next.
+        Number of examples between shifts.
     start
-        How far the first board has moved already, in squares.
+        Offset of the board at the first example, in squares.
     noise
         Probability that a label is flipped.
     seed
@@ -80,17 +79,13 @@ class ShiftingCheckerboard(datasets.base.SyntheticDataset):
         self.noise = noise
         self.seed = seed
 
-    def __iter__(self) -> Iterator[tuple[boards.Point, bool]]:
-        return boards.noisy_points(self.n_samples, self.noise, self.seed, self.true_label)
+    def __iter__(self) -> Iterator[tuple[Point, bool]]:
+        return noisy_points(self.n_samples, self.noise, self.seed, self.true_label)
 
     def concept_at(self, t: int) -> float:
-        """Return how many squares the board has moved when example t comes; the first t is 0.
-
-        Boards that are two squares apart are the same, so this is a number below 2.
-
-        """
+        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
         return (self.start + t // self.every * self.shift) % 2.0
 
-    def true_label(self, x: boards.Point, t: int) -> bool:
-        """Return the label that x has at example t before noise."""
-        return boards.is_positive(x, self.squares, self.concept_at(t))
+    def true_label(self, x: Point, t: int) -> bool:
+        """Return the label of x at example t, before noise."""
+        return is_positive(x, self.squares, self.concept_at(t))

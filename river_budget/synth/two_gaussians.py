@@ -13,10 +13,10 @@ __all__ = ["TwoGaussians"]
 
 
 class TwoGaussians(datasets.base.SyntheticDataset):
-    """Two Gaussians in the plane, with flipped labels.
+    """Two Gaussians in the plane, with label noise.
 
-    Positive examples come from a Gaussian around (1, 1) and negative ones from a Gaussian around
-    (-1, -1). Both have the variances 0.2 and 2, so they overlap. Then labels are flipped at random.
+    The positive class has mean (1, 1), the negative class mean (-1, -1). Both have the variances
+    0.2 and 2, so they overlap. Labels are then flipped at random.
 
     Parameters
     ----------

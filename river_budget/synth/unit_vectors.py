@@ -13,20 +13,21 @@ __all__ = ["UnitVectors"]
 
 
 class UnitVectors(datasets.base.SyntheticDataset):
-    """The stream on which every budget fails: one more unit vector than a model can hold.
+    """The worst case for any budget: one more unit vector than the model can store.
 
-    All examples are positive. With the linear kernel a model of at most `budget` support vectors
-    always lacks one of the `budget + 1` unit vectors, and whichever it lacks it has no opinion on:
-    shown that one, it errs on every round. The sum of all unit vectors never errs, and its margin is
-    always 1. So no budget competes with a norm of `sqrt(budget + 1)`.
+    All examples are positive, and the kernel is linear. A model with at most `budget` support
+    vectors lacks one of the `budget + 1` unit vectors; its margin there is 0, a mistake. `against`
+    yields that vector, so the model makes a mistake in every round. The sum of all unit vectors has
+    margin 1 everywhere. Hence no algorithm with this budget can have a mistake bound against
+    comparators of norm `sqrt(budget + 1)`.
 
-    The stream goes round the unit vectors, which is the worst for algorithms that give up their
-    oldest vector. `against` picks the worst for any other.
+    Iterating the stream itself cycles through the unit vectors, the worst order for algorithms that
+    remove the oldest support vector.
 
     Parameters
     ----------
     budget
-        Budget of the models to be defeated.
+        Budget of the models.
     n_samples
         Number of examples.
 
@@ -70,13 +71,13 @@ class UnitVectors(datasets.base.SyntheticDataset):
             yield {t % (self.budget + 1): 1.0}, True
 
     def against(self, model: Any) -> Iterator[tuple[dict[int, float], bool]]:
-        """Yield, each time, the first unit vector that is not among the model's support vectors.
+        """Yield, in each round, the first unit vector that is not a support vector of the model.
 
         Parameters
         ----------
         model
-            A classifier of this package that learns the examples while they come, with no more than
-            `budget` support vectors.
+            A classifier of this package with at most `budget` support vectors. It must learn each
+            example before the next one is drawn.
 
         """
         for _ in range(self.n_samples):

@@ -278,7 +278,7 @@ def test_an_interrupt():
         assert process.stderr.read().strip() == ""
 
 
-def test_lives_side_by_side(run, tmp_path):
+def test_continual_runs_of_several_algorithms(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"
     code, out, _ = run(
@@ -288,27 +288,28 @@ def test_lives_side_by_side(run, tmp_path):
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[2:]] == ["Stoptron", "Forgetron"]
     models = json.loads(figures.read_text())["models"]
-    assert models["Forgetron"]["visits"] == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert models["Forgetron"]["task_sequence"] == [0, 1, 2, 3, 0, 1, 2, 3]
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_lives_through_files(run, tmp_path):
+def test_tasks_from_files(run, tmp_path):
     for name in ["monday.csv", "tuesday.csv"]:
         (tmp_path / name).write_text(CSV)
-    options = ["--target", "y", "--models", "stoptron", "--visits", "1", "--test", "10"]
+    options = ["--target", "y", "--models", "stoptron", "--cycles", "1", "--test", "10"]
     files = f"{tmp_path}/monday.csv,{tmp_path}/tuesday.csv"
-    code, out, _ = run("lifelong", "--concepts", files, "--learn", "50", *options)
+    code, out, _ = run("lifelong", "--tasks", files, "--learn", "50", *options)
     assert code == 0
-    assert "2 concepts, 1 visits of 50 examples" in out
-    code, _, err = run("lifelong", "--concepts", files, "--learn", "51", *options)
+    assert "2 tasks, 1 x 50 examples each" in out
+    code, _, err = run("lifelong", "--tasks", files, "--learn", "51", *options)
     assert code == 2
-    assert "concept 0 ended: 1 more examples were needed" in err
+    assert "task 0 is too short: 1 more examples are needed" in err
 
 
-def test_boards_that_come_back(run):
-    code, out, _ = run("lifelong", "--concepts", "boards", "--learn", "20", "--models", "stoptron")
+def test_checkerboards_as_tasks(run):
+    options = ["--learn", "20", "--models", "stoptron"]
+    code, out, _ = run("lifelong", "--tasks", "checkerboards", *options)
     assert code == 0
-    assert out.startswith("boards: 3 concepts")
+    assert out.startswith("checkerboards: 3 tasks")
 
 
 def test_mistakes_beside_their_bounds(run, tmp_path):

@@ -9,7 +9,7 @@ import river_budget as rb
 from river_budget import evaluate, synth
 
 
-def test_a_run_counts_what_the_model_counts():
+def test_a_run_counts_as_the_model_does():
     stream = list(synth.TwoGaussians(500, seed=1))
     model = rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=20)
     (run,) = evaluate.compare({"a": model}, stream, n_points=10).runs["a"]
@@ -23,7 +23,7 @@ def test_a_run_counts_what_the_model_counts():
     assert run.seconds > 0
 
 
-def test_models_are_cloned_and_see_the_same_orders():
+def test_models_are_cloned_and_see_the_same_permutations():
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
     comparison = evaluate.compare(
         {"a": model, "b": model.clone()}, synth.TwoGaussians(300, seed=1), permutations=3, seed=5
@@ -44,7 +44,7 @@ def test_the_summary_by_hand():
     assert figures["microseconds_per_example"] == (pytest.approx(10.0), 0.0)
 
 
-def test_pipelines_and_plain_types():
+def test_pipelines_and_json():
     model = preprocessing.StandardScaler() | rb.Stoptron(budget=10)
     comparison = evaluate.compare({"a": model}, synth.NoisyCheckerboard(100, seed=1))
     assert json.loads(json.dumps(comparison.to_dict()))["a"]["runs"][0]["n_support"] == 10

@@ -27,14 +27,14 @@ def test_mistakes_are_counted(pairs):
 
 
 @given(PAIRS, PAIRS)
-def test_what_is_reverted_never_was(pairs, others):
+def test_a_reverted_mistake_is_not_counted(pairs, others):
     metric = fed(metrics.Mistakes(), pairs + others)
     for y_true, y_pred in pairs:
         metric.revert(y_true, y_pred)
     assert metric.get() == fed(metrics.Mistakes(), others).get()
 
 
-def test_mistakes_print_all_their_digits():
+def test_mistakes_are_printed_with_all_digits():
     assert repr(fed(metrics.Mistakes(), 1200 * [(True, False)])) == "Mistakes: 1,200"
 
 
@@ -73,12 +73,12 @@ def test_hinge_loss_by_hand():
 
 
 @given(st.floats(-30, 30), st.booleans())
-def test_probabilities_are_taken_back_to_margins(margin, y):
-    from_margin, from_chances = metrics.HingeLoss(), metrics.HingeLoss()
+def test_probabilities_are_mapped_back_to_margins(margin, y):
+    from_margin, from_probability = metrics.HingeLoss(), metrics.HingeLoss()
     p = 1 / (1 + math.exp(-margin))
     from_margin.update(y, margin)
-    from_chances.update(y, {True: p, False: 1 - p})
-    assert from_chances.get() == pytest.approx(from_margin.get(), abs=0.01)
+    from_probability.update(y, {True: p, False: 1 - p})
+    assert from_probability.get() == pytest.approx(from_margin.get(), abs=0.01)
 
 
 def test_another_positive_class():
@@ -88,7 +88,7 @@ def test_another_positive_class():
     assert metric.get() == pytest.approx((0.75 + 1.0) / 2)
 
 
-def test_hinge_loss_of_a_run_is_that_of_its_margins():
+def test_progressive_validation_gives_the_mean_hinge_loss():
     stream = list(synth.TwoGaussians(200, seed=1))
     model, by_hand = rb.Projectron(rb.RBF(gamma=1.0)), 0.0
     for x, y in stream:
@@ -102,7 +102,7 @@ ALL = [metrics.Mistakes, metrics.FadingError, metrics.HingeLoss]
 
 
 @pytest.mark.parametrize("make", ALL)
-def test_as_a_metric_of_river(make):
+def test_metrics_follow_rivers_protocol(make):
     metric = make()
     assert metric.works_with(rb.Forgetron())
     assert not metric.works_with(linear_model.LinearRegression())
@@ -130,5 +130,5 @@ def test_rolling(make):
 def test_a_fading_error_does_not_roll():
     rolling = utils.Rolling(metrics.FadingError, window_size=1)
     rolling.update(True, True)
-    with pytest.raises(NotImplementedError, match="forgets by itself"):
+    with pytest.raises(NotImplementedError, match="cannot be reverted"):
         rolling.update(True, True)

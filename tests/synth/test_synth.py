@@ -44,7 +44,7 @@ def test_noise_flips_labels_and_nothing_else():
     assert flipped == pytest.approx(0.15, abs=0.02)
 
 
-def test_gaussians_turn_around_each_other():
+def test_gaussians_rotate():
     stream = synth.RotatingGaussians(
         speed=0.25, start=1.0, radius=2.0, deviation=0.1, flip=0, seed=1
     )
@@ -56,7 +56,7 @@ def test_gaussians_turn_around_each_other():
         assert stream.concept_at(t) == 1.0 + 0.25 * t
 
 
-def test_the_path_of_the_means_is_as_long_as_told():
+def test_the_path_length_is_the_sum_of_the_steps_of_the_mean():
     stream = synth.RotatingGaussians(speed=0.3, radius=2.0)
     means = [np.array(list(stream.mean_at(t).values())) for t in range(50)]
     steps = [np.linalg.norm(b - a) for a, b in itertools.pairwise(means)]
@@ -73,10 +73,10 @@ def test_the_best_line_errs_as_often_as_labels_are_flipped():
     assert np.mean(wrong) == pytest.approx(0.1, abs=0.02)
 
 
-def test_the_board_moves_under_its_points():
+def test_the_board_shifts_and_the_points_stay():
     stream = synth.ShiftingCheckerboard(shift=0.5, every=100, noise=0, seed=3)
-    still = synth.NoisyCheckerboard(800, noise=0, seed=3)
-    for t, ((x, y), (z, label)) in enumerate(zip(stream.take(800), still, strict=True)):
+    stationary = synth.NoisyCheckerboard(800, noise=0, seed=3)
+    for t, ((x, y), (z, label)) in enumerate(zip(stream.take(800), stationary, strict=True)):
         assert x == z
         assert y == stream.true_label(x, t)
         assert stream.concept_at(t) == (t // 100 % 4) / 2
@@ -84,34 +84,34 @@ def test_the_board_moves_under_its_points():
             assert y == (label != (stream.concept_at(t) == 1))
 
 
-def test_a_board_can_begin_where_another_has_come_to():
-    moved = synth.ShiftingCheckerboard(shift=0.5, every=100, seed=3)
-    begun = synth.ShiftingCheckerboard(shift=0, start=0.5, seed=3)
-    assert list(moved.take(200))[100:] == list(begun.take(200))[100:]
+def test_start_is_the_offset_of_the_board():
+    shifted = synth.ShiftingCheckerboard(shift=0.5, every=100, seed=3)
+    started = synth.ShiftingCheckerboard(shift=0, start=0.5, seed=3)
+    assert list(shifted.take(200))[100:] == list(started.take(200))[100:]
 
 
-def counted(*names):
+def numbered(*names):
     return [[({"of": name, "n": n}, True) for n in range(5)] for name in names]
 
 
-def test_concepts_come_back_where_they_were_left():
-    stream = synth.RecurringConcepts(counted("a", "b"), schedule=[(0, 2), (1, 1)], n_samples=9)
-    visited = [(x["of"], x["n"]) for x, _ in stream]
-    assert visited == [
+def test_a_recurring_concept_continues_where_it_stopped():
+    stream = synth.RecurringConcepts(numbered("a", "b"), schedule=[(0, 2), (1, 1)], n_samples=9)
+    examples = [(x["of"], x["n"]) for x, _ in stream]
+    assert examples == [
         ("a", 0), ("a", 1), ("b", 0), ("a", 2), ("a", 3), ("b", 1), ("a", 4), ("a", 0), ("b", 2),
     ]  # fmt: skip
-    assert ["ab"[stream.concept_at(t)] for t in range(9)] == [of for of, _ in visited]
+    assert ["ab"[stream.concept_at(t)] for t in range(9)] == [of for of, _ in examples]
     assert stream.drifts(9) == [2, 3, 5, 6, 8]
     assert stream.drifts(8) == [2, 3, 5, 6]
 
 
-def test_two_visits_in_a_row_are_no_drift():
-    stream = synth.RecurringConcepts(counted("a", "b"), schedule=[(0, 2), (0, 2), (1, 2)])
+def test_two_segments_of_one_concept_have_no_drift_between_them():
+    stream = synth.RecurringConcepts(numbered("a", "b"), schedule=[(0, 2), (0, 2), (1, 2)])
     assert stream.drifts(14) == [4, 6, 10, 12]
-    assert synth.RecurringConcepts(counted("a")).drifts(5000) == []
+    assert synth.RecurringConcepts(numbered("a")).drifts(5000) == []
 
 
-def test_recurring_streams_start_over_each_time():
+def test_finite_concepts_start_over():
     stream = synth.RecurringConcepts([synth.TwoGaussians(7, seed=1)], n_samples=20)
     assert list(stream) == list(stream)
     assert list(stream)[7:14] == list(stream)[:7]
@@ -131,7 +131,7 @@ def test_an_empty_concept():
     ],
     ids=lambda stream: type(stream).__name__,
 )
-def test_endless_streams_compose_with_rivers(stream):
+def test_endless_streams_compose_with_river_streams(stream):
     assert len(list(stream.take(12_000))) == 12_000
     drifting = river_synth.ConceptDriftStream(
         stream, synth.TwoGaussians(seed=3), seed=4, position=50, width=10
@@ -174,10 +174,10 @@ def test_streams_are_seeded_and_end(make):
         (lambda: synth.ShiftingCheckerboard(shift=-1), "shift"),
         (lambda: synth.ShiftingCheckerboard(every=0.5), "every"),
         (lambda: synth.ShiftingCheckerboard(start=-1), "start"),
-        (lambda: synth.RecurringConcepts([]), "concepts must be at least one"),
-        (lambda: synth.RecurringConcepts([[]], schedule=[]), "schedule must be at least one"),
-        (lambda: synth.RecurringConcepts([[]], schedule=[(1, 5)]), "schedule visits concept 1"),
-        (lambda: synth.RecurringConcepts([[]], schedule=[(0, 0)]), "number of examples of a visit"),
+        (lambda: synth.RecurringConcepts([]), "concepts must have at least one"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[]), "schedule must have at least one"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[(1, 5)]), "schedule contains 1"),
+        (lambda: synth.RecurringConcepts([[]], schedule=[(0, 0)]), "examples in a segment"),
     ],
 )
 def test_parameters_out_of_range(make, name):
@@ -198,7 +198,7 @@ def test_no_budget_withstands_the_unit_vectors(name):
     assert model.n_mistakes == 200
 
 
-def test_round_robin_is_the_worst_for_those_that_forget_the_oldest():
+def test_cycling_defeats_algorithms_that_remove_the_oldest():
     for model in [rb.RemoveOldestPerceptron(rb.Linear(), 7), rb.Forgetron(rb.Linear(), 7)]:
         for x, y in synth.UnitVectors(7, n_samples=100):
             model.learn_one(x, y)

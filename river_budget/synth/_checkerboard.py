@@ -1,4 +1,4 @@
-"""What the checkerboards share."""
+"""Points and labels of the two checkerboard streams."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ Point = dict[int, float]
 
 
 def is_positive(x: Point, squares: int, offset: float = 0.0) -> bool:
-    """Return the label of the square that a point lies on, on a board moved by so many squares."""
+    """Return the label of the square at x, on a board that is shifted by `offset` squares."""
     return (int(x[0] * squares + offset) + int(x[1] * squares)) % 2 == 1
 
 
 def noisy_points(
     n_samples: int | None, noise: float, seed: int | None, label: Callable[[Point, int], bool]
 ) -> Iterator[tuple[Point, bool]]:
-    """Yield points that are uniform on the unit square, with labels that are flipped at random."""
+    """Yield uniform points of the unit square; `noise` is the probability of a flipped label."""
     rng = random.Random(seed)
     for t in itertools.islice(itertools.count(), n_samples):
         x = {0: rng.random(), 1: rng.random()}

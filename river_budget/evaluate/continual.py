@@ -1,0 +1,342 @@
+"""Continual learning: what a model learns, forgets and recovers over a sequence of tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from river.base import Classifier
+
+from river_budget._checks import check_count, check_not_negative
+from river_budget.base import classifier_of, memory_of
+
+__all__ = ["ContinualRun", "lifelong", "recovery_time"]
+
+Examples = list[tuple[dict[Any, Any], Any]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ContinualRun:
+    """One model's run through a sequence of tasks.
+
+    Figures are named as in CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and Ranzato
+    [^1], however; CapyMOA averages them over all steps.
+
+    Attributes
+    ----------
+    task_sequence
+        The index of the task that is learned at each step.
+    accuracy_matrix
+        R[i, j], the accuracy on the test examples of task j after step i (steps, tasks).
+    chance_accuracy
+        The accuracy of random guesses on each task, 1 / (number of its classes) (tasks,).
+    wrong
+        Whether the prediction for each example, made before learning it, was wrong (examples,).
+    drifts
+        The indices of the examples at which the task changed.
+    recovery_times
+        For each drift, the number of examples until the model had recovered (see `recovery_time`),
+        or None if it had not before the next drift.
+    support_sizes
+        Number of support vectors after each example (examples,); empty for models that have none.
+    memory_bytes
+        Size of the model at the end.
+    microseconds_per_example
+        Mean time to predict and learn one example.
+
+    References
+    ----------
+    [^1]: [Lopez-Paz, D. and Ranzato, M.A., 2017. Gradient episodic memory for continual learning. NIPS 30.](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning)
+    [^2]: [Chaudhry, A., Dokania, P.K., Ajanthan, T. and Torr, P.H., 2018. Riemannian walk for incremental learning: understanding forgetting and intransigence. ECCV 2018.](https://doi.org/10.1007/978-3-030-01252-6_33)
+
+    """
+
+    task_sequence: tuple[int, ...]
+    accuracy_matrix: NDArray[np.float64]
+    chance_accuracy: NDArray[np.float64]
+    wrong: NDArray[np.bool_]
+    drifts: tuple[int, ...]
+    recovery_times: tuple[int | None, ...]
+    support_sizes: NDArray[np.int64]
+    memory_bytes: int
+    microseconds_per_example: float
+
+    @property
+    def prequential_error(self) -> float:
+        """Share of wrong predictions, each made before its example was learned."""
+        return float(self.wrong.mean())
+
+    @property
+    def accuracy_final(self) -> float:
+        """Mean accuracy on all tasks after the last step."""
+        return float(self.accuracy_matrix[-1].mean())
+
+    @property
+    def backward_transfer(self) -> float:
+        """Mean change of the accuracy on a task since it was last learned.
+
+        The accuracy at the end minus the accuracy right after the task was last learned, averaged
+        over all tasks except the one learned last. Negative values mean forgetting.
+
+        """
+        last = {j: i for i, j in enumerate(self.task_sequence)}
+        final = self.accuracy_matrix[-1]
+        return _mean(final[j] - self.accuracy_matrix[last[j], j] for j in self._earlier_tasks)
+
+    @property
+    def forward_transfer(self) -> float:
+        """Mean accuracy on a task right before it is first learned, minus chance.
+
+        Averaged over all tasks except the one learned first. Instead of chance, Lopez-Paz and
+        Ranzato subtract the accuracy of a randomly initialized model.
+
+        """
+        first = {j: i for i, j in reversed(list(enumerate(self.task_sequence)))}
+        return _mean(
+            self.accuracy_matrix[i - 1, j] - self.chance_accuracy[j]
+            for j, i in first.items()
+            if i > 0
+        )
+
+    @property
+    def forgetting(self) -> float:
+        """Mean drop from the best earlier accuracy on a task to the accuracy at the end.
+
+        Averaged over all tasks except the one learned last (Chaudhry et al. [^2]).
+
+        """
+        earlier, final = self.accuracy_matrix[:-1], self.accuracy_matrix[-1]
+        return _mean(earlier[:, j].max() - final[j] for j in self._earlier_tasks)
+
+    @property
+    def mean_recovery_time(self) -> float:
+        """Mean recovery time in examples.
+
+        A drift without recovery counts with all examples until the next drift or the end.
+
+        """
+        intervals = itertools.pairwise([*self.drifts, len(self.wrong)])
+        return _mean(
+            end - drift if recovery is None else recovery
+            for recovery, (drift, end) in zip(self.recovery_times, intervals, strict=True)
+        )
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """All scalar figures by name; nan where there is nothing to average."""
+        names = [
+            "prequential_error", "accuracy_final", "backward_transfer", "forward_transfer",
+            "forgetting", "mean_recovery_time", "memory_bytes", "microseconds_per_example",
+        ]  # fmt: skip
+        return {name: getattr(self, name) for name in names}
+
+    def table(self) -> str:
+        """Return the accuracy matrix in percent as text, one row for each step."""
+        heading = ["after", *(f"task {j}" for j in range(self.accuracy_matrix.shape[1]))]
+        rows = [
+            [f"task {j}", *(f"{100 * value:.1f}" for value in accuracies)]
+            for j, accuracies in zip(self.task_sequence, self.accuracy_matrix, strict=True)
+        ]
+        return "\n".join("".join(f"{cell:>8}" for cell in row) for row in [heading, *rows])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the run in plain types, ready for JSON; None for a figure that is nan."""
+        figures = {key: None if value != value else value for key, value in self.figures.items()}
+        return figures | {
+            "task_sequence": list(self.task_sequence),
+            "accuracy_matrix": self.accuracy_matrix.tolist(),
+            "chance_accuracy": self.chance_accuracy.tolist(),
+            "drifts": list(self.drifts),
+            "recovery_times": list(self.recovery_times),
+        }
+
+    @property
+    def _earlier_tasks(self) -> list[int]:
+        """All tasks in the sequence except the one learned last."""
+        return sorted(set(self.task_sequence) - {self.task_sequence[-1]})
+
+
+def lifelong(
+    model: Classifier,
+    tasks: Sequence[Iterable[tuple[dict[Any, Any], Any]]],
+    task_sequence: Sequence[int] | None = None,
+    n_learn: int = 1000,
+    n_test: int = 500,
+    window: int = 100,
+    tolerance: float = 0.05,
+) -> ContinualRun:
+    """Train a model on a sequence of tasks, and test it on all of them after each step.
+
+    Parameters
+    ----------
+    model
+        Any River classifier. It is cloned.
+    tasks
+        One stream for each task. The first `n_test` examples are held out for testing; each step
+        learns the next `n_learn`.
+    task_sequence
+        The index of the task to learn at each step. Tasks may recur. By default each is learned
+        once, in order.
+    n_learn
+        Number of examples in a step; each is predicted, then learned.
+    n_test
+        Number of test examples for each task.
+    window, tolerance
+        When a model counts as recovered from a drift; see `recovery_time`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or a stream ends too early.
+
+    Examples
+    --------
+
+    >>> from river_budget import evaluate, synth
+    >>> import river_budget as rb
+
+    >>> tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0.0, 1.6, 3.1)]
+    >>> model = rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
+    >>> run = evaluate.lifelong(model, tasks)
+    >>> print(run.table())
+       after  task 0  task 1  task 2
+      task 0    87.2    72.0    15.4
+      task 1    44.4    87.4    63.4
+      task 2    19.6    52.4    80.4
+    >>> run.accuracy_final
+    0.508
+    >>> round(run.forgetting, 3)
+    0.513
+    >>> run.recovery_times
+    (5, 39)
+
+    """
+    sequence = tuple(range(len(tasks)) if task_sequence is None else task_sequence)
+    check_count("n_learn", n_learn)
+    check_count("n_test", n_test)
+    check_count("window", window)
+    check_not_negative("tolerance", tolerance)
+    if not sequence:
+        raise ValueError("task_sequence must have at least one task, got none")
+    for j in sequence:
+        if j not in range(len(tasks)):
+            raise ValueError(
+                f"task_sequence contains {j!r}, which is not a task index "
+                f"(number of tasks: {len(tasks)})"
+            )
+    streams = [iter(task) for task in tasks]
+    tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
+
+    # Compile everything before timing starts.
+    _learn(model.clone(), tests[sequence[0]])
+    learner = model.clone()
+    accuracies, wrong, sizes, seconds = [], [], [], 0.0
+    for j in sequence:
+        examples = _take(streams[j], n_learn, j)
+        start = time.perf_counter()
+        step_wrong, step_sizes = _learn(learner, examples)
+        seconds += time.perf_counter() - start
+        wrong += step_wrong
+        sizes += step_sizes
+        accuracies.append([_accuracy(learner, test) for test in tests])
+
+    drifts = [n_learn * i for i in range(1, len(sequence)) if sequence[i] != sequence[i - 1]]
+    return ContinualRun(
+        task_sequence=sequence,
+        accuracy_matrix=np.array(accuracies),
+        chance_accuracy=np.array([1 / len({y for _, y in test}) for test in tests]),
+        wrong=np.array(wrong),
+        drifts=tuple(drifts),
+        recovery_times=tuple(
+            recovery_time(wrong[:end], drift, window, tolerance)
+            for drift, end in itertools.pairwise([*drifts, len(wrong)])
+        ),
+        support_sizes=np.array(sizes, dtype=np.int64),
+        memory_bytes=memory_of(learner),
+        microseconds_per_example=1e6 * seconds / len(wrong),
+    )
+
+
+def recovery_time(
+    wrong: Sequence[bool], drift: int, window: int = 100, tolerance: float = 0.05
+) -> int | None:
+    """Return how many examples a model needs to recover from a drift.
+
+    These are the examples between the drift and the first window whose error is at most `tolerance`
+    above the error of the window right before the drift.
+
+    Parameters
+    ----------
+    wrong
+        Whether each prediction was wrong, in order.
+    drift
+        The index of the first example after the drift.
+    window
+        Number of examples in a window.
+    tolerance
+        How much larger than before the error may be, as a share.
+
+    Returns
+    -------
+    The number of examples, 0 if the drift did no harm; None if there is no such window.
+
+    Raises
+    ------
+    ValueError
+        If `drift` is below 1, or another parameter is out of its range.
+
+    Examples
+    --------
+
+    >>> from river_budget import evaluate
+
+    >>> wrong = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    >>> evaluate.recovery_time(wrong, drift=4, window=2)
+    3
+
+    """
+    check_count("drift", drift)
+    check_count("window", window)
+    check_not_negative("tolerance", tolerance)
+    before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
+    if len(after) < window:
+        return None
+    errors = np.convolve(after, np.ones(window) / window, "valid")
+    (recovered,) = np.nonzero(errors <= before + tolerance + 1e-12)
+    return int(recovered[0]) if len(recovered) else None
+
+
+def _take(stream: Any, n: int, task: int) -> Examples:
+    examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
+    if len(examples) < n:
+        raise ValueError(
+            f"the stream of task {task} is too short: {n - len(examples)} more examples are needed"
+        )
+    return examples
+
+
+def _learn(model: Any, examples: Examples) -> tuple[list[bool], list[int]]:
+    """Predict, then learn; return which predictions were wrong, and the support sizes."""
+    classifier = classifier_of(model)
+    has_support = hasattr(classifier, "n_support")
+    wrong, sizes = [], []
+    for x, y in examples:
+        wrong.append(model.predict_one(x) != y)
+        model.learn_one(x, y)
+        if has_support:
+            sizes.append(classifier.n_support)
+    return wrong, sizes
+
+
+def _accuracy(model: Any, examples: Examples) -> float:
+    return float(np.mean([model.predict_one(x) == y for x, y in examples]))
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return float(np.mean(listed)) if listed else float("nan")
