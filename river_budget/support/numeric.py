@@ -208,7 +208,7 @@ class NumericStore(VectorStore):
         ]  # fmt: skip
         # One query is counted, whether it is there just now or not.
         layout = self._layout
-        query = [layout.names, layout.rows]
+        query = [layout.names, layout.rows, dict.fromkeys(layout.names)]
         held = [*arrays, *self._index.containers, self._slot_rows, *query]
         return sum(map(sys.getsizeof, held)) + 8 * (self.n_slots + len(layout.names))
 
