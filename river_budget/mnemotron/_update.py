@@ -33,8 +33,10 @@ def _forget(forgetting, margins, means, covariances, scales, n):
         margins[e] *= math.sqrt(forgetting[e])
         scales[e] *= forgetting[e]
         if scales[e] < SMALLEST_SCALE:
-            means[e, :n] *= math.sqrt(scales[e])
-            covariances[e, :n, :n] *= scales[e]
+            for i in range(n):
+                means[e, i] *= math.sqrt(scales[e])
+                for j in range(n):
+                    covariances[e, i, j] *= scales[e]
             scales[e] = 1.0
 
 
