@@ -1,11 +1,11 @@
-"""What a round costs, as ratios of two things measured in one run.
+"""The cost of a round, as ratios of two times measured in one run.
 
     python -m benchmarks
 
-Each measurement is the median of several, the two sides in turns, in River's own progressive
-validation around both, in the time of one thread on the processor. Predictions are held against the
-limit: one matrix-vector product by BLAS and one vectorised exp of the same size. The sets that are
-not part of the package are read from the folder that RIVER_BUDGET_DATA names.
+Each time is the median of several runs of River's progressive validation, in processor time of one
+thread. The two sides of a ratio run alternately. Predictions are compared with a lower limit: one BLAS
+matrix-vector product and one vectorised exp of the same size. Data sets that are not part of the
+package are read from the directory given by RIVER_BUDGET_DATA.
 
 """
 
@@ -25,7 +25,7 @@ from river import datasets, evaluate, forest, linear_model, metrics
 
 import river_budget as rb
 from benchmarks import streams
-from benchmarks.timing import REPEATS, in_turns, limit
+from benchmarks.timing import REPEATS, alternating_medians, lower_limit
 from river_budget.theory import bounds
 
 
@@ -34,14 +34,14 @@ def validation(examples: list, model) -> Callable[[], object]:
 
 
 def side_by_side(examples: list, model, other, repeats: int = REPEATS) -> tuple[float, float]:
-    """Return the times of two models, in microseconds an example."""
+    """Return the times of two models, in microseconds per example."""
     works = validation(examples, model), validation(examples, other)
-    times = in_turns(*works, repeats=repeats)
+    times = alternating_medians(*works, repeats=repeats)
     return tuple(1e6 * t / len(examples) for t in times)
 
 
-def predictions_against_limit(n_vectors: int, n_features: int) -> tuple[float, float]:
-    """Return the times of a prediction and of the limit, in microseconds."""
+def predictions_and_limit(n_vectors: int, n_features: int) -> tuple[float, float]:
+    """Return the times of a prediction and of the lower limit, in microseconds."""
     model = rb.RemoveOldestPerceptron(rb.RBF(gamma=1 / n_features), n_vectors)
     examples = streams.noise(4 * n_vectors, n_features)
     for x, y in examples[:-n_vectors]:
@@ -52,11 +52,11 @@ def predictions_against_limit(n_vectors: int, n_features: int) -> tuple[float, f
         for x in queries:
             model.predict_one(x)
 
-    times = in_turns(predictions, limit(n_vectors, queries))
+    times = alternating_medians(predictions, lower_limit(n_vectors, queries))
     return tuple(1e6 * t / len(queries) for t in times)
 
 
-def blocks_against_rows(examples: list, model, size: int = 1000) -> tuple[float, float]:
+def learn_many_and_learn_one(examples: list, model, size: int = 1000) -> tuple[float, float]:
     frame = pd.DataFrame([x for x, _ in examples])
     labels = pd.Series([y for _, y in examples])
     parts = [slice(start, start + size) for start in range(0, len(examples), size)]
@@ -72,17 +72,17 @@ def blocks_against_rows(examples: list, model, size: int = 1000) -> tuple[float,
         for x, y in examples:
             learner.learn_one(x, y)
 
-    return tuple(1e6 * t / len(examples) for t in in_turns(many, one))
+    return tuple(1e6 * t / len(examples) for t in alternating_medians(many, one))
 
 
 def imports() -> tuple[float, float]:
-    """Return the times to import the package, and River and numba, in milliseconds."""
+    """Return the times to import the package, and to import River and numba, in milliseconds."""
 
     def importing(names: str) -> Callable[[], object]:
         return lambda: subprocess.run([sys.executable, "-c", f"import {names}"], check=True)
 
     works = importing("river_budget"), importing("river, numba")
-    return tuple(1e3 * t for t in in_turns(*works, clock=time.perf_counter))
+    return tuple(1e3 * t for t in alternating_medians(*works, clock=time.perf_counter))
 
 
 def report(name: str, goal: str, times: tuple[float, float]) -> None:
@@ -95,9 +95,9 @@ def main() -> None:
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
         f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
     )
-    print(f"{'microseconds an example: a / b':<60}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
+    print(f"{'microseconds per example: a / b':<60}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
     for n_features, goal in [(100, "2.0"), (2, "3.0")]:
-        times = predictions_against_limit(1000, n_features)
+        times = predictions_and_limit(1000, n_features)
         report(f"1,000 vectors x {n_features} features: predict_one / BLAS and exp", goal, times)
 
     logistic = linear_model.LogisticRegression()
@@ -112,12 +112,12 @@ def main() -> None:
     ]:
         times = side_by_side(numeric, model, logistic)
         report(f"10 features: {name} B=100 / logistic regression", "1.0", times)
-    times = blocks_against_rows(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
+    times = learn_many_and_learn_one(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
     report("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", times)
 
     adult, kernel = streams.adult(), rb.RBF(gamma=1 / 50)
     if adult is None:
-        print("Adult: skipped, adult_a9a.npz is not in the folder that RIVER_BUDGET_DATA names")
+        print("Adult: skipped, adult_a9a.npz is not in the directory given by RIVER_BUDGET_DATA")
     else:
         oldest, forgetron = rb.RemoveOldestPerceptron(kernel, 1500), rb.Forgetron(kernel, 1500)
         times = side_by_side(adult, oldest, logistic)

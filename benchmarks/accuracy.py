@@ -1,11 +1,11 @@
-"""Accuracy against cost: the package on a budget of 100, and what a River user would pick instead.
+"""Accuracy against cost: the package's algorithms on a budget of 100, and River's alternatives.
 
     python -m benchmarks.accuracy [PICTURE]
 
-Progressive validation of the first 20,000 examples in their order, behind a StandardScaler, one
-model after the other, in processor time. The kernel is RBF(gamma=1.0) on Bananas and the default
-elsewhere; Mnemotron has its own. Elec2 is read from the folder that RIVER_BUDGET_DATA names, and
-left out where it is absent. PICTURE, accuracy.png by default, gets a panel for each stream.
+Progressive validation of the first 20,000 examples in order, after a StandardScaler, one model at a
+time, in processor time. The kernel is RBF(gamma=1.0) on Bananas and the default elsewhere; Mnemotron
+uses its own kernels. Elec2 is read from the directory given by RIVER_BUDGET_DATA and left out if it is
+absent. PICTURE, accuracy.png by default, has a panel for each stream.
 
 """
 
@@ -29,37 +29,37 @@ KERNELS = {"Bananas": rb.RBF(gamma=1.0), "Phishing": None, "Elec2": None, "Rando
 
 DOTS_PER_INCH = 80
 
-# Where the names end or begin, in shares of a panel's width, and how far apart they are, in shares of
-# its height.
-OURS_END, RIVERS_BEGIN, APART = 0.29, 0.72, 0.055
+# Where the columns of names end or begin, in fractions of a panel's width, and the least distance between
+# two names, in fractions of its height.
+OURS_END, RIVERS_BEGIN, LEAST_DISTANCE = 0.29, 0.72, 0.055
 
 Figures = dict[str, tuple[float, float]]
 
 
 def measured(examples: list, models: dict) -> Figures:
-    """Return accuracy in percent and microseconds an example of each model."""
+    """Return accuracy in percent and microseconds per example of each model."""
     figures = {}
     for name, model in models.items():
         accuracy, microseconds, _ = run(preprocessing.StandardScaler() | model, examples)
         figures[name] = accuracy, microseconds
-        print(f"{name:<32}{accuracy:7.2f} %{microseconds:10.1f} µs", flush=True)
+        print(f"{name:<36}{accuracy:7.2f} %{microseconds:10.1f} µs", flush=True)
     return figures
 
 
 def spread(heights: list[float]) -> list[float]:
-    """Return heights in [0, 1] that are in the same order, and at least `APART`."""
+    """Return heights in [0, 1] in the same order, at least `LEAST_DISTANCE` apart."""
     order = np.argsort(heights, kind="stable")
-    steps = APART * np.arange(len(heights))
-    # Names that are pushed up by those below them, from as far down as leaves room for all.
+    steps = LEAST_DISTANCE * np.arange(len(heights))
+    # Names are pushed up by those below them, and kept low enough to leave room for all.
     raised = np.maximum.accumulate(np.array(heights)[order] - steps)
-    lowest, highest = 0.5 * APART, 1.0 - 0.5 * APART - steps[-1]
+    lowest, highest = 0.5 * LEAST_DISTANCE, 1.0 - 0.5 * LEAST_DISTANCE - steps[-1]
     places = np.empty(len(heights))
     places[order] = np.clip(raised, lowest, highest) + steps
     return places.tolist()
 
 
 def name_points(axes: Axes, figures: Figures, at: float, towards: str, color: str) -> None:
-    """Draw points, and their names in a column that is flush on the side `towards` them."""
+    """Draw points, and their names in a column that is aligned on the side `towards` them."""
     bottom, top = axes.get_ylim()
     places = spread([(accuracy - bottom) / (top - bottom) for accuracy, _ in figures.values()])
     for (name, (accuracy, microseconds)), place in zip(figures.items(), places, strict=True):
@@ -79,7 +79,7 @@ def draw(axes: Axes, title: str, own: Figures, others: Figures) -> None:
     axes.set(xscale="log", xlim=(0.025, 350_000), ylim=(min(accuracies) - 2, max(accuracies) + 2))
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
     axes.minorticks_off()
-    axes.set(title=title, xlabel="microseconds an example", ylabel="accuracy (%)")
+    axes.set(title=title, xlabel="microseconds per example", ylabel="accuracy (%)")
     name_points(axes, own, OURS_END, "right", "tab:blue")
     name_points(axes, others, RIVERS_BEGIN, "left", "tab:red")
 
@@ -95,7 +95,7 @@ def main() -> None:
             print(f"\n{name}: left out, {error}")
             axes.set_axis_off()
             continue
-        # What is compiled or imported at its first use is no cost of an example.
+        # Compilation and imports on first use are not part of the cost.
         for model in {**ours(5, kernel), **rivers()}.values():
             run(preprocessing.StandardScaler() | model, examples[:50])
         print(f"\n{name}, {len(examples):,} examples")

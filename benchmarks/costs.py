@@ -1,19 +1,18 @@
-"""What an example costs, in time and memory, by budget, dimension, density and error rate.
+"""Time per example and memory, by budget, dimension, density and noise.
 
     python -m benchmarks.costs
 
-Each table varies one thing, and all else stays at a budget of 100, 10 features, all of them
-present, and one label in five turned round; the table by density has 784 features. All models see
-the same examples of two normal clouds, and all kernels are the default ones. A model first learns
-without being timed: the package's until the budget is full, River's for as many examples as that
-may take. Then come eleven parts of River's progressive validation, and the median part counts, in
-processor time. NoChange does nothing, so that its time is that of River's loop. The window of
-KNNClassifier is the budget. The limit is one matrix-vector product by BLAS and one vectorised exp,
-of as many vectors as the budget and as many features as are present.
+Each table varies one setting. The others stay at a budget of 100, 10 features, all of them present,
+and 20 % flipped labels; the table by density has 784 features. All models learn the same examples from
+two Gaussians, and all kernels are the defaults. A model is first trained without being timed: the
+package's until the budget is full, River's on as many examples as that may take. Then eleven parts of
+River's progressive validation are timed, in processor time, and the median is shown. NoChange does
+nothing, so its time is that of River's loop. The window of KNNClassifier is the budget. The lower limit
+is one BLAS matrix-vector product and one vectorised exp, with as many vectors as the budget and as many
+features as are present.
 
-KernelPerceptron and KernelPAClassifier have no budget and are left out, as is TighterPerceptron with
-everything as its validation set, which has no end either; its validation set here is as large as the
-budget.
+KernelPerceptron and KernelPAClassifier have no budget and are left out. The validation set of
+TighterPerceptron is as large as the budget.
 
 """
 
@@ -28,14 +27,14 @@ from typing import NamedTuple
 from river import dummy, forest, linear_model, tree
 
 from benchmarks.models import knn, ours, run
-from benchmarks.streams import clouds
-from benchmarks.timing import in_turns, limit
+from benchmarks.streams import gaussians
+from benchmarks.timing import alternating_medians, lower_limit
 from river_budget.base import memory_of
 
 PARTS = 11
 
-# Mnemotron's matrices take 80 bytes times the square of the budget, and a round that learns goes
-# through them several times.
+# Mnemotron's matrices take 80 bytes times the square of the budget, and an update reads them several
+# times.
 LARGEST_BUDGETS = {"Mnemotron": 1000}
 
 
@@ -49,12 +48,12 @@ class Setting(NamedTuple):
 
     @property
     def n_warm(self) -> int:
-        """Examples within which a perceptron that errs once in five fills its budget."""
+        """Examples after which a perceptron with an error rate of 20 % has filled its budget."""
         return 1000 + 5 * self.budget
 
     @property
     def n_timed(self) -> int:
-        """Examples of a part."""
+        """Examples in a part."""
         return 50 if self.budget * self.n_features * self.density > 5000 else 200
 
 
@@ -80,7 +79,7 @@ def models(budget: int) -> dict:
 
 
 class Cost(NamedTuple):
-    """What a model costs at a setting."""
+    """Time per example and memory of a model at a setting, and whether its budget was full."""
 
     microseconds: float
     memory: int
@@ -90,7 +89,7 @@ class Cost(NamedTuple):
 @functools.cache
 def examples(setting: Setting) -> list:
     _, *what = setting
-    return clouds(setting.n_warm + PARTS * setting.n_timed, *what)
+    return gaussians(setting.n_warm + PARTS * setting.n_timed, *what)
 
 
 def is_full(model, budget: int) -> bool:
@@ -112,20 +111,20 @@ def cost(name: str, setting: Setting) -> Cost:
 
 
 def limit_of(setting: Setting) -> float:
-    """Return the limit at a setting in microseconds."""
+    """Return the lower limit at a setting in microseconds."""
     queries = [x for x, _ in examples(setting)[-setting.n_timed :]]
-    (time,) = in_turns(limit(setting.budget, queries))
+    (time,) = alternating_medians(lower_limit(setting.budget, queries))
     return 1e6 * time / len(queries)
 
 
 def costs_of(name: str, settings: Iterable[Setting]) -> list[Cost | None]:
-    """Return what a model costs at each setting, None where it is left out."""
+    """Return the cost of a model at each setting, None where it is left out."""
     largest = LARGEST_BUDGETS.get(name, math.inf)
     return [cost(name, setting) if setting.budget <= largest else None for setting in settings]
 
 
-def line(name: str, cells: Iterable[str]) -> str:
-    return f"{name:<26}" + "".join(f"{cell:>12}" for cell in cells)
+def row(name: str, cells: Iterable[str]) -> str:
+    return f"{name:<36}" + "".join(f"{cell:>12}" for cell in cells)
 
 
 def times(costs: list[Cost | None]) -> list[str]:
@@ -139,16 +138,16 @@ def kilobytes(costs: list[Cost | None]) -> list[str]:
 
 
 def main() -> None:
-    print("* the budget was not full when the time began")
+    print("* the budget was not full when timing began")
     for title, settings in TABLES.items():
-        print("\n" + line(f"microseconds {title}", [f"{name} " for name in settings]))
+        print("\n" + row(f"microseconds {title}", [f"{name} " for name in settings]))
         limits = [f"{limit_of(setting):,.1f} " for setting in settings.values()]
-        print(line("limit", limits))
+        print(row("lower limit", limits))
         for name in models(1):
-            print(line(name, times(costs_of(name, settings.values()))), flush=True)
+            print(row(name, times(costs_of(name, settings.values()))), flush=True)
         print(f"\nkilobytes {title}")
         for name in models(1):
-            print(line(name, kilobytes(costs_of(name, settings.values()))))
+            print(row(name, kilobytes(costs_of(name, settings.values()))))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Speed and memory of a model for each key, and an estimate for a million keys.
+"""Speed and memory of one model per key, and an estimate for a million keys.
 
 python -m benchmarks.keyed [largest number of keys]
 
-Each size runs in a process of its own. The models are full from the start: a budget of 38 vectors of ten
-features, 8 KB as bytes. If quixstreams is installed, the same events also go through Quix Streams, from
-a mock broker in another process.
+Each number of keys runs in a process of its own. The budgets are full from the start: 38 vectors with ten
+features, 8 KB when serialized. If quixstreams is installed, the same events also go through Quix Streams,
+from a mock broker in another process.
 
 """
 
@@ -55,7 +55,7 @@ def full_state() -> bytes:
 
 
 def measure(n_keys: int) -> dict[str, float]:
-    """Measure a process with that many keys, of which `MAX_LIVE` at most are live."""
+    """Measure a process with this many keys, of which at most `MAX_LIVE` are live."""
     full = full_state()
     gc.collect()
     empty = resident_bytes()
@@ -94,7 +94,7 @@ def local_speed() -> float:
 
 
 def quix_speed(address: str) -> float:
-    """Return events a second through Quix Streams, from the first one to the last commit."""
+    """Return events per second through Quix Streams, from the first event to the last commit."""
     from demos import mock_kafka
     from river_budget.keyed import quix
 
@@ -136,7 +136,7 @@ def main() -> None:
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else SIZES[-1]
     sizes = [size for size in SIZES if size <= largest]
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}")
-    print(f"{'keys':>9}{'live':>8}{'events/s':>10}{'bytes a key':>13}{'resident, live model':>22}")
+    print(f"{'keys':>9}{'live':>8}{'events/s':>10}{'bytes/key':>13}{'resident/live model':>22}")
     results = []
     for n_keys in sizes:
         result = in_a_process(measure, n_keys)
@@ -153,8 +153,8 @@ def main() -> None:
         return
     ours, theirs = in_a_process(local_speed), through_quix()
     print(
-        f"events/s, {N_QUIX_KEYS} keys, by run_local {ours:,.0f}, through Quix Streams "
-        f"{theirs:,.0f}: {theirs / ours:.2f} of it (goal: 0.33)"
+        f"events/s with {N_QUIX_KEYS} keys: run_local {ours:,.0f}, Quix Streams {theirs:,.0f}, "
+        f"ratio {theirs / ours:.2f} (goal: 0.33)"
     )
 
 
@@ -169,17 +169,17 @@ def plan(sizes: list[int], results: list[dict[str, float]]) -> None:
     a_model = slope(*map(list, zip(*live, strict=True)))
     cold, warm = results[-1]["per_second"], results[0]["per_second"]
     print(
-        f"a million keys, from the slopes ({a_state:,.0f} bytes a state, {a_model:,.0f} a model):"
+        f"a million keys, extrapolated ({a_state:,.0f} bytes per state, {a_model:,.0f} per live model):"
     )
     print(f"  memory, all live           {MILLION * a_model / 1e9:8.1f} GB")
-    print(f"  memory, {MAX_LIVE:,} live        {MAX_LIVE * a_model / 1e9:8.1f} GB a process")
+    print(f"  memory, {MAX_LIVE:,} live        {MAX_LIVE * a_model / 1e9:8.1f} GB per process")
     print(
-        f"  disk, states once          {MILLION * results[-1]['state'] / 1e9:8.1f} GB, and as much for each copy of the changelog"
+        f"  disk, one copy             {MILLION * results[-1]['state'] / 1e9:8.1f} GB, and the same for each copy of the changelog"
     )
     for per_hour in (1, 60):
         rate = MILLION * per_hour / 3600
         print(
-            f"  processes, {per_hour:>2} events a key an hour ({rate:,.0f} a second): "
+            f"  processes, {per_hour:>2} events per key and hour ({rate:,.0f}/s): "
             f"{-(-rate // warm):,.0f} with all live, {-(-rate // cold):,.0f} with {MAX_LIVE:,} of {sizes[-1]:,} live"
         )
 

@@ -1,11 +1,11 @@
-"""Mnemotron beside what a River user would pick instead: accuracy, time and memory.
+"""Mnemotron compared with the package's perceptrons and with River's models: accuracy, time, memory.
 
     python -m benchmarks.mnemotron [--own] [STREAM ...]
 
-Progressive validation of the first 20,000 examples in their order, behind a StandardScaler (Adult9 and
-SpamAssassin without one), every feature present in every dict, defaults everywhere. `--own` leaves
-River's models out and runs the package's on budgets of 20, 50, 100 and 500. Streams that are not part
-of River are read from the folder that RIVER_BUDGET_DATA names, and left out where it lacks them.
+Progressive validation of the first 20,000 examples in order, after a StandardScaler (none on Adult9 and
+SpamAssassin), with every feature present in every dict and default parameters. `--own` leaves out
+River's models and runs the package's on budgets of 20, 50, 100 and 500. Streams that are not part of
+River are read from the directory given by RIVER_BUDGET_DATA and left out if they are absent.
 
 """
 
@@ -44,7 +44,7 @@ def report(name: str, own: bool) -> str:
         for label, model in (models if own else {**models, **rivers()}).items():
             accuracy, microseconds, memory = run(scaled(name, model), examples)
             label = f"{label} B={budget}" if label in models else label
-            lines.append(f"{label:<32}{accuracy:7.2f} %{microseconds:10.1f} µs{memory:12,} bytes")
+            lines.append(f"{label:<42}{accuracy:7.2f} %{microseconds:10.1f} µs{memory:12,} bytes")
     return "\n".join(lines)
 
 

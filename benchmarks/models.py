@@ -1,4 +1,4 @@
-"""What is measured: the package's algorithms, and what a River user would pick instead."""
+"""The models to measure: the package's algorithms, and River's alternatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from river_budget.catalog import ALGORITHMS
 
 
 def ours(budget: int, kernel: rb.RBF | None = None) -> dict:
-    """Return the algorithms on a budget, by name. The kernel is not Mnemotron's, which has its own."""
+    """Return the algorithms that have a budget, by name. Mnemotron keeps its own kernels."""
     models = {
         name: row.build(kernel, budget, seed=1)
         for name, row in ALGORITHMS.items()
@@ -40,9 +40,9 @@ def rivers() -> dict:
 
 
 def run(model, examples: list) -> tuple[float, float, int]:
-    """Return accuracy in percent, microseconds an example, and the classifier's bytes at the end.
+    """Return accuracy in percent, microseconds per example, and the classifier's final size in bytes.
 
-    The clock stands still while the processor does other work.
+    The time is the processor time of this thread.
 
     """
     start = time.thread_time()

@@ -1,9 +1,9 @@
-"""Whether a long life leaves memory, time and numbers where they were.
+"""Whether memory, time per round and numerical accuracy stay constant over a long run.
 
 python -m benchmarks.soak [rounds]
 
-Every algorithm on a budget learns from a world that turns, with feature names that come and go and
-one bad row in a thousand, in a process of its own.
+Every algorithm that has a budget learns a drifting stream, with feature names that appear and disappear
+and one bad row in a thousand, in a process of its own.
 
 """
 
@@ -27,12 +27,12 @@ MODELS = {type(model).__name__: model for model in ours(BUDGET).values()}
 
 MOST_GROWTH = 2**20
 MOST_SLOWDOWN = 1.2
-# A tenth of fewer rounds is too short to take time of.
+# A tenth of fewer rounds is too short to be timed.
 FEWEST_TIMED = 200_000
 LARGEST_RESIDUALS = {"inverses": 1e-5}
 LARGEST_RESIDUAL = 1e-9
 
-# What is wrong with one row in a thousand, in turns: values, rows that are no dicts, labels.
+# The bad rows, in rotation: invalid values, rows that are not mappings, invalid labels.
 BAD_ROWS = [
     ({"u": math.nan}, True), ({"u": math.inf}, True), ({"u": "red"}, True), ({"u": None}, True),
     ([1.0, 2.0], True), (None, True), ({"u": 1.0}, "third"), ({"u": 1.0}, None),
@@ -46,11 +46,11 @@ def resident_bytes() -> int:
     return 1024 * int(line.split()[1])
 
 
-def world(seed: int = 1) -> Iterator[tuple[dict, bool]]:
-    """Two clouds that turn around each other, one label in ten wrong, among names that change.
+def drifting_stream(seed: int = 1) -> Iterator[tuple[dict, bool]]:
+    """Yield examples of two Gaussians that rotate around each other, with 10 % flipped labels.
 
-    Two features tell the class. Three more have names that live for a thousand rounds or so, and one
-    has a name that never comes back.
+    Two features determine the class. Three more have names that are in use for about a thousand
+    rounds, and one has a name that never recurs.
 
     """
     rng = random.Random(seed)
@@ -65,17 +65,17 @@ def world(seed: int = 1) -> Iterator[tuple[dict, bool]]:
         yield x, (sign > 0) != (rng.random() < 0.1)
 
 
-class Life:
-    """A model in the world, and what is counted beside it."""
+class Run:
+    """A model that learns the stream, and independent counts of its rounds and mistakes."""
 
     def __init__(self, model) -> None:
         self.model = model
-        self.rows = world()
+        self.rows = drifting_stream()
         self.bad_rows = itertools.cycle(BAD_ROWS)
         self.n_good = self.n_mistakes = self.n_bad = self.n_refused = 0
 
-    def go_on(self, n_rounds: int) -> float:
-        """Live through so many rounds, in parts of a thousand, and return the seconds in the model."""
+    def advance(self, n_rounds: int) -> float:
+        """Learn some rounds, with a bad row after each thousand, and return the seconds in the model."""
         seconds = 0.0
         for start in range(0, n_rounds, 1000):
             part = list(itertools.islice(self.rows, min(1000, n_rounds - start)))
@@ -86,10 +86,10 @@ class Life:
                 self.n_mistakes += f <= 0 if y else f >= 0
             seconds += time.process_time() - began
             self.n_good += len(part)
-            self.meet_a_bad_row()
+            self.learn_a_bad_row()
         return seconds
 
-    def meet_a_bad_row(self) -> None:
+    def learn_a_bad_row(self) -> None:
         self.n_bad += 1
         x, y = next(self.bad_rows)
         try:
@@ -99,34 +99,37 @@ class Life:
 
 
 def soak(name: str, n_rounds: int) -> tuple[str, bool]:
-    """Return a line about an algorithm's life, and whether all is well."""
-    life, tenth = Life(MODELS[name]), n_rounds // 10
-    life.go_on(tenth)
+    """Return a report on an algorithm, and whether all checks passed."""
+    run, tenth = Run(MODELS[name]), n_rounds // 10
+    run.advance(tenth)
     gc.collect()
     resident = resident_bytes()
-    times = [life.go_on(tenth) for _ in range(9)]
+    times = [run.advance(tenth) for _ in range(9)]
     gc.collect()
     growth, slowdown = resident_bytes() - resident, times[-1] / times[0]
-    residuals = life.model.numerical_errors()
+    residuals = run.model.numerical_errors()
     holds = {
         "growth": growth < MOST_GROWTH,
         "time": slowdown <= MOST_SLOWDOWN or n_rounds < FEWEST_TIMED,
-        "rounds": life.model.n_rounds == life.n_good,
-        "mistakes": life.model.n_mistakes == life.n_mistakes,
-        "bad rows": life.n_refused == life.n_bad,
-        "kept": all(
+        "rounds": run.model.n_rounds == run.n_good,
+        "mistakes": run.model.n_mistakes == run.n_mistakes,
+        "bad rows": run.n_refused == run.n_bad,
+        "accuracy": all(
             value <= LARGEST_RESIDUALS.get(what, LARGEST_RESIDUAL)
             for what, value in residuals.items()
         ),
     }
-    broken = [what for what, well in holds.items() if not well]
-    kept = ", ".join(f"{what} {value:.0e}" for what, value in residuals.items()) or "nothing kept"
-    line = (
-        f"{name:<35}{life.model.n_rounds:>10,} rounds {life.model.n_mistakes:>9,} mistakes "
-        f"{life.n_refused:>5,}/{life.n_bad:,} bad rows refused, {growth / 1024:>+6.0f} KiB, "
-        f"time x {slowdown:.2f}, {kept}: {'FAIL ' + ', '.join(broken) if broken else 'ok'}"
+    failed = [what for what, passed in holds.items() if not passed]
+    errors = (
+        ", ".join(f"{what} {value:.0e}" for what, value in residuals.items())
+        or "no incremental quantities"
     )
-    return line, not broken
+    report = (
+        f"{name:<35}{run.model.n_rounds:>10,} rounds {run.model.n_mistakes:>9,} mistakes "
+        f"{run.n_refused:>5,}/{run.n_bad:,} bad rows refused, {growth / 1024:>+6.0f} KiB, "
+        f"time x {slowdown:.2f}, {errors}: {'FAIL ' + ', '.join(failed) if failed else 'ok'}"
+    )
+    return report, not failed
 
 
 def main() -> None:
@@ -134,11 +137,11 @@ def main() -> None:
     with concurrent.futures.ProcessPoolExecutor(
         1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
     ) as processes:
-        well = True
-        for line, is_well in processes.map(soak, MODELS, itertools.repeat(n_rounds)):
-            print(line, flush=True)
-            well = well and is_well
-    sys.exit(not well)
+        all_passed = True
+        for report, passed in processes.map(soak, MODELS, itertools.repeat(n_rounds)):
+            print(report, flush=True)
+            all_passed = all_passed and passed
+    sys.exit(not all_passed)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Streams to measure on, as lists of pairs."""
+"""Streams for the benchmarks, as lists of pairs of features and label."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from river.datasets import synth
 
 from river_budget.datasets import DatasetError, load
 
-# Examples of a named stream, at most.
+# Largest number of examples of a named stream.
 N = 20_000
 
 
 def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
-    """River's random radial basis functions: numeric features, two classes."""
+    """Return examples of River's RandomRBF: numeric features, two classes."""
     stream = synth.RandomRBF(
         seed_model=42, seed_sample=42, n_classes=2, n_features=n_features, n_centroids=50
     )
@@ -21,7 +21,7 @@ def numeric(n_samples: int = 20_000, n_features: int = 10) -> list:
 
 
 def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
-    """Normal features and labels that have nothing to do with them: every other round errs."""
+    """Return normal features with labels that do not depend on them: half of the rounds are mistakes."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(n_samples, n_features)), rng.random(n_samples) < 0.5
     names = [f"f{j}" for j in range(n_features)]
@@ -30,11 +30,13 @@ def noise(n_samples: int = 6_000, n_features: int = 20) -> list:
     ]
 
 
-def clouds(n_samples: int, n_features: int = 10, density: float = 1.0, noise: float = 0.2) -> list:
-    """Two normal clouds, as dicts that hold a share `density` of the features, drawn anew each time.
+def gaussians(
+    n_samples: int, n_features: int = 10, density: float = 1.0, noise: float = 0.2
+) -> list:
+    """Return examples of two Gaussians, each with a random fraction `density` of the features.
 
-    The clouds are four standard deviations apart whatever is present; `noise` is the chance of a
-    label to be turned round.
+    The means are four standard deviations apart, whichever features are present; `noise` is the
+    probability that a label is flipped.
 
     """
     rng = np.random.default_rng(1)
@@ -51,7 +53,7 @@ def clouds(n_samples: int, n_features: int = 10, density: float = 1.0, noise: fl
 
 
 def adult(n_samples: int = 32_561) -> list | None:
-    """Adult (a9a) as sparse dicts, 14 of 123 features present, or None where it is absent."""
+    """Return Adult (a9a) as sparse dicts, 14 of 123 features present, or None if it is absent."""
     try:
         data = load("adult_a9a")
     except DatasetError:
@@ -65,12 +67,12 @@ def adult(n_samples: int = 32_561) -> list | None:
 
 def from_arrays(X: np.ndarray, y: np.ndarray) -> list:
     names = [f"f{j}" for j in range(X.shape[1])]
-    lines = zip(X[:N].astype(float).tolist(), y[:N].tolist(), strict=True)
-    return [(dict(zip(names, x, strict=True)), bool(label)) for x, label in lines]
+    rows = zip(X[:N].astype(float).tolist(), y[:N].tolist(), strict=True)
+    return [(dict(zip(names, x, strict=True)), bool(label)) for x, label in rows]
 
 
 def named(name: str) -> list:
-    """Return the first `N` examples of a stream, every feature present, labels as booleans."""
+    """Return the first `N` examples of a stream, with all features present and boolean labels."""
     if name == "Bananas":
         return list(datasets.Bananas())
     if name == "Phishing":

@@ -1,4 +1,4 @@
-"""Times, and the limit that they are held against."""
+"""Times, and the lower limit that they are compared with."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ def seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:
     return clock() - start
 
 
-def in_turns(
+def alternating_medians(
     *works: Callable[[], object],
     repeats: int = REPEATS,
     clock: Callable[[], float] = time.thread_time,
 ) -> list[float]:
-    """Return each work's median time in seconds; the first round only warms up.
+    """Return the median time of each function in seconds; they run alternately.
 
-    The clock stands still while the processor does other work, unless another one is given.
+    The first round is a warm-up. The default clock counts the processor time of this thread alone.
 
     """
     rounds = [[seconds(work, clock) for work in works] for _ in range(repeats + 1)]
     return [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
 
 
-def limit(n_vectors: int, queries: list[dict]) -> Callable[[], object]:
-    """Return the least that predictions can take: for each query one BLAS product and one exp."""
-    lines = [np.array(list(x.values())) for x in queries]
-    vectors = np.random.default_rng(1).normal(size=(n_vectors, len(lines[0])))
+def lower_limit(n_vectors: int, queries: list[dict]) -> Callable[[], object]:
+    """Return a function that does the least work of predictions: per query a BLAS product and an exp."""
+    rows = [np.array(list(x.values())) for x in queries]
+    vectors = np.random.default_rng(1).normal(size=(n_vectors, len(rows[0])))
 
     def work():
-        for line in lines:
-            np.exp(vectors @ line)
+        for row in rows:
+            np.exp(vectors @ row)
 
     return work

@@ -1,10 +1,9 @@
-"""Whether a learner that is killed at any moment goes on from a whole checkpoint.
+"""Whether a learner that is killed at any moment resumes from a complete checkpoint.
 
 python -m benchmarks.torture [kills]
 
-A process learns and saves a checkpoint every 50 rounds, and is killed at random moments. Each new
-one goes on from the newest checkpoint. A run that comes to its end is compared, byte by byte, with
-one that nothing interrupted.
+A process learns, saves a checkpoint every 50 rounds, and is killed at random moments. The next process
+resumes from the newest checkpoint. A finished run is compared, byte by byte, with an uninterrupted one.
 
 """
 
@@ -25,7 +24,7 @@ import river_budget as rb
 from river_budget import checkpoint, synth
 
 N_ROUNDS, EVERY, KEPT = 20_000, 50, 3
-LONGEST_LIFE = 0.3  # seconds
+LONGEST_WAIT = 0.3  # seconds before a kill
 ROOT = Path(__file__).parents[1]
 
 
@@ -40,7 +39,7 @@ def stream_of(run: int, n_rounds: int) -> Iterator[tuple[dict, bool]]:
 
 
 def write(path: Path, run: int, n_rounds: int) -> None:
-    """Learn from the newest checkpoint on, and tell each example by one byte."""
+    """Learn from the newest checkpoint on, and write one byte per example to standard output."""
     model, start = model_of(run), 0
     if path.exists():
         model, extra = checkpoint.restore(path)
@@ -54,12 +53,12 @@ def write(path: Path, run: int, n_rounds: int) -> None:
     checkpointer.save({"example": n_rounds})
 
 
-def killed(path: Path, run: int, n_rounds: int, patience: float) -> tuple[bool, int]:
-    """Let a writer live for a while after its first example.
+def killed(path: Path, run: int, n_rounds: int, timeout: float) -> tuple[bool, int]:
+    """Kill a writer some time after its first example.
 
     Returns
     -------
-    Whether it had to be killed, and how many examples it had learned.
+    Whether it was killed before it had finished, and how many examples it had learned.
 
     """
     command = [sys.executable, "-m", "benchmarks.torture", "--write", path, run, n_rounds]
@@ -68,7 +67,7 @@ def killed(path: Path, run: int, n_rounds: int, patience: float) -> tuple[bool, 
     ) as writer:
         first = writer.stdout.read(1)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            writer.wait(patience)
+            writer.wait(timeout)
         writer.kill()
         rest = writer.stdout.read()
     if writer.returncode > 0:
@@ -78,21 +77,21 @@ def killed(path: Path, run: int, n_rounds: int, patience: float) -> tuple[bool, 
 
 @dataclasses.dataclass
 class Report:
-    """What became of the writers.
+    """Counts of what happened to the writers and their checkpoints.
 
     Attributes
     ----------
     kills, runs
-        Number of writers that were killed, and of runs that came to their end.
+        Number of writers that were killed, and of runs that finished.
     loaded
-        Number of whole checkpoints that were there after a kill, the older ones included.
+        Number of complete checkpoints found after a writer, the older ones included.
     left
-        Number of kills that fell into a save and left a temporary file.
+        Number of kills during a save that left a temporary file.
     replayed
-        Number of examples that had to be learned again.
+        Number of examples that were learned again.
     losses
-        Number of checkpoints that could not be loaded or were older than they may be, and of runs
-        that ended with another model than they would have without interruption.
+        Number of checkpoints that could not be loaded or were too old, and of finished runs whose
+        model differs from that of an uninterrupted run.
 
     """
 
@@ -105,14 +104,14 @@ class Report:
 
     def __str__(self) -> str:
         return (
-            f"{self.kills:,} kills, {self.runs:,} runs ended, {self.loaded:,} checkpoints loaded, "
+            f"{self.kills:,} kills, {self.runs:,} runs finished, {self.loaded:,} checkpoints loaded, "
             f"{self.left:,} temporary files left, {self.replayed:,} examples replayed, "
             f"{self.losses:,} losses"
         )
 
 
 def newest(path: Path, report: Report) -> int:
-    """Load all checkpoints that there are, and return the example of the newest."""
+    """Load all existing checkpoints, and return the example count of the newest."""
     examples = []
     for place in [path, *(path.with_name(f"{path.name}.{age}") for age in range(1, KEPT))]:
         if place.exists():
@@ -126,21 +125,21 @@ def newest(path: Path, report: Report) -> int:
 
 
 def torture(n_kills: int, n_rounds: int = N_ROUNDS, seed: int = 1) -> Report:
-    """Kill writers at random moments, and return what became of them."""
+    """Kill writers at random moments, and return the counts."""
     report, rng = Report(), random.Random(seed)
     for run in itertools.count():
-        with tempfile.TemporaryDirectory() as folder:
-            path, start, is_killed = Path(folder, "model"), 0, True
+        with tempfile.TemporaryDirectory() as directory:
+            path, start, is_killed = Path(directory, "model"), 0, True
             while is_killed:
-                # After the last kill the run is left alone to its end.
-                patience = rng.uniform(0, LONGEST_LIFE) if report.kills < n_kills else 600
-                is_killed, learned = killed(path, run, n_rounds, patience)
+                # After the last kill the run is allowed to finish.
+                timeout = rng.uniform(0, LONGEST_WAIT) if report.kills < n_kills else 600
+                is_killed, learned = killed(path, run, n_rounds, timeout)
                 report.kills += is_killed
                 reached, start = start + learned, newest(path, report)
-                # A byte is told after the save, so that at most one example more was learned.
+                # A byte is written after the save, so at most one more example was learned.
                 report.losses += start < reached // EVERY * EVERY
                 report.replayed += max(0, reached - start)
-            report.left += len(list(Path(folder).glob(f".{path.name}.*")))
+            report.left += len(list(Path(directory).glob(f".{path.name}.*")))
             report.runs += 1
             report.losses += path.read_bytes() != uninterrupted(run, n_rounds)
         if report.kills >= n_kills:
@@ -148,7 +147,7 @@ def torture(n_kills: int, n_rounds: int = N_ROUNDS, seed: int = 1) -> Report:
 
 
 def uninterrupted(run: int, n_rounds: int) -> bytes:
-    """Return the last checkpoint of a run that nothing interrupts."""
+    """Return the last checkpoint of an uninterrupted run."""
     model = model_of(run)
     for x, y in stream_of(run, n_rounds):
         model.learn_one(x, y)
