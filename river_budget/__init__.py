@@ -59,7 +59,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Subpackages that are imported on first use: some of them import much, or need an extra.
+# Subpackages imported on first use: some are slow to import or need an extra.
 SUBPACKAGES = frozenset(
     ["checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots", "synth", "theory"]
 )

@@ -1,4 +1,4 @@
-"""Arrays that grow."""
+"""Array types and padding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "lengthened"]
+__all__ = ["Floats", "Ints", "padded"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def lengthened(array: Any, length: int) -> Any:
-    """Return a copy of the array whose first axis has this length, filled up with zeros."""
-    copied = np.zeros((length, *array.shape[1:]), array.dtype)
-    copied[: len(array)] = array
-    return copied
+def padded(array: Any, length: int) -> Any:
+    """Return a copy of an array, padded with zeros to a length along the first axis."""
+    copy = np.zeros((length, *array.shape[1:]), array.dtype)
+    copy[: len(array)] = array
+    return copy

@@ -1,4 +1,4 @@
-"""Checks of parameters: each raises a ValueError that names the parameter and its range."""
+"""Parameter checks. Each raises a ValueError that names the parameter and its valid range."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def check_probability(name: str, value: Any) -> None:
 
 
 def check_count(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is a whole number of at least 1."""
+    """Raise ValueError unless the parameter is an integer of at least 1."""
     if not _is_real(value) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
 

@@ -1,4 +1,4 @@
-"""How functions are compiled: by numba, once for each machine."""
+"""Compilation with numba, cached on disk."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["compiled"]
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator that compiles a function on first use and caches it on disk.
 
-    Numba caches beside the source file, or in the user's cache directory. Where neither can be
-    written to, as in many containers, a directory of the user's own for temporary files is taken,
-    or there is no cache. A warning then names `NUMBA_CACHE_DIR`.
+    Numba caches next to the source file, or in the cache directory of the user. If neither is
+    writable, as in many containers, a private temporary directory is used, or no cache at all. A
+    warning then recommends to set `NUMBA_CACHE_DIR`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # there is no place for a cache
+        except RuntimeError:  # no writable cache directory
             _cache_in_temporary_directory()
         try:
             return numba.njit(cache=True, **options)(function)
@@ -44,33 +44,40 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 @functools.cache
 def _cache_in_temporary_directory() -> None:
-    """Let numba cache in a temporary directory that nobody else can write to."""
+    """Set the cache directory of numba to a private temporary directory, and warn."""
     try:
         directory = _private_directory()
     except OSError:
-        _warn("functions are compiled anew by each process")
+        _warn("every process compiles all functions again")
         return
-    # Child processes find the same cache by the environment.
+    # Child processes read the environment variable.
     os.environ["NUMBA_CACHE_DIR"] = str(directory)
     numba.config.CACHE_DIR = str(directory)  # type: ignore[attr-defined]
     _warn(f"compiled functions are cached in {directory}")
 
 
 def _private_directory() -> Path:
-    """Return the user's own directory, since a cache is code; raise OSError if there can be none."""
+    """Return a temporary directory that only this user can write to, since a cache is code.
+
+    Raises
+    ------
+    OSError
+        If there is none.
+
+    """
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     directory = Path(tempfile.gettempdir(), f"river_budget-{user}")
     directory.mkdir(mode=0o700, exist_ok=True)
     status = directory.lstat()
     if hasattr(os, "getuid") and (status.st_uid != user or status.st_mode & 0o022):
-        raise PermissionError(f"{directory} belongs to somebody else, or others can write to it")
+        raise PermissionError(f"{directory} is owned or writable by another user")
     return directory
 
 
-def _warn(what: str) -> None:
+def _warn(consequence: str) -> None:
     warnings.warn(
-        f"neither the package nor the user's cache directory can be written to, so {what}: "
-        "set NUMBA_CACHE_DIR to a directory that lasts",
+        f"neither the package directory nor the user's cache directory is writable, so {consequence}: "
+        "set NUMBA_CACHE_DIR to a persistent directory",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -1,8 +1,9 @@
-"""What a model has learned, as plain values and arrays, and checks of what comes back.
+"""The learned state of a model as plain values and arrays, and the validation of a restored state.
 
-Every class gives its state as a dict of None, truth values, numbers, texts, tuples, dicts, kernels,
-arrays and such dicts, and takes it back with `restore` on a new object with the same parameters.
-What comes back may have been written by anybody: each value is checked here or by the class.
+The `state` method of a class returns a dict of None, booleans, numbers, strings, tuples, kernels,
+arrays and nested dicts. Its `restore` method takes such a dict on a new object with the same
+parameters. A state may come from an untrusted file, so every value is validated, here or by the
+class.
 
 """
 
@@ -30,39 +31,46 @@ LARGEST_COUNT = 2**62
 RANDOM_VERSION, RANDOM_LENGTH = 3, 625
 
 
-def require(holds: Any, otherwise: str) -> None:
-    """Raise ValueError, which tells what is wrong, unless something holds."""
-    if not holds:
-        raise ValueError(otherwise)
+def require(condition: Any, message: str) -> None:
+    """Raise ValueError with a message unless a condition holds."""
+    if not condition:
+        raise ValueError(message)
 
 
 def floats(value: Any, shape: Sequence[int | None]) -> Floats:
-    """Return a copy of a finite array of this shape, None for any length."""
+    """Return a copy of a float array of a given shape; None allows any length.
+
+    Raises
+    ------
+    ValueError
+        If the type or shape differs, or a value is not finite.
+
+    """
     array = _array(value, np.float64, shape)
     require(np.isfinite(array).all(), "an array has a value that is not finite")
     return array
 
 
 def integers(value: Any, shape: Sequence[int | None]) -> NDArray[np.int64]:
-    """Return a copy of an array of whole numbers of this shape, None for any length."""
+    """Return a copy of an integer array of a given shape; None allows any length."""
     return _array(value, np.int64, shape)
 
 
 def number(value: Any) -> float:
-    """Return a finite number."""
-    require(type(value) is float and abs(value) < float("inf"), f"{value!r} is no finite number")
+    """Return a value that has to be a finite float."""
+    require(type(value) is float and abs(value) < float("inf"), f"{value!r} is not a finite float")
     return value
 
 
 def finite(value: Any, least: float, most: float) -> float:
-    """Return a number from a range, its ends included."""
-    require(least <= number(value) <= most, f"{value!r} is not from {least} to {most}")
+    """Return a value that has to be a float from `least` to `most`."""
+    require(least <= number(value) <= most, f"{value!r} is not between {least} and {most}")
     return value
 
 
 def count(value: Any) -> int:
-    """Return a whole number of at least 0."""
-    require(type(value) is int and 0 <= value < LARGEST_COUNT, f"{value!r} is no count")
+    """Return a value that has to be an integer of at least 0."""
+    require(type(value) is int and 0 <= value < LARGEST_COUNT, f"{value!r} is not a count")
     return value
 
 
@@ -73,20 +81,23 @@ def random_state(rng: random.Random) -> State:
 
 
 def restore_random(rng: random.Random, state: State) -> None:
-    """Set a random number generator to a state."""
+    """Restore a random number generator from its state."""
     internal = integers(state["internal"], (RANDOM_LENGTH,))
-    require(((internal >= 0) & (internal < 2**32)).all(), "a generator's state is out of range")
+    require(
+        ((internal >= 0) & (internal < 2**32)).all(),
+        "the state of a random number generator is out of range",
+    )
     if state["gauss"] is not None:
         number(state["gauss"])
     rng.setstate((RANDOM_VERSION, tuple(internal.tolist()), state["gauss"]))
 
 
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
-    fits = (
+    is_valid = (
         isinstance(value, np.ndarray)
         and value.dtype == dtype
         and value.ndim == len(shape)
         and all(n in (None, length) for n, length in zip(shape, value.shape, strict=True))
     )
-    require(fits, f"an array of {np.dtype(dtype)} {tuple(shape)} was expected")
+    require(is_valid, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
     return value.copy()

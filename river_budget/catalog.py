@@ -1,6 +1,6 @@
-"""The table of all algorithms: tests, fuzzer, benchmarks, command line and README read it.
+"""The table of all algorithms, which tests, fuzzer, benchmarks, command line and README read.
 
-A new algorithm is one file, its export in `river_budget/__init__.py`, and one row here.
+A new algorithm is one file, one export in `river_budget/__init__.py`, and one row here.
 
 """
 
@@ -18,14 +18,14 @@ __all__ = ["ALGORITHMS", "Algorithm", "Variant"]
 
 
 class Variant(NamedTuple):
-    """One way to use an algorithm that is worth a test of its own.
+    """A set of parameters of an algorithm that is tested separately.
 
     Attributes
     ----------
     parameters
-        What it is given besides kernel, budget and seed.
+        The parameters other than kernel, budget and seed.
     is_bounded
-        Whether its memory is bounded.
+        Whether the memory is bounded.
 
     """
 
@@ -34,18 +34,18 @@ class Variant(NamedTuple):
 
 
 class Algorithm(NamedTuple):
-    """A row of the table.
+    """One row of the table.
 
     Attributes
     ----------
     model
         The class.
     when_full
-        What it does once its budget is full.
+        The action once the budget is full, for tables.
     source
-        Where it was published.
+        The publication.
     variants
-        Its variants by name; the first one has the default parameters.
+        The variants by name. The first one has the default parameters.
 
     """
 
@@ -60,7 +60,7 @@ class Algorithm(NamedTuple):
         return self.model.__name__
 
     def takes(self, parameter: str) -> bool:
-        """Tell whether the class has a parameter."""
+        """Return whether the class has a parameter."""
         return parameter in inspect.signature(self.model).parameters
 
     def build(
@@ -70,11 +70,11 @@ class Algorithm(NamedTuple):
         seed: int | None = None,
         variant: str | None = None,
     ) -> Machine:
-        """Return a model with those of the arguments that its class takes; None is left out."""
+        """Return a model with the arguments that its class accepts, except those that are None."""
         chosen = next(iter(self.variants)) if variant is None else variant
-        given = {"kernel": kernel, "budget": budget, "seed": seed}
-        taken = {k: v for k, v in given.items() if v is not None and self.takes(k)}
-        return self.model(**taken, **self.variants[chosen].parameters)
+        arguments = {"kernel": kernel, "budget": budget, "seed": seed}
+        accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
+        return self.model(**accepted, **self.variants[chosen].parameters)
 
 
 DEKEL = "Dekel, Shalev-Shwartz & Singer 2005"
@@ -84,7 +84,7 @@ SUTSKEVER = "Sutskever 2009"
 ROWS = [
     Algorithm(
         rb.Mnemotron,
-        "removes the vector that contributes least to its mixture of Gaussian process experts",
+        "removes the support vector that contributes least to its Gaussian process experts",
         "its docstring",
     ),
     Algorithm(
@@ -124,7 +124,7 @@ ROWS = [
     ),
     Algorithm(
         rb.TighterPerceptron,
-        "removes the vector without which a validation set has the fewest errors",
+        "removes the support vector without which a validation set has the fewest errors",
         "Weston, Bordes & Bottou 2005",
         {
             "0": Variant({}),
@@ -134,17 +134,17 @@ ROWS = [
     ),
     Algorithm(
         rb.TightestPerceptron,
-        "removes the vector without which the expected loss on all of them is smallest",
+        "removes the support vector without which the expected loss is smallest",
         "Wang & Vucetic 2009",
     ),
     Algorithm(
         rb.Projectron,
-        "projects every mistake onto its span, and before that those close to it; mistake bound",
+        "projects every mistake onto the span (before: only those close to it); mistake bound",
         f"{ORABONA}, Alg. 2",
     ),
     Algorithm(
         rb.ProjectronPlusPlus,
-        "the same, and learns from margins below 1; mistake bound",
+        "the same, and also updates on margins below 1; mistake bound",
         f"{ORABONA}, section 4.1",
         {"": Variant({}), "U": Variant({"norm_bound": 2.0})},
     ),
@@ -156,5 +156,5 @@ ROWS = [
     ),
 ]
 
-# By the names of the classes.
+# The rows by class name.
 ALGORITHMS = {row.name: row for row in ROWS}

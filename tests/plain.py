@@ -1,11 +1,11 @@
-"""Plain second implementations of all perceptrons: dicts, lists and loops, from the papers.
+"""Plain reference implementations of all perceptrons from the papers, with dicts, lists and loops.
 
-Nothing here is fast and nothing is cached: every value is recomputed from the support vectors
-in every round. A kernel is a function k(x, z) of two dicts, a sign is -1.0 or +1.0.
+Nothing is cached: every value is recomputed from the support vectors in every round. A kernel is a
+function k(x, z) of two dicts, a sign is -1.0 or +1.0.
 
-Sums are taken with math.fsum, whose result does not depend on the order of the terms: so two
-duplicate support vectors tie exactly. Vectors are listed oldest first, and list.index finds the
-first: values.index(min(values)) is the oldest vector of smallest value.
+Sums use math.fsum, whose result does not depend on the order of the terms, so duplicate support
+vectors tie exactly. Vectors are listed oldest first, so values.index(min(values)) is the oldest
+vector among ties.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import stats
 
 
 class Plain:
-    """The perceptron's template: learn from a mistake, y f(x) <= 0, and leave the rest alone."""
+    """The perceptron's template: update on a mistake, y f(x) <= 0."""
 
     def __init__(self, kernel):
         self.kernel = kernel
@@ -27,15 +27,15 @@ class Plain:
         self.n_rounds = 0
         self.n_mistakes = 0
 
-    def decide(self, x, without=None):
-        """f(x), the sum of alpha_i k(v_i, x), if wanted without the vector of one index."""
+    def decision_function(self, x, without=None):
+        """Return f(x), the sum of alpha_i k(v_i, x), optionally without one vector."""
         pairs = enumerate(zip(self.vectors, self.alphas, strict=True))
         return math.fsum(a * self.kernel(v, x) for i, (v, a) in pairs if i != without)
 
     def learn(self, x, sign):
-        """One round."""
+        """Learn one example."""
         self.n_rounds += 1
-        margin = sign * self.decide(x)
+        margin = sign * self.decision_function(x)
         if margin <= 0:
             self.n_mistakes += 1
             self.mistake(x, sign, margin)
@@ -43,19 +43,19 @@ class Plain:
             self.correct(x, sign, margin)
 
     def mistake(self, x, sign, margin):
-        """What to do after a mistake."""
+        """Handle a mistake."""
         self.add(x, sign)
 
     def correct(self, x, sign, margin):
-        """What to do after a correct prediction."""
+        """Handle a correct prediction."""
 
     def add(self, x, alpha):
-        """Append a vector, the youngest from now on."""
+        """Append a vector."""
         self.vectors.append(dict(x))
         self.alphas.append(alpha)
 
     def remove(self, i):
-        """Forget the vector of index i (0 is the oldest)."""
+        """Remove the vector with index i; 0 is the oldest."""
         del self.vectors[i]
         del self.alphas[i]
 
@@ -64,12 +64,12 @@ class Plain:
         self.alphas = [factor * alpha for alpha in self.alphas]
 
     def norm(self):
-        """The norm of f in the kernel's Hilbert space."""
+        """Return the norm of f in the kernel's Hilbert space."""
         pairs = list(zip(self.vectors, self.alphas, strict=True))
         square = math.fsum(a * b * self.kernel(v, w) for v, a in pairs for w, b in pairs)
         return math.sqrt(max(square, 0.0))
 
-    def pull_into_ball(self, radius):
+    def project_onto_ball(self, radius):
         """Project f onto the ball {f : ||f|| <= radius}."""
         norm = self.norm()
         if norm > radius:
@@ -77,7 +77,7 @@ class Plain:
 
 
 class Budgeted(Plain):
-    """A model of at most `budget` support vectors."""
+    """A model with at most `budget` support vectors."""
 
     def __init__(self, kernel, budget=100):
         super().__init__(kernel)
@@ -85,7 +85,7 @@ class Budgeted(Plain):
 
 
 class KernelPerceptron(Plain):
-    """Every mistake becomes a support vector of weight y."""
+    """Every mistake becomes a support vector with coefficient y."""
 
 
 class Stoptron(Budgeted):
@@ -97,7 +97,7 @@ class Stoptron(Budgeted):
 
 
 class RemoveOldestPerceptron(Budgeted):
-    """Over budget, the oldest vector goes."""
+    """Over budget, the oldest vector is removed."""
 
     def mistake(self, x, sign, margin):
         self.add(x, sign)
@@ -106,31 +106,31 @@ class RemoveOldestPerceptron(Budgeted):
 
 
 class Slotted(Budgeted):
-    """Vectors live in numbered slots, so that a random draw can name a vector by its slot."""
+    """A model whose vectors have numbered slots, from which a vector is drawn at random."""
 
     def __init__(self, kernel, budget=100, seed=None):
         super().__init__(kernel, budget)
         self.rng = random.Random(seed)
-        self.arrivals = []  # name of each vector (the mistake it came with), oldest first
-        self.slots = []  # the name of the vector in slot 0, 1, ...
+        self.insertions = []  # number of the mistake that added each vector, oldest first
+        self.slots = []  # the same for the vector in slot 0, 1, ...
 
     def append(self, x, alpha):
-        """Put a newcomer into the next empty slot."""
+        """Add a vector in the next empty slot."""
         self.add(x, alpha)
-        self.arrivals.append(self.n_mistakes)
+        self.insertions.append(self.n_mistakes)
         self.slots.append(self.n_mistakes)
 
     def replace(self, slot, x, alpha):
-        """Drop the vector in a slot and put a newcomer there."""
-        i = self.arrivals.index(self.slots[slot])
+        """Replace the vector in a slot."""
+        i = self.insertions.index(self.slots[slot])
         self.remove(i)
-        del self.arrivals[i]
+        del self.insertions[i]
         self.append(x, alpha)
-        self.slots[slot] = self.slots.pop()  # not the next empty slot but the freed one
+        self.slots[slot] = self.slots.pop()  # move it from the next slot to the freed one
 
 
 class RandomizedBudgetPerceptron(Slotted):
-    """With a full budget, a random old vector goes before the newcomer is added."""
+    """With a full budget, a random vector is removed before the incoming example is added."""
 
     def mistake(self, x, sign, margin):
         if len(self.slots) < self.budget:
@@ -140,7 +140,7 @@ class RandomizedBudgetPerceptron(Slotted):
 
 
 class ModifiedRandomizedBudgetPerceptron(Slotted):
-    """w = ball(w + eta y phi(x) - s(w)): s(w) is what a random one of all B slots holds, or 0."""
+    """w = ball(w + eta y phi(x) - s(w)), with the term s(w) of a random one of B slots, or 0."""
 
     def __init__(self, kernel, budget=100, learning_rate=1 / 16, seed=None):
         super().__init__(kernel, budget, seed)
@@ -153,24 +153,24 @@ class ModifiedRandomizedBudgetPerceptron(Slotted):
             self.replace(slot, x, self.learning_rate * sign)
         else:
             self.append(x, self.learning_rate * sign)
-        self.pull_into_ball(self.radius)
+        self.project_onto_ball(self.radius)
 
 
 class FixedBudgetPerceptron(Budgeted):
-    """CKS: over budget, the vector goes that has the largest margin once it is left out."""
+    """CKS: over budget, the vector with the largest margin without itself is removed."""
 
     def mistake(self, x, sign, margin):
         self.add(x, sign)
         if len(self.vectors) > self.budget:
             margins = [
-                math.copysign(1.0, alpha) * self.decide(v, without=j)
+                math.copysign(1.0, alpha) * self.decision_function(v, without=j)
                 for j, (v, alpha) in enumerate(zip(self.vectors, self.alphas, strict=True))
             ]
             self.remove(margins.index(max(margins)))
 
 
 class Forgetron(Budgeted):
-    """Self-tuned: shrink f just enough that the oldest vector can go without much damage."""
+    """Self-tuned: shrink f just enough to limit the damage of removing the oldest vector."""
 
     def __init__(self, kernel, budget=100):
         super().__init__(kernel, budget)
@@ -180,33 +180,35 @@ class Forgetron(Budgeted):
         self.add(x, sign)  # f' = f + y k(x, .)
         if len(self.vectors) > self.budget:
             sigma = abs(self.alphas[0])
-            mu = math.copysign(1.0, self.alphas[0]) * self.decide(self.vectors[0])  # y_r f'(x_r)
+            mu = math.copysign(1.0, self.alphas[0]) * self.decision_function(
+                self.vectors[0]
+            )  # y_r f'(x_r)
             phi = self.largest_phi(sigma, mu, 15 / 32 * self.n_mistakes - self.damage)
-            self.scale(phi)  # the newcomer too
+            self.scale(phi)  # the incoming example, too
             self.damage += self.psi(sigma, phi, mu)
             self.remove(0)
 
     @staticmethod
     def psi(sigma, phi, mu):
-        """What the removal adds to the mistake bound."""
+        """Return the damage of a removal to the mistake bound."""
         return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
 
     @staticmethod
-    def largest_phi(sigma, mu, room):
-        """The largest phi in (0, 1] with psi <= room, where room > 0.
+    def largest_phi(sigma, mu, slack):
+        """Return the largest phi in (0, 1] with psi <= slack, for slack > 0.
 
-        psi is a phi^2 + b phi with b > 0, and it is 0 <= room at phi = 0. Either it is <= room
-        at phi = 1 as well (and what it does between does not matter), or it crosses room exactly
-        once on the way there, whichever way the parabola opens.
+        psi is a phi^2 + b phi with b > 0, and 0 at phi = 0. Either psi <= slack at phi = 1,
+        whatever its values in between, or it crosses the slack exactly once between 0 and 1, for
+        either sign of a.
         """
-        if Forgetron.psi(sigma, 1.0, mu) <= room:
+        if Forgetron.psi(sigma, 1.0, mu) <= slack:
             return 1.0
         a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
-        return 2 * room / (b + math.sqrt(b * b + 4 * a * room))
+        return 2 * slack / (b + math.sqrt(b * b + 4 * a * slack))
 
 
 class SimplifiedForgetron(Budgeted):
-    """Drop the smallest weight if full, decay the rest, add the newcomer, pull into the ball."""
+    """If full, remove the smallest coefficient; decay, add the example, project onto the ball."""
 
     def __init__(self, kernel, budget=500, learning_rate=1 / 32):
         super().__init__(kernel, budget)
@@ -220,11 +222,11 @@ class SimplifiedForgetron(Budgeted):
             self.remove(sizes.index(min(sizes)))
         self.scale(self.decay)
         self.add(x, self.learning_rate * sign)
-        self.pull_into_ball(self.U / 2)
+        self.project_onto_ball(self.U / 2)
 
 
 class Projectron(Plain):
-    """A mistake close to the span of the support vectors is projected onto it, others are added."""
+    """Mistakes close to the span of the support vectors are projected, others are added."""
 
     def __init__(self, kernel, eta=None, norm_bound=None, budget=None):
         super().__init__(kernel)
@@ -233,24 +235,24 @@ class Projectron(Plain):
         self.budget = math.inf if budget is None else budget
 
     def project(self, x):
-        """(d, ||delta||, ||Pk||^2) of k(x, .) and the span of the support vectors: Eqs. 8, 9."""
+        """Return d, ||delta|| and ||Pk||^2 of the projection of k(x, .) (Eqs. 8 and 9)."""
         row = [self.kernel(v, x) for v in self.vectors]
         gram = [[self.kernel(v, w) for w in self.vectors] for v in self.vectors]
         d = np.linalg.solve(gram, row).tolist() if row else []
         projected = math.fsum(di * ki for di, ki in zip(d, row, strict=True))
         square = self.kernel(x, x) - projected
-        if square <= 1e-12 * self.kernel(x, x):  # numerically in the span: no distance at all
+        if square <= 1e-12 * self.kernel(x, x):  # numerically in the span
             square = 0.0
         return d, math.sqrt(square), projected
 
     def threshold(self, loss, projected):
-        """eta, given or by Eq. 13: project when ||delta|| <= eta."""
+        """Return eta, given or by Eq. 13: project if ||delta|| <= eta."""
         if self.norm_bound is None:
             return self.eta
         return (2 * loss - projected - 0.5) / (2 * self.norm_bound)
 
     def add_projected(self, d, weight):
-        """f + weight * sum of d_i k(v_i, .)."""
+        """Add weight * sum of d_i k(v_i, .) to f."""
         self.alphas = [alpha + weight * di for alpha, di in zip(self.alphas, d, strict=True)]
 
     def mistake(self, x, sign, margin):
@@ -264,7 +266,7 @@ class Projectron(Plain):
 
 
 class ProjectronPlusPlus(Projectron):
-    """The Projectron that also learns from a margin error, if the projection makes progress."""
+    """The Projectron that also updates on margin errors if this improves the bound."""
 
     def correct(self, x, sign, margin):
         if margin < 1:
@@ -272,7 +274,7 @@ class ProjectronPlusPlus(Projectron):
             self.add_projected(d, sign * self.step(1 - margin, distance, projected))
 
     def step(self, loss, distance, projected):
-        """tau of a margin error, 0 for no update."""
+        """Return tau of a margin error; 0 for no update."""
         if self.norm_bound is not None:
             tau = self.capped(loss, projected)  # Eq. 17
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * distance)  # Eq. 16
@@ -284,12 +286,12 @@ class ProjectronPlusPlus(Projectron):
 
     @staticmethod
     def capped(a, b):
-        """min(a / b, 1) for a >= 0, also when b is 0."""
+        """Return min(a / b, 1) for a >= 0, even if b is 0."""
         return 1.0 if a >= b else a / b
 
 
 class KernelPAClassifier(Plain):
-    """Passive-aggressive: the least step that mends the hinge loss; modes 0, 1, 2: PA, I, II."""
+    """Passive-aggressive: the smallest step with no hinge loss; modes 0, 1, 2: PA, I, II."""
 
     def __init__(self, kernel, C=1.0, mode=1):
         super().__init__(kernel)
@@ -297,7 +299,7 @@ class KernelPAClassifier(Plain):
         self.mode = mode
 
     def tau(self, loss, square):
-        """The step for a loss at an example with k(x, x) = square (0 there: as River does)."""
+        """Return the step for an example with k(x, x) = square; 0 if it is 0, as in River."""
         if self.mode == 2:
             return loss / (square + 0.5 / self.C)
         if square == 0:
@@ -315,7 +317,7 @@ class KernelPAClassifier(Plain):
 
 
 class Reservoir:
-    """A uniform sample of the examples that were offered, by Vitter's algorithm R."""
+    """A uniform sample of the offered examples, by Vitter's algorithm R."""
 
     def __init__(self, size, seed=None):
         self.size = size
@@ -324,16 +326,16 @@ class Reservoir:
         self.examples = []
 
     def offer(self, x, sign):
-        """Keep an example, or not."""
+        """Store an example, or discard it."""
         self.n_offered += 1
         if len(self.examples) < self.size:
             self.examples.append((dict(x), sign))
-        elif (place := self.rng.randrange(self.n_offered)) < self.size:
-            self.examples[place] = (dict(x), sign)
+        elif (index := self.rng.randrange(self.n_offered)) < self.size:
+            self.examples[index] = (dict(x), sign)
 
 
 class TighterPerceptron(Budgeted):
-    """Over budget, the vector goes without which f errs least often on a validation set."""
+    """Over budget, remove the vector without which f has the fewest validation errors."""
 
     def __init__(self, kernel, budget=100, validation="support", seed=None):
         super().__init__(kernel, budget)
@@ -353,7 +355,7 @@ class TighterPerceptron(Budgeted):
         if len(self.vectors) > self.budget:
             examples = self.examples()
             errors = [
-                sum(y * self.decide(z, without=j) <= 0 for z, y in examples)
+                sum(y * self.decision_function(z, without=j) <= 0 for z, y in examples)
                 for j in range(len(self.vectors))
             ]
             r = errors.index(min(errors))
@@ -361,14 +363,14 @@ class TighterPerceptron(Budgeted):
             self.remove(r)
 
     def examples(self):
-        """The validation set, as pairs of an example and its sign."""
+        """Return the validation set as pairs of an example and its sign."""
         if self.validation == "support":
             return list(zip(self.vectors, self.alphas, strict=True))
         return self.seen if self.validation == "all" else self.reservoir.examples
 
 
 class TightestPerceptron(Budgeted):
-    """Over budget, the vector goes without which the expected hinge loss (Eq. 2) is least."""
+    """Over budget, remove the vector without which the expected hinge loss (Eq. 2) is smallest."""
 
     def __init__(self, kernel, budget=100, prior=1.0):
         super().__init__(kernel, budget)
@@ -390,23 +392,23 @@ class TightestPerceptron(Budgeted):
         self.update_summary(x, *([1.0, 0.0] if sign > 0 else [0.0, 1.0]))
 
     def loss(self, without):
-        """Eq. 2 for f without one vector, over all vectors, that one included."""
+        """Return Eq. 2 for f without one vector, over all vectors including that one."""
         terms = []
         for v, (plus, minus) in zip(self.vectors, self.counts, strict=True):
-            f = self.decide(v, without)
+            f = self.decision_function(v, without)
             w = stats.beta.sf(0.5, plus + self.prior, minus + self.prior)  # P(Beta > 1/2)
             terms.append(w * max(0.0, 1 - f) + (1 - w) * max(0.0, 1 + f))
         return math.fsum(terms) / len(terms)
 
     def update_summary(self, x, plus, minus):
-        """Credit counts to the nearest vector, softly: times k(x, nearest), or 0 if it is less."""
+        """Add counts to the nearest vector, times max(0, k(x, nearest))."""
         distances = [squared_distance(v, x) for v in self.vectors]
         k = distances.index(min(distances))
-        closeness = max(0.0, self.kernel(self.vectors[k], x))
-        self.counts[k][0] += plus * closeness
-        self.counts[k][1] += minus * closeness
+        kernel_value = max(0.0, self.kernel(self.vectors[k], x))
+        self.counts[k][0] += plus * kernel_value
+        self.counts[k][1] += minus * kernel_value
 
 
 def squared_distance(x, z):
-    """Squared Euclidean distance of two dicts; a missing name is 0."""
+    """Return the squared Euclidean distance of two dicts; a missing name is 0."""
     return math.fsum((x.get(name, 0.0) - z.get(name, 0.0)) ** 2 for name in {**x, **z})

@@ -1,8 +1,8 @@
-"""What the algorithms build on.
+"""Base classes of the algorithms.
 
-- `machine`: what all classifiers share, Mnemotron too.
-- `labels`: the labels and their signs.
-- `classifier`: a machine whose hypothesis is a kernel expansion.
+- `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
+- `labels`: the two labels and their signs.
+- `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
 
 """

@@ -14,7 +14,7 @@ __all__ = ["KernelClassifier"]
 
 
 class KernelClassifier(Machine):
-    """A binary classifier whose hypothesis is a kernel expansion over its support set.
+    """A binary classifier whose hypothesis is a kernel expansion over the support set.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class KernelClassifier(Machine):
 
     @property
     def resolved_kernel(self) -> Kernel:
-        """The kernel, with what it takes from the first example that was stored."""
+        """The kernel, with the parameters that were set from the first stored example."""
         return self._store.kernel
 
     def decision_function_one(self, x: Features) -> float:
@@ -47,7 +47,7 @@ class KernelClassifier(Machine):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernel can take.
+            If a value is not a finite number, or is too large for the kernel.
 
         """
         return self._store.query(x, self._hypothesis).answer
@@ -73,12 +73,12 @@ class KernelClassifier(Machine):
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space. It takes n_support kernel rows."""
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows."""
         return self._hypothesis.norm
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that the model holds: arrays, feature index, names and the last query."""
+        """Memory of the model in bytes: arrays, feature index, names and the last query."""
         return super().memory_bytes + self._hypothesis.nbytes
 
     def state(self) -> State:
@@ -88,7 +88,10 @@ class KernelClassifier(Machine):
         super().restore(state)
         self._hypothesis.restore(state["hypothesis"])
         budget = getattr(self, "budget", None)
-        require(budget is None or self.n_support <= budget, "it is over its budget")
+        require(
+            budget is None or self.n_support <= budget,
+            "there are more support vectors than the budget allows",
+        )
 
     def _block(self, frame: Any) -> Any:
         return self._store.block(frame.columns, rows_of(frame))

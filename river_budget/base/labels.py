@@ -1,4 +1,4 @@
-"""The two labels of a binary problem, and their signs."""
+"""The labels of a binary problem and their signs."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from river_budget._state import State, require
 __all__ = ["Labels"]
 
 NEGATIVE, POSITIVE = -1.0, 1.0
-USUAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
+CONVENTIONAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
 
 
 class Labels:
-    """The two labels of a binary problem, and their signs.
+    """The labels of a binary problem and their signs.
 
-    If the first label is False, 0 or -1 it is negative, and if it is True or 1 it is positive. Any
-    other first label is negative. The second label has the other sign.
+    The first label is positive if it is True or 1, and negative otherwise. The second label has the
+    other sign.
 
     Attributes
     ----------
     negative, positive
-        The labels to predict. As long as only one label is known, and the other one does not
-        follow from it, both are that one.
+        The labels to predict. After a first label of False, True, 0 or -1, the other one is
+        inferred. After any other first label, both are that label until the second one is seen.
 
     """
 
@@ -40,12 +40,12 @@ class Labels:
         self.positive: Any = True
 
     def sign(self, y: Any) -> float:
-        """Return -1 or +1 for a label, which becomes known.
+        """Return -1 or +1 for a label, and register the label.
 
         Raises
         ------
         ValueError
-            If it is a third label, or none at all.
+            If it is a third label, missing or unhashable.
 
         """
         try:
@@ -54,7 +54,7 @@ class Labels:
             return self._add(y)
 
     def signs(self, y: Sequence[Any]) -> Floats:
-        """Return the signs of many labels, which all become known unless one is refused."""
+        """Return the signs of many labels, and register all of them, or none if one is refused."""
         before = self._signs, self.negative, self.positive
         try:
             signs = [self._sign_of_row(row, label) for row, label in enumerate(y)]
@@ -64,17 +64,17 @@ class Labels:
         return np.array(signs, dtype=np.float64)
 
     def check(self, y: Any) -> None:
-        """Raise ValueError where `sign` would, and change nothing."""
+        """Raise ValueError if `sign` would, without registering the label."""
         copy.copy(self).sign(y)
 
     def state(self) -> State:
-        """Return the labels with their signs, in the order in which they were seen."""
+        """Return the labels with their signs, in the order of their first occurrence."""
         return {"signs": dict(self._signs)}
 
     def restore(self, state: State) -> None:
-        """Take what `state` returned."""
+        """Restore the labels from their state."""
         for label, sign in state["signs"].items():
-            require(self.sign(label) == sign, f"the label {label!r} has another sign")
+            require(self.sign(label) == sign, f"the label {label!r} has the wrong sign")
 
     def _sign_of_row(self, row: int, y: Any) -> float:
         try:
@@ -95,9 +95,9 @@ class Labels:
                 f"the label {y!r} is a third class beside {self.negative!r} and "
                 f"{self.positive!r}: use multiclass.OneVsRestClassifier"
             )
-        taken = next(iter(self._signs.values()), POSITIVE)
-        sign = -taken if self._signs else USUAL_SIGNS.get(label, NEGATIVE)
-        other = next(iter(self._signs), _implied(label))
+        first_sign = next(iter(self._signs.values()), POSITIVE)
+        sign = -first_sign if self._signs else CONVENTIONAL_SIGNS.get(label, NEGATIVE)
+        other = next(iter(self._signs), _inferred_label(label))
         self.negative, self.positive = (label, other) if sign == NEGATIVE else (other, label)
         self._signs = {**self._signs, label: sign}
         return sign
@@ -112,15 +112,15 @@ def _is_hashable(label: Any) -> bool:
 
 
 def _is_missing(label: Any) -> bool:
-    """Tell whether a label is None, or like NaN and NA does not compare as values do."""
+    """Return whether a label is missing: None, NaN or NA."""
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError, decimal.InvalidOperation):
         return True
 
 
-def _implied(label: Any) -> Any:
-    """Return the other label of a problem of which this one is known."""
+def _inferred_label(label: Any) -> Any:
+    """Return the other label if one label determines it, and the same label otherwise."""
     if isinstance(label, bool):
         return not label
     return type(label)(1) if label in (0, -1) else label

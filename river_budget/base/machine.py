@@ -1,4 +1,4 @@
-"""What all classifiers of the package share, whatever their hypothesis is."""
+"""The base class of all classifiers of the package, and helpers for pipelines."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ __all__ = ["Machine", "classifier_of", "memory_of", "predict_with_margin", "rows
 
 
 def rows_of(frame: Any) -> NDArray[Any]:
-    """Return the values of a frame (rows, columns), of any type; pandas hands its own out faster."""
+    """Return the values of a frame as an array (rows, columns), of any type."""
+    # For pandas, its own conversion is faster than that of narwhals.
     return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
 
 
 def classifier_of(model: Any) -> Any:
-    """Return the classifier that a pipeline ends in, or the model itself."""
+    """Return the last step of a pipeline, or the model itself."""
     return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
 
 
 def memory_of(model: Any) -> int:
-    """Return the bytes that a model's classifier holds: what it says itself, or what River finds."""
+    """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
     if isinstance(classifier, Machine):
         return classifier.memory_bytes
@@ -46,12 +47,12 @@ def memory_of(model: Any) -> int:
 
 
 def predict_with_margin(model: Any, x: Any) -> tuple[float, Any]:
-    """Return f(x) and the prediction of a classifier, or of the pipeline that ends in one.
+    """Return f(x) and the prediction of a classifier, or of a pipeline that ends in one.
 
     Raises
     ------
     ValueError
-        If x is refused; see `support.check_features`.
+        If x is invalid; see `support.check_features`.
 
     """
     check_features(x)
@@ -61,7 +62,7 @@ def predict_with_margin(model: Any, x: Any) -> tuple[float, Any]:
 
 
 def _parameter(name: str) -> property:
-    """Return the property of a parameter, which is set once, by the constructor."""
+    """Return a property for a parameter that can only be set once, by the constructor."""
     key = f"_given_{name}"
 
     def set_once(model: Any, value: Any) -> None:
@@ -77,8 +78,8 @@ def _parameter(name: str) -> property:
 class Machine(base.MiniBatchClassifier):
     """A binary classifier with a support set.
 
-    It knows labels, counts, predictions and mini-batches. A subclass has a hypothesis, says what it
-    makes of an example and of a block, and learns.
+    The base class handles labels, counts, predictions and mini-batches. A subclass holds the
+    hypothesis: it evaluates and learns single examples and blocks of rows.
 
     """
 
@@ -93,7 +94,7 @@ class Machine(base.MiniBatchClassifier):
         self._n_mistakes = 0
 
     def __copy__(self) -> Any:
-        """Return a deep copy: what a shallow one learned would move the original's f."""
+        """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
         return copy.deepcopy(self)
 
     @abc.abstractmethod
@@ -108,7 +109,7 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernel can take.
+            If a value is not a finite number, or is too large for the kernel.
 
         """
 
@@ -130,11 +131,11 @@ class Machine(base.MiniBatchClassifier):
     @property
     @abc.abstractmethod
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space. It takes n_support kernel rows."""
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows."""
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that the model holds: arrays, feature index, names and the last query."""
+        """Memory of the model in bytes: arrays, feature index, names and the last query."""
         return sys.getsizeof(self)
 
     @property
@@ -148,7 +149,7 @@ class Machine(base.MiniBatchClassifier):
         return self._n_rounds
 
     def check_label(self, y: base.typing.ClfTarget) -> None:
-        """Raise ValueError if `learn_one` would refuse a label, and change nothing.
+        """Raise ValueError if `learn_one` would refuse a label. The model does not change.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If it is a third label, or none at all.
+            If it is a third label, missing or unhashable.
 
         """
         self._labels.check(y)
@@ -172,10 +173,10 @@ class Machine(base.MiniBatchClassifier):
         return self._by_label(1.0 - p, p)
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries) -> None:
-        """Learn the rows of a frame, one after the other.
+        """Learn the rows of a frame in order.
 
-        The model becomes the one that `learn_one` makes of the same rows. If a row is refused, none
-        is learned.
+        The result is the same as with `learn_one` on each row. If a row is refused, none is
+        learned.
 
         Parameters
         ----------
@@ -187,8 +188,8 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value or a label is refused, which names the row, counted from 0, or if `X` and `y`
-            differ in length.
+            If a value or a label is refused, or `X` and `y` differ in length. The error names the
+            row, counted from 0.
 
         """
         frame = dataframe.into_frame(X)
@@ -199,7 +200,7 @@ class Machine(base.MiniBatchClassifier):
         self._learn_block(block, self._labels.signs(labels))
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
-        """Return f(x) for each row of a frame, as a series of the same kind.
+        """Return f(x) for each row of a frame, as a series of the same library.
 
         Parameters
         ----------
@@ -209,7 +210,8 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernel can take, which names the row.
+            If a value is not a finite number, or is too large for the kernel. The error names the
+            row.
 
         """
         frame = dataframe.into_frame(X)
@@ -227,17 +229,18 @@ class Machine(base.MiniBatchClassifier):
         return dataframe.to_native_frame(self._by_label(1.0 - p, p), like=frame)
 
     def numerical_errors(self) -> dict[str, float]:
-        """Return how far what is kept up to date is from its value from scratch.
+        """Return the numerical errors of the incrementally updated quantities.
 
         Returns
         -------
-        The largest absolute error of each kept quantity, by its name; empty where nothing is kept.
+        The largest absolute difference of each quantity from its value computed from scratch, by
+        name; empty if no quantity is updated incrementally.
 
         """
         return {}
 
     def state(self) -> State:
-        """Return what was learned, as plain values and arrays; see `checkpoint`."""
+        """Return the learned state as plain values and arrays; see `checkpoint`."""
         return {
             "labels": self._labels.state(),
             "n_rounds": self._n_rounds,
@@ -245,17 +248,17 @@ class Machine(base.MiniBatchClassifier):
         }
 
     def restore(self, state: State) -> None:
-        """Take what `state` returned on a model with the same parameters.
+        """Restore a new model from the state of a model with the same parameters.
 
         Parameters
         ----------
         state
-            The state. The model is to be new: what it had learned is lost or mixed up.
+            The state.
 
         Raises
         ------
         ValueError
-            If it is not the state of such a model. Nonsense may raise other errors, too.
+            If the state is invalid for this model. A malformed state may raise other errors.
 
         """
         self._labels.restore(state["labels"])
@@ -265,7 +268,7 @@ class Machine(base.MiniBatchClassifier):
 
     @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
-        """Return the rows of a frame in the form that is learned, all of them found valid."""
+        """Return the rows of a frame as a block. Raises ValueError if one of them is invalid."""
 
     @abc.abstractmethod
     def _evaluate_block(self, block: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""The perceptron's template: an algorithm adds the step that its paper changes."""
+"""The perceptron's template, to which each algorithm adds the update of its paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from river import base
 
-from river_budget._arrays import Floats, lengthened
+from river_budget._arrays import Floats, padded
 from river_budget._checks import check_count
 from river_budget._state import State, finite, floats
 from river_budget.base.classifier import KernelClassifier
@@ -20,9 +20,9 @@ __all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
 
 
 class Perceptron(KernelClassifier):
-    """The kernel perceptron's rounds: predict, and update on a mistake.
+    """The template of the kernel perceptrons: predict, and update on a mistake.
 
-    An algorithm is one subclass with one method, `_update`.
+    A subclass implements `_update`.
 
     Parameters
     ----------
@@ -31,14 +31,14 @@ class Perceptron(KernelClassifier):
 
     """
 
-    # An update is made where y f(x) is at most this.
+    # The model is updated if y f(x) is at most this.
     _threshold = 0.0
 
     def __init__(self, kernel: Kernel | None = None) -> None:
         super().__init__(kernel)
         unit_norm = self._store.kernel.has_unit_norm
         self._largest_self_value = 1.0 if unit_norm else 0.0
-        # Theorems assume that k(x, x) <= 1 wherever the model is updated.
+        # The theorems assume k(x, x) <= 1 for every example that updates the model.
         self._tracks_self_values = hasattr(self, "guarantees") and not unit_norm
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
@@ -76,14 +76,14 @@ class Perceptron(KernelClassifier):
 
     @abc.abstractmethod
     def _update(self, query: Query, y: float) -> None:
-        """Change the hypothesis after a round that asks for it.
+        """Update the hypothesis on an example with y f(x) at or below the threshold.
 
         Parameters
         ----------
         query
-            The example, with its kernel row and f(x) as its answer.
+            The example with its kernel row, and f(x) as its answer.
         y
-            The label's sign.
+            The sign of the label.
 
         """
 
@@ -91,14 +91,14 @@ class Perceptron(KernelClassifier):
 class BudgetPerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors.
 
-    An algorithm is one subclass that says what happens once the budget is full, `_update_full`.
+    A subclass implements `_update_full`, the update once the budget is full.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
 
     """
 
@@ -115,13 +115,13 @@ class BudgetPerceptron(Perceptron):
 
     @abc.abstractmethod
     def _update_full(self, query: Query, y: float) -> None:
-        """Change the hypothesis after a mistake with the budget full; see `_update`."""
+        """Update the hypothesis on a mistake while the budget is full; see `_update`."""
 
 
 class GrowingPerceptron(Perceptron):
-    """A perceptron whose support set only grows, so that its hypotheses can be averaged.
+    """A perceptron that never removes a support vector, so that its hypotheses can be averaged.
 
-    An algorithm is one subclass that changes the hypothesis with `_add` and `_shift` alone.
+    A subclass changes the hypothesis only through `_add` and `_shift`.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ class GrowingPerceptron(Perceptron):
 
     def __init__(self, kernel: Kernel | None = None) -> None:
         super().__init__(kernel)
-        # The sum over updates of the round times the change of each coefficient, by slots. The
-        # hypotheses after rounds 1 to T add up to (T + 1) times the last one less this.
+        # For each slot, the sum of (round x change of the coefficient) over all updates. The sum of
+        # the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
         self._moments: Floats = np.zeros(0)
 
     @property
@@ -141,11 +141,10 @@ class GrowingPerceptron(Perceptron):
         return super().memory_bytes + self._moments.nbytes
 
     def averaged_decision_function_one(self, x: Features) -> float:
-        """Return the mean of f_1(x), ..., f_T(x), the hypotheses after each round so far.
+        """Return the mean of f_1(x), ..., f_T(x), where f_t is the hypothesis after round t.
 
-        This is the online-to-batch conversion of [^1]: on examples that are drawn independently, the
-        average generalizes better than the last hypothesis. It takes one more kernel row, and no
-        hypothesis is stored.
+        This is the online-to-batch conversion of [^1]: on i.i.d. examples, the average generalizes
+        better than the last hypothesis. It needs one kernel row, and stores no past hypothesis.
 
         Parameters
         ----------
@@ -155,11 +154,11 @@ class GrowingPerceptron(Perceptron):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernel can take.
+            If a value is not a finite number, or is too large for the kernel.
 
         References
         ----------
-        [^1]: [Cesa-Bianchi, N., Conconi, A. and Gentile, C., 2004. On the generalization ability of on-line learning algorithms. IEEE Transactions on Information Theory, 50(9), pp.2050-2057.](https://doi.org/10.1109/TIT.2004.833339)
+        [^1]: [Cesa-Bianchi, Conconi & Gentile 2004](https://doi.org/10.1109/TIT.2004.833339)
 
         """
         query = self._store.query(x, self._hypothesis)
@@ -176,14 +175,14 @@ class GrowingPerceptron(Perceptron):
         self._moments = floats(state["moments"], (self.n_support,))
 
     def _add(self, query: Query, coefficient: float) -> None:
-        """Store the example of a query as one more support vector."""
+        """Add the example of a query to the support set."""
         n = self._store.n
         if n == len(self._moments):
-            self._moments = lengthened(self._moments, max(8, 2 * n))
+            self._moments = padded(self._moments, max(8, 2 * n))
         self._moments[n] = self._n_rounds * coefficient
         self._hypothesis.add(query, coefficient)
 
     def _shift(self, change: Floats) -> None:
-        """Add to the coefficients (n_support,)."""
+        """Add a change to the coefficients (n_support,)."""
         self._moments[: len(change)] += self._n_rounds * change
         self._hypothesis.shift(change)

@@ -1,13 +1,13 @@
-"""The compiled kernels: one kernel row of one example, over tiles.
+"""The compiled kernels, which compute the kernel row of an example over tiles.
 
-Feature values are stored in *tiles*: `TILE` neighbouring slots of one feature, side by side.
-`table[row, slot // TILE]` is the tile of a feature row. Tile 0 is all zeros and stands wherever
-none of these slots holds the feature. Feature row 0 is always empty and stands for names that no
-vector holds. What there is one of for each slot is laid out alike, in blocks of `TILE` slots. Thus
-a loop over slots never has to ask whether a value is there.
+The stored vectors are numbered by *slots*. A *tile* holds the values of one feature in `TILE`
+consecutive slots, a *block*. `table[row, slot // TILE]` is the tile of a feature row. Tile 0 is all
+zeros, and is used wherever no slot of the block has the feature. Feature row 0 is always empty, and
+is used for names that no vector has. Arrays with one value per slot have the shape (blocks, TILE),
+too, so loops over slots need no branches.
 
-Nothing is compiled with fast math: sums are added in the order in which they are written here,
-`TILE` at a time, so that every machine and every caller gets the same bits.
+Nothing is compiled with fast math: terms are summed in the order of the source code, `TILE` slots
+at a time, so that all machines and callers get the same bits.
 
 """
 
@@ -42,11 +42,12 @@ __all__ = [
 
 TILE = 64
 
-# Nothing that is squared, or summed over a support set, may overflow.
+# Bound on squares and kernel values, so that sums over a support set cannot overflow.
 LARGEST = 1e150
 
-# Where gamma times the largest squared norm passes this, differences of squared norms lose digits of
-# the kernel value that count: about 1e-16 of it each.
+# Above this value of gamma times the largest squared norm, the cancellation in differences of
+# squared norms costs significant digits of the kernel values: the error is about 1e-16 times that
+# value.
 CANCELS_ABOVE = 1e5
 
 _LOG2_E = 1.4426950408889634
@@ -58,10 +59,11 @@ _SMALLEST_EXPONENT = -708.0
 
 @compiled(forceinline=True)
 def exp(x):
-    """Return exp(x) for x <= 0, and 0 below -708, in code that LLVM vectorises.
+    """Return exp(x) for x <= 0, and 0 below -708, in code that LLVM vectorizes.
 
-    Rounding by a large constant leaves the exponent's whole part in the low bits of `shifted`; the
-    rest is a Taylor polynomial on [-ln(2)/2, ln(2)/2]. The relative error is below 5e-16.
+    Adding a large constant rounds the exponent to an integer in the low bits of `shifted`. The
+    remainder in [-ln(2)/2, ln(2)/2] is evaluated by a Taylor polynomial. The relative error is
+    below 5e-16.
 
     """
     shifted = x * _LOG2_E + _ROUND
@@ -94,11 +96,11 @@ def _squares(values):
 
 @compiled(forceinline=True)
 def self_statistic(spec, values):
-    """Return the inner statistic of x and itself, or what stands for it.
+    """Return the statistic of x alone from which its inner statistics with sparse vectors follow.
 
-    That is <x, x> for dot products and squared distances. For the Manhattan distance it is ||x||_1,
-    and for a sum of rationals the statistic of x and the zero vector, in which each of the kernel's
-    names that x lacks counts 1.
+    It is <x, x> for dot products and squared distances, and ||x||_1 for the Manhattan distance. For
+    sums of rationals it is the inner statistic of x and the zero vector, in which each name of the
+    kernel that x lacks counts 1.
 
     """
     total = 0.0
@@ -116,7 +118,7 @@ def self_statistic(spec, values):
 
 @compiled(forceinline=True)
 def is_valid(spec, values, statistic):
-    """Tell whether nothing is NaN or infinite, nor overflows where it is squared or summed."""
+    """Return whether all values are finite and neither squares nor kernel values overflow."""
     if spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
         statistic = _squares(values)
     return statistic <= LARGEST and _raw_self_value(spec, statistic) <= LARGEST
@@ -134,7 +136,7 @@ def _raw_self_value(spec, statistic):
 
 @compiled()
 def self_value(spec, statistic):
-    """Return k(x, x) from x's statistic with itself."""
+    """Return k(x, x), given the self statistic of x."""
     value = _raw_self_value(spec, statistic)
     if spec[NORMALIZED] != 0.0:
         return 1.0 if value > 0.0 else 0.0
@@ -235,7 +237,7 @@ def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_
 
 @compiled(forceinline=True)
 def _cancels(spec, x_statistic, statistics, n_blocks):
-    """Tell whether the vectors' statistics are too large to be subtracted from each other."""
+    """Return whether differences of self statistics would lose significant digits."""
     largest = x_statistic
     for block in range(n_blocks):
         for i in range(TILE):
@@ -245,7 +247,7 @@ def _cancels(spec, x_statistic, statistics, n_blocks):
 
 @compiled(forceinline=True)
 def _add_missing(squared, rows, table, tiles, n_blocks, row):
-    """Add the squares, or the absolute values, of the features that x lacks."""
+    """Add the squares or the absolute values of the features that x lacks."""
     present = np.zeros(len(table), np.bool_)
     for r in rows:
         present[r] = True
@@ -264,10 +266,10 @@ def _add_missing(squared, rows, table, tiles, n_blocks, row):
 def _squared_distances_by_parts(
     spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
 ):
-    """Fill the row with squared distances where x lacks features that some vectors hold.
+    """Fill the row with squared distances if x lacks features of some vectors.
 
-    ||x||^2 + ||s||^2 - 2 <x, s> follows the features of x alone. Where it would lose digits, the
-    features that x lacks are added one by one.
+    ||x||^2 + ||s||^2 - 2 <x, s> takes time in the number of features of x only. If it would lose
+    significant digits, the features that x lacks are added one by one instead.
 
     """
     if _cancels(spec, x_statistic, statistics, n_blocks):
@@ -285,7 +287,7 @@ def _squared_distances_by_parts(
 def _manhattan_distances_by_parts(
     spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
 ):
-    """Do what `_squared_distances_by_parts` does for Manhattan distances."""
+    """Fill the row with Manhattan distances; see `_squared_distances_by_parts`."""
     if _cancels(spec, x_statistic, statistics, n_blocks):
         _manhattan_distances(values, rows, table, tiles, n_blocks, row)
         _add_missing(False, rows, table, tiles, n_blocks, row)
@@ -302,7 +304,8 @@ def _inner_statistics(
 ):
     """Fill the row with the inner statistics of x and the stored vectors.
 
-    Where x holds every feature that any vector holds, a distance is a plain sum.
+    If x has every feature of the stored vectors (`covered`), a distance is a plain sum over
+    features.
 
     """
     statistic = np.int64(spec[INNER_STATISTIC])
@@ -331,7 +334,7 @@ def _inner_statistics(
 
 @compiled(forceinline=True)
 def _apply_kernel_function(spec, n_blocks, row):
-    """Turn inner statistics into kernel values."""
+    """Convert inner statistics to kernel values in place."""
     function = np.int64(spec[KERNEL_FUNCTION])
     gamma, coef0 = spec[GAMMA], spec[COEF0]
     degree, n_names = np.int64(spec[DEGREE]), np.int64(spec[N_NAMES])
@@ -377,14 +380,14 @@ def _covers(rows, n_rows):
 
 @compiled()
 def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
-    """Fill the kernel row of x and return whether x is valid; the row is not filled if it is not.
+    """Compute the kernel row of x and return whether x is valid; if not, the row is left as it is.
 
     Parameters
     ----------
     spec
-        The kernel; see `kernels.spec`.
+        The kernel spec; see `kernels.spec`.
     values, rows
-        The values of x and their feature rows (m,), 0 for a name that no vector holds.
+        The values of x and their feature rows (m,), 0 for a name that no vector has.
     n_rows
         Number of feature rows in use.
     table

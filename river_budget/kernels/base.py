@@ -1,4 +1,4 @@
-"""What every kernel is: a small immutable value that can be evaluated on two dicts."""
+"""The base classes of kernels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Features = dict[base.typing.FeatureName, Any]
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
-    Kernels are values: they are frozen, and two kernels with the same parameters are equal, hash
-    alike and can stand in for each other.
+    Kernels are immutable values: two kernels with the same parameters are equal and have the same
+    hash.
 
     """
 
@@ -32,7 +32,7 @@ class Kernel(base.Base, abc.ABC):
 
     @property
     def spec(self) -> Spec | None:
-        """What the compiled code reads of the kernel; None if it can only be called."""
+        """The kernel spec for the compiled code; None if the kernel can only be called."""
         return None
 
     @property
@@ -42,11 +42,11 @@ class Kernel(base.Base, abc.ABC):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether no parameter is left to the first example."""
+        """Whether all parameters are set, none is left to the first example."""
         return True
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        """Return the kernel with every parameter set that was left to the first example.
+        """Return the kernel with the missing parameters set from the first example.
 
         Parameters
         ----------
@@ -57,12 +57,12 @@ class Kernel(base.Base, abc.ABC):
         return self
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
-        """Return the positions of the names that the kernel reads; None if it reads them all."""
+        """Return the positions of the active features, those the kernel reads; None for all."""
         return None
 
 
 class VectorKernel(Kernel):
-    """A kernel that the compiled code can evaluate; see `kernels.spec`."""
+    """A kernel on vectors of numbers, which compiled code evaluates; see `kernels.spec`."""
 
     inner_statistic: int
     kernel_function: int
@@ -82,5 +82,5 @@ def check_kernel(kernel: Any) -> None:
 
 
 def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
-    """Return the pairs of values of two examples, for each name that one of them has."""
+    """Return the pairs of values of two examples over the union of their names."""
     return [(x.get(name, 0.0), z.get(name, 0.0)) for name in x.keys() | z.keys()]

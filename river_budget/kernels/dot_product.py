@@ -1,4 +1,4 @@
-"""Kernels of the dot product."""
+"""Kernels that are functions of the dot product."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree
-        Degree, a whole number of at least 1.
+        Degree, an integer of at least 1.
     gamma
         Factor of the dot product, positive.
     coef0
@@ -28,7 +28,7 @@ class Polynomial(VectorKernel):
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     Examples
     --------

@@ -24,7 +24,7 @@ __all__ = ["RBF", "AdditiveRationalQuadratic", "Laplacian", "RationalQuadratic"]
 
 
 class RadialKernel(VectorKernel):
-    """A kernel that takes its width from the first example unless it is given one."""
+    """A kernel of a distance, with its width set from the first example by default."""
 
     kernel_function = EXPONENTIAL
 
@@ -36,7 +36,7 @@ class RadialKernel(VectorKernel):
 
     @property
     def spec(self) -> Spec:
-        # Nothing is computed with the width before there is one.
+        # The kernel is not evaluated before gamma is set.
         gamma = math.nan if self.gamma is None else float(self.gamma)
         return kernel_spec(self.inner_statistic, self.kernel_function, gamma)
 
@@ -56,8 +56,8 @@ class RadialKernel(VectorKernel):
     def _resolved_gamma(self) -> float:
         if self.gamma is None:
             raise ValueError(
-                f"{self} takes its gamma from the first example that a model learns: "
-                "give it a gamma to evaluate it by itself"
+                f"the gamma of {self} is set from the first example that a model learns: "
+                "set gamma to evaluate the kernel directly"
             )
         return self.gamma
 
@@ -69,7 +69,7 @@ class RBF(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. A paper's `sigma^2` is `1 / (2 gamma)`. By default it is 1
+        Inverse squared width, positive. A paper's `sigma^2` equals `1 / (2 gamma)`. Defaults to 1
         over the number of features of the first example that a model learns.
 
     Raises
@@ -101,8 +101,8 @@ class Laplacian(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse width, positive. By default it is 1 over the number of features of the first
-        example that a model learns.
+        Inverse width, positive. Defaults to 1 over the number of features of the first example that
+        a model learns.
 
     Raises
     ------
@@ -130,12 +130,12 @@ class Laplacian(RadialKernel):
 class RationalQuadratic(RadialKernel):
     """The rational quadratic kernel, `1 / (1 + gamma ||x - z||^2)`.
 
-    Its tails are heavier than the Gaussian's: it is a mixture of Gaussians of all widths.
+    It is a scale mixture of Gaussian kernels of all widths, with heavier tails than each of them.
 
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        Inverse squared width, positive. Defaults to 1 over the number of features of the first
         example that a model learns.
 
     Raises
@@ -163,19 +163,19 @@ class RationalQuadratic(RadialKernel):
 
 @dataclasses.dataclass(frozen=True)
 class AdditiveRationalQuadratic(RadialKernel):
-    """The mean over features of rational quadratic kernels, each on one feature.
+    """The mean of rational quadratic kernels of single features.
 
-    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M names. It learns what features contribute
-    each by itself, and looks at no others than these names.
+    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M named features. Its hypotheses are sums
+    of functions of one feature each, without interactions. Other features are ignored.
 
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. By default it is 1 over the number of features of the first
+        Inverse squared width, positive. Defaults to 1 over the number of features of the first
         example that a model learns.
     names
-        The names of the features, as a tuple. By default they are those of the first example that a
-        model learns.
+        Names of the features, as a tuple. Defaults to those of the first example that a model
+        learns.
 
     Raises
     ------
@@ -221,7 +221,10 @@ class AdditiveRationalQuadratic(RadialKernel):
 
     def __call__(self, x: Features, z: Features) -> float:
         if self.names is None:
-            raise ValueError(f"{self} takes its names from the first example that a model learns")
+            raise ValueError(
+                f"the names of {self} are set from the first example that a model learns: "
+                "set names to evaluate the kernel directly"
+            )
         gaps = [x.get(name, 0.0) - z.get(name, 0.0) for name in self.names]
         gamma = self._resolved_gamma() * len(gaps)
         return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0

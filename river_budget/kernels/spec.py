@@ -1,7 +1,7 @@
-"""What the compiled code reads of a kernel: an array of numbers, one to each named slot.
+"""Kernel specs, the description of a kernel that compiled code reads: an array with named slots.
 
-A vector kernel is a *kernel function* of an *inner statistic* of two vectors: the Gaussian kernel is
-an exponential of a squared distance, the polynomial kernel a power of a dot product.
+A vector kernel is a *kernel function* of an *inner statistic* of two vectors. The Gaussian kernel
+is an exponential of a squared distance, the polynomial kernel a power of a dot product.
 
 """
 
@@ -51,18 +51,18 @@ def kernel_spec(
     degree: int = 1,
     n_names: int = 0,
 ) -> Spec:
-    """Return a kernel spec (slots,), not normalized.
+    """Return the spec of a kernel that is not normalized (slots,).
 
     Parameters
     ----------
     inner_statistic, kernel_function
-        One of the constants of this module each.
+        Constants of this module.
     gamma
-        Factor of the inner statistic; of each squared difference in a sum of rationals.
+        Factor of the inner statistic, or of each squared difference in a sum of rationals.
     coef0, degree
         Constant term and exponent of a power.
     n_names
-        Number of names that a sum of rationals, and the mean of it, is taken over.
+        Number of names over which a sum of rationals and its mean are taken.
 
     """
     spec = np.zeros(7)

@@ -1,4 +1,4 @@
-"""Kernels made of others, and of functions."""
+"""Kernels that wrap other kernels or functions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["FunctionKernel", "Normalized"]
 
 @dataclasses.dataclass(frozen=True)
 class Normalized(Kernel):
-    """A kernel's cosine in feature space, `k(x, z) / sqrt(k(x, x) k(z, z))`.
+    """The cosine of two examples in feature space, `k(x, z) / sqrt(k(x, x) k(z, z))`.
 
-    Every example gets norm 1, as the mistake bounds assume. An example without a direction,
-    `k(x, x) = 0`, is orthogonal to all examples, itself included.
+    Every example has norm 1, which satisfies the assumption of the mistake bounds. An example with
+    `k(x, x) = 0` is orthogonal to all examples, including itself.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class Normalized(Kernel):
 
 @dataclasses.dataclass(frozen=True)
 class FunctionKernel(Kernel):
-    """Any kernel function of two dicts, whose values may then be of any type.
+    """A function of two dicts as a kernel. The values of the dicts may be of any type.
 
-    The support set calls the function once for each support vector, and keeps deep copies of the
-    examples.
+    A kernel row calls the function once for each support vector. The support set stores deep copies
+    of the examples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mnemotron: experts of different memory and kernel on one budget."""
+"""Mnemotron: Gaussian process experts with different kernels and forgetting factors."""
 
 from __future__ import annotations
 

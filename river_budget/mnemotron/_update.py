@@ -1,7 +1,7 @@
-"""The compiled round of Mnemotron: arrays in, arrays changed in place.
+"""The compiled update of Mnemotron, which changes its arrays in place.
 
-All arrays have room for one vector more than the budget: a replacement grows to it, and moves the
-incoming example to the place of the vector that goes.
+All arrays hold one vector more than the budget. A replacement first adds the incoming example, and
+then moves it to the slot of the removed vector.
 
 """
 
@@ -16,19 +16,19 @@ from river_budget.mnemotron.mixing import dot, update_hedge
 
 __all__ = ["JITTER", "learn"]
 
-# What is added to the diagonal of a Gram matrix, so that its inverse stays tame.
+# Added to the diagonal of the Gram matrices, so that their inverses stay well conditioned.
 JITTER = 1e-3
 
-# A novelty below this would be divided by; such an example is in the span.
-LEAST_NOVELTY = 1e-7
+# An example with less novelty is numerically in the span: the update would divide by about 0.
+SMALLEST_NOVELTY = 1e-7
 
-# Below this, an expert's common factor is multiplied into its covariance.
+# A smaller common factor is multiplied into the covariance, so that it cannot underflow.
 SMALLEST_SCALE = 1e-100
 
 
 @compiled()
 def _forget(forgetting, margins, means, covariances, scales, n):
-    """Let each expert return towards its prior."""
+    """Decay the posterior of each expert towards its prior."""
     for e in range(len(forgetting)):
         margins[e] *= math.sqrt(forgetting[e])
         scales[e] *= forgetting[e]
@@ -41,7 +41,7 @@ def _forget(forgetting, margins, means, covariances, scales, n):
 
 
 @compiled()
-def _times(matrix, vector, n, product):
+def _multiply(matrix, vector, n, product):
     for i in range(n):
         product[i] = 0.0
     for j in range(n):
@@ -50,8 +50,10 @@ def _times(matrix, vector, n, product):
 
 
 @compiled()
-def _least(kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n):
-    """Return the support vector that is worth least and its score; the oldest of several."""
+def _least_relevant(
+    kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n
+):
+    """Return the least relevant support vector and its score; the oldest among ties."""
     slot, least = 0, np.inf
     for i in range(n):
         score = 0.0
@@ -82,8 +84,8 @@ def _clear(matrix, n):
 
 
 @compiled()
-def _drop(j, n, kernel_of, means, covariances, inverses, scales):
-    """Take vector j out of all n + 1, and move the last one to its place."""
+def _remove(j, n, kernel_of, means, covariances, inverses, scales):
+    """Remove vector j of n + 1 from all experts, and move the last one to its slot."""
     for e in range(len(kernel_of)):
         inverse = inverses[kernel_of[e]]
         scale = scales[e]
@@ -117,24 +119,24 @@ def learn(
     y, rows, kernel_of, forgetting, noises, novelty, budget, inserted, n,
     means, covariances, inverses, scales, log_weights, margins, probabilities, weights,
 ):  # fmt: skip
-    """Learn the example of the last forecast; return the slot that it takes, or -1.
+    """Learn the example of the last forecast, and return its slot; -1 if it is not stored.
 
     Parameters
     ----------
     y
-        The label's sign.
+        The sign of the label.
     forgetting, noises
         Forgetting factor and noise variance of each expert (experts,).
     novelty
-        Least share of novelty of an example that is added.
+        Smallest novelty of an example that is stored, as a share of its squared norm.
     inserted
-        When each slot was filled, for ties (slots,).
+        Insertion order of the slots, for ties (slots,).
     covariances
-        C of each expert, without its common factor (experts, budget + 1, budget + 1).
+        Covariance C of each expert, without its common factor (experts, budget + 1, budget + 1).
     inverses
-        Q of each kernel (kernels, budget + 1, budget + 1).
+        Inverse Gram matrix Q of each kernel (kernels, budget + 1, budget + 1).
 
-    The other parameters are those of `forecast`.
+    The other parameters are those of `mixing.forecast`.
 
     """
     update_hedge(y, probabilities, log_weights)
@@ -144,13 +146,13 @@ def learn(
         return -1
     u, g = np.zeros((n_kernels, n + 1)), np.empty(n_kernels)
     for z in range(n_kernels):
-        _times(inverses[z], rows[z], n, u[z])
+        _multiply(inverses[z], rows[z], n, u[z])
         g[z] = 1.0 + JITTER - dot(rows[z], u[z], n)
     c, q, r = np.zeros((n_experts, n + 1)), np.zeros(n_experts), np.zeros(n_experts)
     for e in range(n_experts):
         if y * margins[e] < 1.0:
             row = rows[kernel_of[e]]
-            _times(covariances[e], row, n, c[e])
+            _multiply(covariances[e], row, n, c[e])
             for i in range(n):
                 c[e, i] *= scales[e]
             v = noises[e] + 1.0 + JITTER + dot(row, c[e], n)
@@ -159,10 +161,10 @@ def learn(
     share = 0.0
     for e in range(n_experts):
         share += weights[e] * g[kernel_of[e]] / (1.0 + JITTER)
-    add = n == 0 or (share > novelty and (g > LEAST_NOVELTY).all())
+    add = n == 0 or (share > novelty and (g > SMALLEST_NOVELTY).all())
     slot = n
     if add and n == budget:
-        slot, least = _least(
+        slot, least = _least_relevant(
             kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n
         )
         score = 0.0
@@ -193,5 +195,5 @@ def learn(
         _clear(inverses[z], n)
         _add_outer(inverses[z], 1.0 / g[z], u[z], n + 1)
     if n == budget:
-        _drop(slot, n, kernel_of, means, covariances, inverses, scales)
+        _remove(slot, n, kernel_of, means, covariances, inverses, scales)
     return slot

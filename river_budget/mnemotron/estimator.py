@@ -23,21 +23,21 @@ from river_budget.support import Query, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
 
-# The inverses are compared with the Gram matrices once in so many changes, and computed anew where
-# an element of Q K - I has become larger than this.
-CHECKED_EVERY = 64
+# Number of changes of the support set between two checks of the inverses. An inverse Q is
+# recomputed if an element of Q K - I is larger than the largest residual.
+CHECK_INTERVAL = 64
 LARGEST_RESIDUAL = 1e-6
 
 
 class Forecast(NamedTuple):
-    """What the experts make of one example.
+    """The expert outputs at one example.
 
     Attributes
     ----------
     f
-        Twice the probability of the positive class, less 1.
+        Twice the probability of the positive class minus 1.
     rows
-        Its kernel row under each kernel (kernels, budget + 1).
+        The kernel row of the example under each kernel (kernels, budget + 1).
     margins, probabilities, weights
         The margin and the probability of the positive class of each expert, and its weight in the
         mixture (experts,).
@@ -52,40 +52,36 @@ class Forecast(NamedTuple):
 
 
 class Mnemotron(Machine):
-    """Experts with different kernels and forgetting factors on one budget: the classifier to reach for first.
+    """A mixture of Gaussian process experts on one support set: the recommended default.
 
-    Every perceptron on a budget leaves two choices to its user: how fast to forget, and which kernel
-    to use. Mnemotron needs neither. Each expert is a Gaussian process classifier in the span of the
-    support vectors (Csato and Opper [^1]), returns to its prior at its own rate (van Vaerenbergh et
-    al. [^2]) and learns where its margin is below 1 (Crammer et al. [^3]). A hedge that forgets mixes
-    them (in the spirit of Herbster and Warmuth [^4]). All experts share one support set. Once the
-    budget is full, the vector that contributes least to the mixture is removed; it may be the
-    incoming example.
+    Neither a kernel nor a speed of forgetting has to be chosen. Each expert is a sparse online
+    Gaussian process [^1] with its own kernel and forgetting factor [^2], and is updated if its
+    margin is below 1 [^3]. Hedge with forgetting (in the spirit of [^4]) weights the experts. Once
+    the budget is full, the support vector that contributes least to the mixture is removed; it may
+    be the incoming example. There is no mistake bound.
 
-    A round takes O(E B^2) where something is learned, and O(B d + E B) elsewhere, for E experts, a
-    budget of B and d features. The matrices take `8 (E + Z) (B + 1)^2` bytes for Z kernels, 816 kB
-    with the defaults.
-
-    There is no mistake bound.
+    For E experts, Z kernels, a budget B and d features, a round takes O(E B^2) if an expert is
+    updated and O(B d + E B) otherwise. The matrices take `8 (E + Z) (B + 1)^2` bytes, 816 kB by
+    default.
 
     Parameters
     ----------
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
     kernels
-        Kernels with `k(x, x) = 1`, as a tuple. By default `RationalQuadratic()` and
+        Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()` and
         `AdditiveRationalQuadratic()`.
     forgetting
-        Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
-        variance. There is an expert for every kernel with every pair.
+        Pairs of a forgetting factor in (0, 1], where 1 means no forgetting, and a positive noise
+        variance. There is one expert for each kernel and pair.
     novelty
-        Least share of an example that has to lie outside the span of the support vectors for it to
-        become a support vector.
+        Smallest novelty of a new support vector: its squared distance from the span of the others
+        as a share of its squared norm, in the weighted mean over the experts.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -108,10 +104,10 @@ class Mnemotron(Machine):
 
     References
     ----------
-    [^1]: [Csato, L. and Opper, M., 2002. Sparse on-line Gaussian processes. Neural Computation, 14(3), pp.641-668.](https://doi.org/10.1162/089976602317250933)
-    [^2]: [van Vaerenbergh, S., Lazaro-Gredilla, M. and Santamaria, I., 2012. Kernel recursive least-squares tracker for time-varying regression. IEEE Transactions on Neural Networks and Learning Systems, 23(8), pp.1313-1326.](https://doi.org/10.1109/TNNLS.2012.2200500)
-    [^3]: [Crammer, K., Kulesza, A. and Dredze, M., 2009. Adaptive regularization of weight vectors. NIPS 22.](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
-    [^4]: [Herbster, M. and Warmuth, M. K., 1998. Tracking the best expert. Machine Learning, 32, pp.151-178.](https://doi.org/10.1023/A:1007424614876)
+    [^1]: [Csato & Opper 2002](https://doi.org/10.1162/089976602317250933)
+    [^2]: [Van Vaerenbergh, Lazaro-Gredilla & Santamaria 2012](https://doi.org/10.1109/TNNLS.2012.2200500)
+    [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
+    [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
 
     """
 
@@ -137,17 +133,17 @@ class Mnemotron(Machine):
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
-        # One store a kernel, all with the same vectors in the same slots.
+        # One store per kernel, all with the same vectors in the same slots.
         self._stores = [vector_store(kernel) for kernel in chosen]
         experts = [(z, *pair) for z in range(len(chosen)) for pair in forgetting]
         kernel_of, factors, variances = zip(*experts, strict=True)
         self._kernel_of = np.array(kernel_of, np.int64)
         self._forgetting_factors: Floats = np.array(factors, np.float64)
         self._noise_variances: Floats = np.array(variances, np.float64)
-        n_experts, n_kernels, room = len(experts), len(chosen), budget + 1
-        self._means: Floats = np.zeros((n_experts, room))
-        self._covariances: Floats = np.zeros((n_experts, room, room))
-        self._inverses: Floats = np.zeros((n_kernels, room, room))
+        n_experts, n_kernels, size = len(experts), len(chosen), budget + 1
+        self._means: Floats = np.zeros((n_experts, size))
+        self._covariances: Floats = np.zeros((n_experts, size, size))
+        self._inverses: Floats = np.zeros((n_kernels, size, size))
         self._scales: Floats = np.ones(n_experts)
         self._log_weights: Floats = np.zeros(n_experts)
         self._n_changes = 0
@@ -155,9 +151,9 @@ class Mnemotron(Machine):
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
-        """Weight of each expert in the mixture, by its kernel, forgetting factor and noise variance.
+        """Weight of each expert in the mixture, by kernel, forgetting factor and noise variance.
 
-        The forgetting factor that leads tells how fast the concept drifts now.
+        The forgetting factor with the largest weight indicates the current speed of drift.
 
         """
         experts = zip(
@@ -174,12 +170,12 @@ class Mnemotron(Machine):
 
     @property
     def n_rebuilds(self) -> int:
-        """How often an inverse Gram matrix had drifted and was computed anew."""
+        """Number of times that an inverse Gram matrix was recomputed because of rounding errors."""
         return self._n_rebuilds
 
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
-        """The kernels, with what they take from the first example that was stored."""
+        """The kernels, with the parameters that were set from the first stored example."""
         return tuple(store.kernel for store in self._stores)
 
     @property
@@ -190,7 +186,7 @@ class Mnemotron(Machine):
     @property
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
-        # A kernel may read some names only.
+        # Each store has the active features of its kernel only.
         return [
             {name: value for store in self._stores for name, value in store.vector(slot).items()}
             for slot in self._stores[0].by_age
@@ -203,7 +199,7 @@ class Mnemotron(Machine):
 
     @property
     def norm(self) -> float:
-        """Norm of the mixture's mean, in the direct sum of the kernels' Hilbert spaces."""
+        """Norm of the mean of the mixture, in the direct sum of the kernels' Hilbert spaces."""
         square = 0.0
         for z, store in enumerate(self._stores):
             mean = self._mean(np.where(self._kernel_of == z, self._weights, 0.0))
@@ -212,7 +208,7 @@ class Mnemotron(Machine):
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that the model holds: arrays, feature indexes, names and the last queries."""
+        """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
         arrays = [
             self._means, self._covariances, self._inverses, self._scales, self._log_weights,
             self._kernel_of, self._forgetting_factors, self._noise_variances,
@@ -221,7 +217,7 @@ class Mnemotron(Machine):
         return super().memory_bytes + stores + sum(array.nbytes for array in arrays)
 
     def decision_function_one(self, x: Features) -> float:
-        """Return f(x), from -1 to 1: twice the probability of the positive class, less 1.
+        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
 
         Parameters
         ----------
@@ -231,7 +227,7 @@ class Mnemotron(Machine):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernels can take.
+            If a value is not a finite number, or is too large for the kernels.
 
         """
         return self._forecast(self._queries(x)).f
@@ -267,20 +263,23 @@ class Mnemotron(Machine):
         for z, store in enumerate(self._stores):
             store.restore(state["stores"][str(z)])
         n, n_experts, n_kernels = self.n_support, len(self._kernel_of), len(self._stores)
-        require(all(store.n == n <= self.budget for store in self._stores), "it is over its budget")
+        require(
+            all(store.n == n <= self.budget for store in self._stores),
+            "there are more support vectors than the budget allows",
+        )
         self._means[:, :n] = floats(state["means"], (n_experts, n))
         self._covariances[:, :n, :n] = floats(state["covariances"], (n_experts, n, n))
         self._inverses[:, :n, :n] = floats(state["inverses"], (n_kernels, n, n))
         self._scales = floats(state["scales"], (n_experts,))
         self._log_weights = floats(state["log_weights"], (n_experts,))
-        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of its range")
+        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of range")
         self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
     def _queries(self, x: Features) -> list[Query]:
         return [store.query(x) for store in self._stores]
 
     def _forecast(self, queries: list[Query]) -> Forecast:
-        """Return what the experts make of an example; the query of the first store keeps it."""
+        """Return the expert outputs at an example, cached in the query of the first store."""
         if not isinstance(queries[0].answer, Forecast):
             queries[0].answer = self._mix(queries)
         return queries[0].answer
@@ -315,7 +314,7 @@ class Mnemotron(Machine):
                 store.replace(slot, query)
         if slot >= 0:
             self._n_changes += 1
-            if self._n_changes % CHECKED_EVERY == 0:
+            if self._n_changes % CHECK_INTERVAL == 0:
                 self._check_inverses()
 
     def _learn_block(self, block: Any, signs: Floats) -> None:
@@ -343,17 +342,18 @@ class Mnemotron(Machine):
         return weights / weights.sum()
 
     def _mean(self, weights: Floats) -> Floats:
-        """Return the mean coefficients of the experts under some weights (n_support,)."""
+        """Return the weighted sum of the mean coefficients of the experts (n_support,)."""
         return (weights * np.sqrt(self._scales)) @ self._means[:, : self.n_support]
 
     def _check_inverses(self) -> None:
-        """Check a column of each inverse, another one each time, and rebuild those that drifted.
+        """Check one column of each inverse, in turn, and recompute inaccurate inverses.
 
-        All vectors have norm 1 here, even one without a direction, to which `Normalized` gives none.
+        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is
+        0.
 
         """
         n = self.n_support
-        slot = self._n_changes // CHECKED_EVERY % n
+        slot = self._n_changes // CHECK_INTERVAL % n
         for inverse, store in zip(self._inverses, self._stores, strict=True):
             row = store.row(slot)
             row[slot] = 1.0 + _update.JITTER
@@ -365,7 +365,7 @@ class Mnemotron(Machine):
 
 
 def _regularized(store: VectorStore) -> Floats:
-    """Return K + jitter I, where every vector has norm 1."""
+    """Return K + jitter I, with k(x, x) = 1 for every vector."""
     gram = store.gram()
     np.fill_diagonal(gram, 1.0 + _update.JITTER)
     return gram
@@ -378,7 +378,7 @@ def _check_kernels(kernels: Any) -> None:
         check_kernel(kernel)
         if not kernel.has_unit_norm:
             raise ValueError(
-                f"kernels must have k(x, x) = 1, and {kernel} does not: use Normalized({kernel})"
+                f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
             )
 
 

@@ -1,4 +1,4 @@
-"""The compiled mixture of Mnemotron's experts: a hedge that forgets."""
+"""The compiled mixture of the experts of Mnemotron: Hedge with forgetting."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from river_budget._compile import compiled
 
 __all__ = ["LINK", "dot", "forecast", "update_hedge"]
 
-# Variance of the noise between f and the label's probability: p = Phi(m / sqrt(LINK)).
+# Variance of the probit link from a margin to a probability: p = Phi(m / sqrt(LINK)).
 LINK = 0.3
 
-# How slowly the hedge forgets: log weights shrink by this on every round.
+# Forgetting factor of the mixture: log weights are multiplied by this in every round.
 RHO = 0.995
 
-# The hedge takes a probability p as FLOOR + (1 - 2 FLOOR) p, so that no expert is ever lost.
+# Probabilities p are taken as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
 FLOOR = 0.02
 
 
 @compiled()
 def dot(a, b, n):
-    """Return <a, b>, in four sums that do not wait for each other."""
+    """Return <a, b>, in four independent sums that the processor can overlap."""
     s, t, u, v = 0.0, 0.0, 0.0, 0.0
     for i in range(0, n - 3, 4):
         s += a[i] * b[i]
@@ -34,7 +34,7 @@ def dot(a, b, n):
 
 @compiled()
 def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilities, weights):
-    """Return f(x), and fill the expert outputs.
+    """Return f(x), and compute the expert outputs.
 
     Parameters
     ----------
@@ -45,13 +45,13 @@ def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilit
     means
         Mean coefficients of each expert (experts, budget + 1).
     scales
-        Common factor of each expert's covariance; its root is that of the means (experts,).
+        Common factor of each covariance; its square root is that of the means (experts,).
     log_weights
-        Logarithms of the hedge's weights (experts,).
+        Unnormalized log weights of the mixture (experts,).
     n
         Number of support vectors.
     margins, probabilities, weights
-        Output (experts,): m, P(positive), and the hedge's weights.
+        Output (experts,): margin, probability of the positive class, and weight of each expert.
 
     """
     largest = log_weights.max()
@@ -70,7 +70,7 @@ def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilit
 
 @compiled()
 def update_hedge(y, probabilities, log_weights):
-    """Update the log weights of the hedge by the label's probability under each expert."""
+    """Update the log weights by the probability of the label under each expert."""
     for e in range(len(log_weights)):
         p = probabilities[e] if y > 0 else 1.0 - probabilities[e]
         log_weights[e] = RHO * log_weights[e] + math.log(FLOOR + (1.0 - 2.0 * FLOOR) * p)

@@ -1,1 +1,28 @@
-"""The kernel perceptrons, one file an algorithm."""
+"""The kernel perceptrons, one algorithm per file.
+
+All of them predict with a kernel expansion and update it on mistakes (`base.Perceptron`). They
+differ in how they bound the support set:
+
+- No budget: `KernelPerceptron` adds every mistake, `KernelPAClassifier` every example with a margin
+  below 1. They are the unbounded baselines.
+- Stop: `Stoptron` no longer updates once the budget is full.
+- Removal: `RemoveOldestPerceptron`, `RandomizedBudgetPerceptron` and `FixedBudgetPerceptron`
+  replace the oldest support vector, a random one, and the one with the largest margin without
+  itself.
+- Removal with shrinking: `Forgetron` shrinks all coefficients before it removes the oldest support
+  vector, which bounds the damage of the removal.
+- Projected gradient descent in a ball: `SimplifiedForgetron` and
+  `ModifiedRandomizedBudgetPerceptron` decay the hypothesis, exactly or on average, and project it
+  onto a ball (`_ball`).
+- Validated removal: `TighterPerceptron` and `TightestPerceptron` remove the support vector without
+  which the loss on a validation set is smallest (`_validation`).
+- Projection: `Projectron` and `ProjectronPlusPlus` project examples onto the span of the support
+  vectors instead of adding them.
+
+A new algorithm is a subclass of `Perceptron`, `BudgetPerceptron` or `GrowingPerceptron` in a file
+of its own, which implements `_update`, or `_update_full` for a `BudgetPerceptron`. Export it in
+`river_budget/__init__.py` and add one row to `river_budget/catalog.py`, from which tests,
+benchmarks and the command line read it. A plain reference implementation of the same name in
+`tests/plain.py` and a trace computed by hand pin it to its paper.
+
+"""

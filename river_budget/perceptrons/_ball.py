@@ -1,4 +1,4 @@
-"""Online gradient descent in a ball, as the unified analysis of budget perceptrons sees it."""
+"""Projected gradient descent in a ball, the template of Sutskever's unified analysis."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ __all__ = ["BallPerceptron"]
 
 
 class BallPerceptron(Perceptron):
-    """A perceptron whose hypothesis stays in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
+    """A perceptron with its hypothesis in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
 
-    An algorithm is one subclass that sets the ball's radius, and says in `_update` which term goes
-    and how much the rest decays. The norm of w is kept up to date, so that the projection pi_C costs
-    no kernel row.
+    A subclass sets the radius of the ball C, and chooses in `_update` the term to remove and the
+    decay of the others. The norm of w is updated incrementally, so the projection pi_C onto the
+    ball needs no kernel row.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
     learning_rate
-        Coefficient eta of a newcomer.
+        Coefficient eta of a new support vector, positive.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     """
 
@@ -48,7 +48,7 @@ class BallPerceptron(Perceptron):
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, as it is kept up to date."""
+        """Norm of f in the kernel's Hilbert space, updated incrementally."""
         return math.sqrt(max(0.0, self._square))
 
     def numerical_errors(self) -> dict[str, float]:
@@ -62,16 +62,16 @@ class BallPerceptron(Perceptron):
         self._square = number(state["squared_norm"])
 
     def _descend(self, query: Query, y: float, removed: int | None, decay: float = 1.0) -> None:
-        """Make one step with an example.
+        """Make one gradient step on a misclassified example.
 
         Parameters
         ----------
         query, y
             As in `_update`.
         removed
-            The slot whose term is removed, or None.
+            The slot of the support vector to remove, or None.
         decay
-            Factor of the terms that stay.
+            Factor of the other coefficients.
 
         """
         hypothesis, eta, f = self._hypothesis, self.learning_rate, query.answer

@@ -1,4 +1,4 @@
-"""The compiled losses of removals: plain arrays in, plain arrays out."""
+"""Compiled losses of removals, on plain arrays."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 from river_budget._compile import compiled
 
-__all__ = ["only_largest", "removal_errors", "removal_losses"]
+__all__ = ["removal_errors", "removal_losses", "unique_largest"]
 
 
 @compiled()
 def removal_errors(table, values, signs, alphas):
-    """Return the 0-1 loss on validation examples without each vector (vectors,); f = 0 is an error.
+    """Return the 0-1 loss on validation examples after each removal (vectors,); f = 0 is an error.
 
     Parameters
     ----------
     table
-        Kernel value of each example and each vector (examples, vectors or more).
+        Kernel value of each example with each vector (examples, at least vectors).
     values, signs
-        f and the label at each example (examples,).
+        f and the sign of the label at each example (examples,).
     alphas
         Coefficients of the vectors (vectors,).
 
@@ -33,7 +33,7 @@ def removal_errors(table, values, signs, alphas):
 
 @compiled()
 def removal_losses(table, values, weights, alphas):
-    """Return the expected hinge loss without each vector (vectors,).
+    """Return the expected hinge loss after each removal (vectors,).
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ def removal_losses(table, values, weights, alphas):
 
 
 @compiled()
-def only_largest(kernel_values):
-    """Return the index of the largest value, or -1 if several tie or none is above 0.
+def unique_largest(kernel_values):
+    """Return the index of the largest value, or -1 if it is not unique or not positive.
 
-    Kernel values of vectors that are far away underflow to 0 and do not tell which one is nearest.
+    The kernel values of distant vectors underflow to 0 and cannot rank them by distance.
 
     """
     index, largest = -1, 0.0

@@ -1,9 +1,8 @@
-"""Validation sets: what a hypothesis would do to known examples without one of its vectors.
+"""Validation sets: labelled examples on which the removal of each support vector is evaluated.
 
-A validation set keeps the kernel values of its examples with every support vector, and f on its
-examples, so that all removals are evaluated without a single call of the kernel. Its table has a row
-for each example and a column for each slot of the support set; an incoming example has the column
-after the last slot.
+A validation set caches f on its examples and their kernel values with every support vector, so all
+removals are evaluated without calling the kernel. Its table has a row for each example and a column
+for each slot of the support set. The column after the last slot belongs to an incoming example.
 
 """
 
@@ -15,7 +14,7 @@ import sys
 
 import numpy as np
 
-from river_budget._arrays import Floats, lengthened
+from river_budget._arrays import Floats, padded
 from river_budget._state import (
     State,
     count,
@@ -28,11 +27,11 @@ from river_budget.kernels import Features, Kernel
 from river_budget.perceptrons import _compiled
 from river_budget.support import Expansion, Query, VectorStore, vector_store
 
-__all__ = ["Everything", "Reservoir", "SupportVectors", "ValidationSet"]
+__all__ = ["AllExamples", "Reservoir", "SupportVectors", "ValidationSet"]
 
 
 class ValidationSet(abc.ABC):
-    """Examples with known labels, and f and kernel rows on them.
+    """Labelled examples with their kernel rows and values of f.
 
     Attributes
     ----------
@@ -65,7 +64,7 @@ class ValidationSet(abc.ABC):
         return self._table.nbytes + self._values.nbytes + self._signs.nbytes
 
     def removal_errors(self, alphas: Floats) -> Floats:
-        """Return the errors that would be made without each of the vectors (vectors,).
+        """Return the number of errors after the removal of each vector (vectors,).
 
         Parameters
         ----------
@@ -76,27 +75,27 @@ class ValidationSet(abc.ABC):
         return _compiled.removal_errors(self.table, self.values, self._signs, alphas)
 
     def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
-        """Take notice of an example that was classified correctly."""
+        """Handle an example that was classified correctly."""
 
     @abc.abstractmethod
     def on_add(self, store: VectorStore, query: Query, y: float) -> None:
-        """Give an example that is added to the support set its column."""
+        """Add the column of an example that joins the support set, and its term to f."""
 
     def on_remove(self, slot: int, alphas: Floats) -> None:
-        """Subtract a vector's term from f; the incoming example gets its column, if it stays."""
+        """Subtract a vector's term from f, and move the incoming example to its column."""
         incoming = len(alphas) - 1
         self._values[: self.n] -= alphas[slot] * self.table[:, slot]
         self._table[: self.n, slot] = self.table[:, incoming]
 
     def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
-        """Take notice of an example that is no support vector any more."""
+        """Handle an example that was removed from the support set."""
 
     @abc.abstractmethod
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
-        """Return the largest error of what is kept; see `Machine.numerical_errors`."""
+        """Return the largest errors of the cached values; see `Machine.numerical_errors`."""
 
     def state(self) -> State:
-        """Return the table, f and the labels of the examples."""
+        """Return the table, the values of f and the signs of the labels."""
         return {
             "table": self.table.copy(),
             "values": self.values.copy(),
@@ -104,9 +103,9 @@ class ValidationSet(abc.ABC):
         }
 
     def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
-        """Fill an empty validation set with what `state` returned beside so many vectors."""
+        """Restore an empty validation set from its state, given the number of support vectors."""
         table = floats(state["table"], (None, None))
-        require(table.shape[1] >= n_support, "a validation table lacks columns")
+        require(table.shape[1] >= n_support, "the validation table has too few columns")
         self.n = len(table)
         self._table = table
         self._values = floats(state["values"], (self.n,))
@@ -120,24 +119,24 @@ class ValidationSet(abc.ABC):
         }
 
     def _add_column(self, slot: int, column: Floats, alpha: float) -> None:
-        self._make_room(self.n, slot + 1)
+        self._reserve(self.n, slot + 1)
         self._table[: self.n, slot] = column
         self._values[: self.n] += alpha * column
 
-    def _put(self, index: int, row: Floats, value: float, sign: float) -> None:
-        self._make_room(index + 1, len(row))
+    def _set_example(self, index: int, row: Floats, value: float, sign: float) -> None:
+        self._reserve(index + 1, len(row))
         self._table[index, : len(row)] = row
         self._values[index] = value
         self._signs[index] = sign
         self.n = max(self.n, index + 1)
 
-    def _make_room(self, n_rows: int, n_columns: int) -> None:
+    def _reserve(self, n_rows: int, n_columns: int) -> None:
         rows, columns = self._table.shape
         if n_rows > rows:
             rows = max(n_rows, 2 * rows)
-            self._values = lengthened(self._values, rows)
-            self._signs = lengthened(self._signs, rows)
-            self._table = lengthened(self._table, rows)
+            self._values = padded(self._values, rows)
+            self._signs = padded(self._signs, rows)
+            self._table = padded(self._table, rows)
         if n_columns > columns:
             wider = np.zeros((rows, max(n_columns, 2 * columns)))
             wider[:, :columns] = self._table
@@ -152,7 +151,7 @@ class SupportVectors(ValidationSet):
     def on_add(self, store: VectorStore, query: Query, y: float) -> None:
         row, k = query.row, store.self_value(query)
         self._add_column(store.n, row, y)
-        self._put(store.n, np.append(row, k), query.answer + y * k, y)
+        self._set_example(store.n, np.append(row, k), query.answer + y * k, y)
 
     def on_remove(self, slot: int, alphas: Floats) -> None:
         incoming = len(alphas) - 1
@@ -166,11 +165,11 @@ class SupportVectors(ValidationSet):
 
     def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
         super().restore(state, n_support, kernel)
-        require(self.n == n_support, "a Gram matrix has another size")
+        require(self.n == n_support, "the Gram matrix has the wrong size")
 
 
-class _Stored(ValidationSet):
-    """Examples of its own, kept beside the support set."""
+class _StoredExamples(ValidationSet):
+    """A validation set with a store of its own examples."""
 
     __slots__ = ("_store",)
 
@@ -194,7 +193,7 @@ class _Stored(ValidationSet):
 
     @property
     def examples(self) -> list[Features]:
-        """The examples, by their index in the table."""
+        """The examples, in the order of the rows of the table."""
         return [] if self._store is None else [self._store.vector(i) for i in range(self.n)]
 
     @property
@@ -210,22 +209,22 @@ class _Stored(ValidationSet):
         if state["store"] is not None:
             self._store = vector_store(kernel)
             self._store.restore(state["store"])
-        require(self.n == len(self.examples), "a validation set lacks examples")
+        require(self.n == len(self.examples), "the validation set has the wrong number of examples")
 
     def _append(self, kernel: Kernel, x: Features, row: Floats, value: float, y: float) -> None:
         if self._store is None:
             self._store = vector_store(kernel)
         self._store.add(self._store.entry(x))
-        self._put(self.n, row, value, y)
+        self._set_example(self.n, row, value, y)
 
 
-class Reservoir(_Stored):
-    """A uniform sample of the examples that were seen and are not support vectors.
+class Reservoir(_StoredExamples):
+    """A uniform random sample of the examples seen so far that are not support vectors.
 
     Parameters
     ----------
     size
-        Number of examples.
+        Maximum number of examples.
     seed
         Random number generator seed for reproducibility.
 
@@ -246,12 +245,12 @@ class Reservoir(_Stored):
     def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
         index = self._draw()
         if index < self._size:
-            self._keep(index, store.kernel, store.features(query), query, y)
+            self._store_at(index, store.kernel, store.features(query), query, y)
 
     def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
         index = self._draw()
         if index < self._size:
-            self._keep(index, hypothesis.store.kernel, x, hypothesis.query(x), y)
+            self._store_at(index, hypothesis.store.kernel, x, hypothesis.query(x), y)
 
     def state(self) -> State:
         return {
@@ -264,23 +263,23 @@ class Reservoir(_Stored):
         super().restore(state, n_support, kernel)
         self._n_offered = count(state["n_offered"])
         restore_random(self._rng, state["rng"])
-        require(self.n == min(self._size, self._n_offered), "a reservoir is not full")
+        require(self.n == min(self._size, self._n_offered), "the reservoir has the wrong size")
 
     def _draw(self) -> int:
-        """Return where the next example goes, by Vitter's algorithm R."""
+        """Return the index for the next example, by algorithm R; at least `size` to discard it."""
         self._n_offered += 1
         return self._n_offered - 1 if self.n < self._size else self._rng.randrange(self._n_offered)
 
-    def _keep(self, index: int, kernel: Kernel, x: Features, query: Query, y: float) -> None:
+    def _store_at(self, index: int, kernel: Kernel, x: Features, query: Query, y: float) -> None:
         if self._store is None or index == self.n:
             self._append(kernel, x, query.row, query.answer, y)
         else:
             self._store.replace(index, self._store.entry(x))
-            self._put(index, query.row, query.answer, y)
+            self._set_example(index, query.row, query.answer, y)
 
 
-class Everything(_Stored):
-    """All examples ever seen, this round's included. It grows without end."""
+class AllExamples(_StoredExamples):
+    """All examples seen so far, the current one included. Its size is unbounded."""
 
     __slots__ = ()
 

@@ -14,19 +14,20 @@ __all__ = ["FixedBudgetPerceptron"]
 class FixedBudgetPerceptron(BudgetPerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
-    Once the budget is full, a mistake is added, and then the support vector goes that would be
-    classified with the largest margin without itself: the one that is needed least. It does well
-    where labels are clean. Where they are noisy it keeps the noise, and the newcomer itself may be
-    the one that goes.
+    Once the budget is full, a misclassified example is added, and the support vector with the
+    largest margin `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the
+    incoming example. This works well with clean labels; with noisy labels, the mislabelled examples
+    are kept.
 
-    The margins of the support vectors are kept up to date, so that a mistake costs two kernel rows.
+    The margins of the support vectors are updated incrementally, so a mistake costs two kernel
+    rows.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
 
     Examples
     --------
@@ -47,8 +48,8 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Crammer, K., Kandola, J. and Singer, Y., 2004. Online classification on a budget. NIPS 16.](https://papers.nips.cc/paper/2385-online-classification-on-a-budget)
-    [^2]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, section II.A.1.](https://doi.org/10.1109/IJCNN.2009.5178870)
+    [^1]: [Crammer, Kandola & Singer 2004](https://papers.nips.cc/paper/2385-online-classification-on-a-budget)
+    [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.1
 
     """
 
@@ -70,8 +71,8 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         }
 
     def state(self) -> State:
-        kept = {"values": self._values.copy(), "self_values": self._self_values.copy()}
-        return {**super().state(), **kept}
+        cached = {"values": self._values.copy(), "self_values": self._self_values.copy()}
+        return {**super().state(), **cached}
 
     def restore(self, state: State) -> None:
         super().restore(state)
@@ -96,7 +97,7 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         self._hypothesis.replace(r, query, y)
 
     def _values_with(self, query: Query, y: float) -> tuple[Floats, Floats]:
-        """Return the kept values after an example was added, its own at the end."""
+        """Return f and k(s, s) at each vector after an example is added, its own values last."""
         k = self._store.self_value(query)
         values = np.append(self._values + y * query.row, query.answer + y * k)
         return values, np.append(self._self_values, k)

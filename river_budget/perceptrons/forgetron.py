@@ -15,20 +15,21 @@ __all__ = ["Forgetron"]
 class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 
-    Once the budget is full, every mistake shrinks the whole hypothesis and gives up its oldest
-    support vector, whose weight has become small by then. Each time the hypothesis shrinks as little
-    as the mistake bound allows.
+    Once the budget is full, every mistake shrinks all coefficients and removes the oldest support
+    vector, whose coefficient is small by then. The shrink factor is the largest one that the
+    mistake bound allows.
 
-    With a budget `B` of at least 83, `k(x, x) <= 1` and any hypothesis `g` with a norm of at most
-    `sqrt((B + 1) / ln(B + 1)) / 4` and a cumulative hinge loss of `L(g)`, it makes at most
-    `2 ||g||^2 + 4 L(g)` mistakes (Theorem 2). It runs with smaller budgets, without that bound.
+    With a budget `B >= 83` and `k(x, x) <= 1`, it makes at most `2 ||g||^2 + 4 L(g)` mistakes
+    against any comparator `g` with cumulative hinge loss `L(g)` and
+    `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, but have no
+    mistake bound.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
 
     Examples
     --------
@@ -49,36 +50,36 @@ class Forgetron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18, Figure 1.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+    [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), Figure 1
 
     """
 
     def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
         super().__init__(kernel, budget)
-        # 15/32 M - Q, which stays small and so stays exact where M and Q grow without end.
+        # 15/32 M - Q. It stays small, hence accurate, while M and Q grow without bound.
         self._slack = 0.0
         self._last_shrink_factor = 1.0
         self._shrinking_loss = 0.0
 
     @property
     def last_shrink_factor(self) -> float:
-        """The last factor phi by which the hypothesis was shrunk; 1 before the first time."""
+        """The last shrink factor phi; 1 before the first removal."""
         return self._last_shrink_factor
 
     @property
     def removal_damage(self) -> float:
-        """Q, by which all removals have raised the mistake bound, at most 15/32 M."""
+        """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
         return 15 / 32 * self._n_mistakes - self._slack
 
     @property
     def shrinking_loss(self) -> float:
-        """The sum of (1 - phi) / (1 + phi), by which all shrinking has raised the mistake bound."""
+        """The sum of (1 - phi) / (1 + phi) over all removals, the cost of shrinking in the bound."""
         return self._shrinking_loss
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
     ) -> tuple[Guarantee, ...]:
-        """Return Theorem 2, and Lemma 1 for the rounds so far; see `KernelPerceptron.guarantees`."""
+        """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
         theorem = bounds.forgetron(norm, loss, self.budget)
         return bounded_norm(self._largest_self_value, *fixed_comparator(path_length, theorem, run))
@@ -119,15 +120,15 @@ class Forgetron(BudgetPerceptron):
 
 
 def _psi(sigma: float, phi: float, mu: float) -> float:
-    """Return the damage of removing a vector of weight sigma and margin mu after shrinking."""
+    """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
     return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
 
 
 def _largest_phi(sigma: float, mu: float, slack: float) -> float:
     """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
 
-    psi is a quadratic a phi^2 + b phi with b > 0. Where phi = 1 is too much, it passes the slack
-    once on the way from 0 to 1, at the smaller positive root, however it opens.
+    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
+    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
 
     """
     if _psi(sigma, 1.0, mu) <= slack:

@@ -12,26 +12,28 @@ __all__ = ["KernelPAClassifier"]
 
 
 class KernelPAClassifier(GrowingPerceptron):
-    """Passive-aggressive learning with a kernel, without a budget.
+    """The kernel passive-aggressive classifier, without a budget.
 
-    Every example with a margin below 1 becomes a support vector, with the smallest coefficient that
-    gives it a margin of 1, or as near to that as `C` lets it. It has the fewest mistakes of the
-    perceptron's family and the most support vectors: the yardstick for what Projectron++ can reach.
+    Every example with a margin below 1 becomes a support vector. Its coefficient is the smallest
+    one that gives it a margin of 1, subject to the limit that `C` sets. It makes the fewest
+    mistakes of the perceptrons and stores the most support vectors: the unbounded baseline for
+    Projectron++.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     C
-        Aggressiveness of the modes 1 and 2, positive.
+        Aggressiveness in modes 1 and 2, positive.
     mode
-        0 for PA: no limit. 1 for PA-I: coefficients of at most `C`. 2 for PA-II: coefficients are
-        damped by `1 / (2 C)`. The same as in River's `linear_model.PAClassifier`.
+        0 for PA, with coefficients `loss / k(x, x)`. 1 for PA-I, which limits them to `C`. 2 for
+        PA-II, with coefficients `loss / (k(x, x) + 1 / (2 C))`. As in River's
+        `linear_model.PAClassifier`.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -52,7 +54,7 @@ class KernelPAClassifier(GrowingPerceptron):
 
     References
     ----------
-    [^1]: [Crammer, K., Dekel, O., Keshet, J., Shalev-Shwartz, S. and Singer, Y., 2006. Online passive-aggressive algorithms. Journal of Machine Learning Research, 7, pp.551-585.](https://jmlr.csail.mit.edu/papers/v7/crammer06a.html)
+    [^1]: [Crammer et al. 2006](https://jmlr.csail.mit.edu/papers/v7/crammer06a.html)
 
     """
 
@@ -68,7 +70,7 @@ class KernelPAClassifier(GrowingPerceptron):
 
     def _update(self, query: Query, y: float) -> None:
         loss, square = 1 - y * query.answer, self._store.self_value(query)
-        # A vector with a norm of almost 0 would take a coefficient that overflows.
+        # The coefficient of a vector with a norm close to 0 would overflow.
         step = self._step(loss, square) if square > 0 else math.inf
         if 0 < step <= LARGEST:
             self._add(query, y * step)

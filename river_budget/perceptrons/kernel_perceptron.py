@@ -11,12 +11,12 @@ __all__ = ["KernelPerceptron"]
 class KernelPerceptron(GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
-    Every mistake becomes a support vector with its label's sign as its coefficient. The support set
-    grows for as long as mistakes are made: this is the yardstick for the algorithms on a budget,
-    not an algorithm for a stream without end.
+    Every misclassified example becomes a support vector, with the sign of its label as coefficient.
+    The support set grows with every mistake. This is the unbounded baseline for the algorithms on a
+    budget, not an algorithm for endless streams.
 
-    Where `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any hypothesis `g`
-    with a cumulative hinge loss of `L(g)` (Theorem 1 of [^2]).
+    With `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any comparator `g`
+    with cumulative hinge loss `L(g)` (Theorem 1 of [^2]).
 
     Parameters
     ----------
@@ -45,26 +45,26 @@ class KernelPerceptron(GrowingPerceptron):
 
     References
     ----------
-    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, Algorithm 1.](https://doi.org/10.1145/1390156.1390247)
-    [^2]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+    [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 1
+    [^2]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
 
     """
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
     ) -> tuple[Guarantee, ...]:
-        """Return what the theorems about this model promise against a comparator.
+        """Return the mistake bounds of this model against a comparator.
 
-        They assume that `k(x, x) <= 1`, which is checked on every example that changed the model.
+        They assume `k(x, x) <= 1`, which is checked on every example that updated the model.
 
         Parameters
         ----------
         norm
-            Norm of the comparator, the largest one if it moves.
+            Norm of the comparator; its largest norm if it moves.
         loss
-            Its cumulative hinge loss.
+            Cumulative hinge loss of the comparator.
         path_length
-            How far it moves, the sum of `||g_t - g_(t-1)||`.
+            Path length of the comparator, the sum of `||g_t - g_(t-1)||`; 0 if it is fixed.
 
         Raises
         ------

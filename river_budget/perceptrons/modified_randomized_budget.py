@@ -14,27 +14,26 @@ __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 
 
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
-    """The modified randomized budget perceptron of the unified analysis.
+    """The modified randomized budget perceptron of Sutskever's unified analysis.
 
-    Every mistake draws one of `budget` places. If a support vector is there it goes, even while the
-    budget is not full: on average that is a weight decay. Then the hypothesis is projected onto a
-    ball.
+    Every mistake draws one of `budget` slots at random, and removes its support vector if it holds
+    one, even before the budget is full. In expectation this is a weight decay. The hypothesis is
+    then projected onto a ball.
 
-    With a budget `B`, `k(x, x) <= 1` and any hypotheses `g_1, g_2, ...` with norms of at most
-    `sqrt(B) / 8`, a shift `S = sum ||g_t - g_(t-1)||` and a cumulative hinge loss of `L(g)`, it makes
-    at most `4/3 (L(g) + B / 2 + 6 S sqrt(B))` mistakes on average over the draws (Theorem 1, for the
-    default learning rate). The norms that small budgets compete with are so small that the theorem
-    says little: a hypothesis that is right on every example by a margin of 1 has a norm of at least
-    1, which takes a budget of 64.
+    With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
+    `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative
+    hinge loss `L(g)`, path length `S = sum ||g_t - g_(t-1)||` and norms of at most `sqrt(B) / 8`
+    (Theorem 1). Small budgets `B` admit only small norms: a comparator with a margin of 1 on every
+    example has a norm of at least 1, which requires a budget of 64.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors. The ball, of radius `sqrt(budget) / 8`, follows from it.
+        Maximum number of support vectors. The ball has the radius `sqrt(budget) / 8`.
     learning_rate
-        Coefficient of a newcomer.
+        Coefficient of a new support vector, positive.
     seed
         Random number generator seed for reproducibility.
 
@@ -57,7 +56,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
 
     References
     ----------
-    [^1]: [Sutskever, I., 2009. A simpler unified analysis of budget Perceptrons. ICML 2009, Algorithm 1.](https://doi.org/10.1145/1553374.1553501)
+    [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
 
     """
 
@@ -78,7 +77,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     ) -> tuple[Guarantee, ...]:
         """Return Theorem 1 of the unified analysis; see `KernelPerceptron.guarantees`.
 
-        It bounds the mean over the draws.
+        It bounds the expected number of mistakes over the random draws.
 
         """
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)

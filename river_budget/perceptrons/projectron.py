@@ -16,25 +16,24 @@ from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
 
 __all__ = ["Projectron"]
 
-# An example whose squared distance from the span of the support set is at most this share of its
-# squared norm is within the span as far as doubles can tell.
+# An example is numerically in the span of the support vectors if its squared distance from the span
+# is at most this fraction of its squared norm.
 IN_SPAN = 1e-12
 
 DEFAULT_ETA = 0.1
 
 
 class Projection(NamedTuple):
-    """An example beside the span of the support vectors.
+    """The projection of an example onto the span of the support vectors.
 
     Attributes
     ----------
     z
-        The coordinates of its projection P k, in the basis of the factor (n_support,).
+        The coordinates of the projection P k, in the basis of the Gram factor (n_support,).
     projected
-        ||P k||^2.
+        The squared norm ||P k||^2.
     delta
-        The distance ||delta|| from the span (Eq. 9); 0 where the example lies in the span as far as
-        doubles can tell.
+        The distance ||delta|| from the span (Eq. 9); 0 if the example is numerically in the span.
 
     """
 
@@ -46,35 +45,34 @@ class Projection(NamedTuple):
 class Projectron(GrowingPerceptron):
     """The Projectron.
 
-    A mistake is projected onto the span of the support vectors where that changes it little, by at
-    most the threshold `eta`, and becomes a support vector elsewhere. The support set stays finite on
-    any stream from a bounded set, but how large it becomes depends on the problem: only `budget`
-    says so in advance.
+    A misclassified example within distance `eta` of the span of the support vectors is projected
+    onto the span; any other one becomes a support vector. The support set stays finite on any
+    bounded domain, but its size depends on the problem; `budget` limits it in advance.
 
-    Where `k(x, x) <= 1`, a fixed `eta` and any hypothesis `g` with a cumulative hinge loss of `L(g)`
-    and `eta ||g|| < 1/2` give at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` mistakes (Theorem 2).
-    With `norm_bound=U` the threshold is set on every round so that it makes at most
-    `2 ||g||^2 + 4 L(g)` mistakes against any `g` with a norm of at most `U` (Corollary 1). A `budget`
-    that projects what these would have added loses the bound.
+    Let `k(x, x) <= 1`, and let `g` be any comparator with cumulative hinge loss `L(g)`. With a
+    fixed `eta` and `eta ||g|| < 1/2`, it makes at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)`
+    mistakes (Theorem 2). With `norm_bound=U` the threshold adapts in every round (Eq. 13), and it
+    makes at most `2 ||g||^2 + 4 L(g)` mistakes if `||g|| <= U` (Corollary 1). Neither bound holds
+    once `budget` is reached.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     eta
-        Threshold of the distance (not of its square), at least 0; 0.1 if `norm_bound` is not given
-        either. With 0 only what lies in the span is projected, and the hypothesis is the
-        perceptron's.
+        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
+        is not given. With 0, only examples in the span are projected, and the hypothesis is that of
+        the kernel perceptron.
     norm_bound
-        Largest norm U of the hypotheses to compete with, instead of `eta`.
-        `bounds.forgetron_norm` gives that of a Forgetron.
+        Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a
+        Forgetron.
     budget
-        Largest number of support vectors. Once they are there, every mistake is projected.
+        Maximum number of support vectors. Once it is reached, every mistake is projected.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or both `eta` and `norm_bound` are given.
+        If a parameter is out of range, or both `eta` and `norm_bound` are given.
 
     Examples
     --------
@@ -98,7 +96,7 @@ class Projectron(GrowingPerceptron):
 
     References
     ----------
-    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, Algorithm 2.](https://doi.org/10.1145/1390156.1390247)
+    [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 2
 
     """
 
@@ -170,7 +168,7 @@ class Projectron(GrowingPerceptron):
             self._is_full = self._store.n == self.budget
 
     def _is_projected(self, margin: float, projected: float, delta: float) -> bool:
-        """Tell whether a mistake outside the span is projected; the first one never is."""
+        """Return whether a mistake outside the span is projected; the first one never is."""
         if self._is_full or not self._store.n:
             return self._is_full
         return delta <= self._largest_distance(margin, projected)
@@ -183,7 +181,7 @@ class Projectron(GrowingPerceptron):
         return Projection(z, projected, math.sqrt(square) if square > IN_SPAN * norm else 0.0)
 
     def _largest_distance(self, margin: float, projected: float) -> float:
-        """Return the threshold: `eta`, or that of Eq. 13 on this round."""
+        """Return the threshold on the distance: `eta`, or that of Eq. 13 for this round."""
         if self.norm_bound is not None:
             return (2 * (1 - margin) - projected - 0.5) / (2 * self.norm_bound)
         return self._fixed_eta

@@ -15,37 +15,36 @@ __all__ = ["ProjectronPlusPlus"]
 class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
-    A Projectron that learns from low confidence too: an example that is classified correctly, but
-    with a margin below 1, is projected with a weight `tau` where that improves the mistake bound. It
-    never becomes a support vector, so this costs no memory.
+    A Projectron that also updates on margin errors: an example that is classified correctly, but
+    with a margin below 1, is projected with the weight `tau` if this improves the mistake bound. It
+    never becomes a support vector, so this takes no memory.
 
-    With `norm_bound=U`, a margin error updates where `beta >= 0`, with
-    `beta = tau (2 loss - tau ||P k||^2 - 2 U ||delta||)` and `tau = min(loss / ||P k||^2, 1)` (Eq. 16
-    and 17), and the bound `2 ||g||^2 + 4 L(g)` falls by twice the sum of all `beta` (Eq. 15). The
-    paper's own tables seem to come from a margin test in which `tau` does not multiply the last term.
-    That variant has slightly more mistakes and support vectors on the paper's Adult9; the one that is
-    printed in the paper, and proven, is the one here.
-
-    With a fixed `eta`, a margin error updates where `loss > ||delta|| / eta`, with
-    `tau = min(loss / ||P k||^2, 2 (loss - ||delta|| / eta) / ||P k||^2, 1)`.
+    With `norm_bound=U`, a margin error updates if `beta >= 0`, where
+    `beta = tau (2 loss - tau ||P k||^2 - 2 U ||delta||)` and `tau = min(loss / ||P k||^2, 1)` (Eq.
+    16 and 17). The bound is `2 ||g||^2 + 4 L(g) - 2 sum beta` (Eq. 15). With a fixed `eta`, a
+    margin error updates if `loss > ||delta|| / eta`, with
+    `tau = min(loss / ||P k||^2, 2 (loss - ||delta|| / eta) / ||P k||^2, 1)`. The tables of the
+    paper seem to use a test in which `tau` does not multiply `2 U ||delta||`, which gives slightly
+    more mistakes and support vectors on Adult9; this class implements the test that the paper
+    proves.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     eta
-        Threshold of the distance (not of its square), at least 0; 0.1 if `norm_bound` is not given
-        either.
+        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
+        is not given.
     norm_bound
-        Largest norm U of the hypotheses to compete with, instead of `eta`.
-        `bounds.forgetron_norm` gives that of a Forgetron.
+        Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a
+        Forgetron.
     budget
-        Largest number of support vectors. Once they are there, every mistake is projected.
+        Maximum number of support vectors. Once it is reached, every mistake is projected.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or both `eta` and `norm_bound` are given.
+        If a parameter is out of range, or both `eta` and `norm_bound` are given.
 
     Examples
     --------
@@ -69,7 +68,7 @@ class ProjectronPlusPlus(Projectron):
 
     References
     ----------
-    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, section 4.1.](https://doi.org/10.1145/1390156.1390247)
+    [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 4.1
 
     """
 
@@ -87,10 +86,10 @@ class ProjectronPlusPlus(Projectron):
 
     @property
     def bound_improvement(self) -> float:
-        """The sum of all beta, by which margin errors have improved the mistake bound.
+        """The sum of all beta, the improvement of the mistake bound by margin errors.
 
-        With a fixed `eta` these are what is certain of each, against any hypothesis with a norm of
-        at most `1 / eta`: `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`.
+        With a fixed `eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower
+        bound on the improvement against any comparator with a norm of at most `1 / eta`.
 
         """
         return self._bound_improvement
@@ -103,10 +102,10 @@ class ProjectronPlusPlus(Projectron):
         self._bound_improvement = finite(state["bound_improvement"], 0.0, math.inf)
 
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
-        gained = self.bound_improvement
+        improvement = self.bound_improvement
         if self.norm_bound is not None:
-            return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, gained),)
-        return (bounds.projectron(norm, loss, self._fixed_eta, gained),)
+            return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)
+        return (bounds.projectron(norm, loss, self._fixed_eta, improvement),)
 
     def _update(self, query: Query, y: float) -> None:
         margin = y * query.answer
@@ -120,19 +119,19 @@ class ProjectronPlusPlus(Projectron):
             self._shift(y * tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
-        """Return tau and beta, or zeros where a margin error does not update."""
+        """Return tau and beta of a margin error; zeros if it does not update."""
         if self.norm_bound is not None:
-            tau = _share(loss, projected)
+            tau = _clipped_ratio(loss, projected)
             beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * delta)
             return (tau, beta) if beta >= 0 else (0.0, 0.0)
         eta = self._fixed_eta
         excess = loss - (delta / eta if eta > 0 else math.inf if delta > 0 else 0.0)
-        tau = _share(min(loss, 2 * excess), projected)
+        tau = _clipped_ratio(min(loss, 2 * excess), projected)
         return tau, max(0.0, tau * (2 * excess - tau * projected)) if tau > 0 else 0.0
 
 
-def _share(part: float, whole: float) -> float:
-    """Return part / whole, but at least 0 and at most 1."""
-    if part >= whole:
-        return float(part > 0)
-    return max(0.0, part / whole) if whole > 0 else 0.0
+def _clipped_ratio(numerator: float, denominator: float) -> float:
+    """Return numerator / denominator, clipped to [0, 1]."""
+    if numerator >= denominator:
+        return float(numerator > 0)
+    return max(0.0, numerator / denominator) if denominator > 0 else 0.0

@@ -14,14 +14,14 @@ __all__ = ["RandomizedBudgetPerceptron"]
 class RandomizedBudgetPerceptron(BudgetPerceptron):
     """The randomized budget perceptron (RBP).
 
-    Once the budget is full, a mistake takes the place of a support vector that is drawn at random.
+    Once the budget is full, a misclassified example replaces a support vector drawn at random.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
     seed
         Random number generator seed for reproducibility.
 
@@ -44,7 +44,7 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Cesa-Bianchi, N. and Gentile, C., 2006. Tracking the best hyperplane with a simple budget Perceptron. COLT 2006.](https://doi.org/10.1007/11776420_36)
+    [^1]: [Cesa-Bianchi & Gentile 2006](https://doi.org/10.1007/11776420_36)
 
     """
 

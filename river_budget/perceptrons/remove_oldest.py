@@ -7,17 +7,17 @@ __all__ = ["RemoveOldestPerceptron"]
 
 
 class RemoveOldestPerceptron(BudgetPerceptron):
-    """The kernel perceptron on a budget that gives up its oldest support vector.
+    """The kernel perceptron that removes its oldest support vector once its budget is full.
 
-    This is the Forgetron's removal step without its shrinking step. It costs next to nothing and
-    follows a drifting stream, but no mistake bound is known for it.
+    This is the removal step of the Forgetron without the shrinking step. It is cheap and adapts to
+    drift, but no mistake bound is known.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class RemoveOldestPerceptron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18, section 3.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+    [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 3
 
     """
 

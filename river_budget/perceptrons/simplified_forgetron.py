@@ -10,27 +10,28 @@ __all__ = ["SimplifiedForgetron"]
 
 
 class SimplifiedForgetron(BallPerceptron):
-    """The simplified Forgetron of the unified analysis.
+    """The simplified Forgetron of Sutskever's unified analysis.
 
-    It is gradient descent on the regularized hinge loss, on mistakes only: every mistake decays the
-    hypothesis by one factor, and once the budget is full the support vector with the smallest
-    coefficient goes first.
+    Gradient descent on the regularized hinge loss, on mistakes only. Every mistake decays all
+    coefficients by a constant factor and adds the example. Once the budget is full, the support
+    vector with the smallest coefficient is removed first.
 
-    With a budget `B` of at least 500, `U^2 = B / (32 log_2(8 B))`, `k(x, x) <= 1` and any hypotheses
-    `g_1, g_2, ...` with norms of at most `U / 2`, a shift `S = sum ||g_t - g_(t-1)||` and a
-    cumulative hinge loss of `L(g)`, it makes fewer than `2 L(g) + 32 U^2 + 96 U S` mistakes
-    (Theorem 2, for the default learning rate). With a smaller budget it competes with norms so small
-    that this says nothing; with fewer than six vectors a round forgets all that came before it.
+    With a budget `B >= 500`, `k(x, x) <= 1` and the default learning rate, it makes fewer than
+    `2 L(g) + 32 U^2 + 96 U S` mistakes, where `U^2 = B / (32 log_2(8 B))`, against any moving
+    comparator `g_1, g_2, ...` with cumulative hinge loss `L(g)`, path length
+    `S = sum ||g_t - g_(t-1)||` and norms of at most `U / 2` (Theorem 2). Smaller budgets admit only
+    norms so small that the bound is vacuous. With a budget below six, the decay factor is 0: every
+    mistake erases all earlier ones.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors. The weight decay `1 / U^2` and the ball, of radius `U / 2`,
-        follow from it.
+        Maximum number of support vectors. It determines the weight decay `1 / U^2` and the radius
+        `U / 2` of the ball.
     learning_rate
-        Coefficient of a newcomer.
+        Coefficient of a new support vector, positive.
 
     Examples
     --------
@@ -51,7 +52,7 @@ class SimplifiedForgetron(BallPerceptron):
 
     References
     ----------
-    [^1]: [Sutskever, I., 2009. A simpler unified analysis of budget Perceptrons. ICML 2009, Algorithm 2.](https://doi.org/10.1145/1553374.1553501)
+    [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
 
     """
 
@@ -77,7 +78,7 @@ class SimplifiedForgetron(BallPerceptron):
         self._descend(query, y, removed=self._smallest(), decay=self._decay)
 
     def _smallest(self) -> int | None:
-        """Return the slot with the smallest coefficient, or None before the budget is full."""
+        """Return the slot with the smallest coefficient; None before the budget is full."""
         if self._store.n < self.budget:
             return None
         return self._store.oldest_largest(-abs(self._hypothesis.coefficients))

@@ -11,15 +11,15 @@ __all__ = ["Stoptron"]
 class Stoptron(GrowingPerceptron):
     """The kernel perceptron that stops learning once its budget is full.
 
-    It is the baseline that any other use of the same budget has to beat. What it has learned by the
-    time it stops is chance, so it varies much from one order of the stream to another.
+    It is the baseline that any other use of the same budget has to beat. It learns only the first
+    mistakes, so its accuracy varies strongly with the order of the stream.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Stoptron(GrowingPerceptron):
 
     References
     ----------
-    [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, section 5.](https://doi.org/10.1145/1390156.1390247)
+    [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5
 
     """
 

@@ -9,7 +9,7 @@ from river_budget._state import State
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import (
-    Everything,
+    AllExamples,
     Reservoir,
     SupportVectors,
     ValidationSet,
@@ -22,28 +22,28 @@ __all__ = ["TighterPerceptron"]
 class TighterPerceptron(BudgetPerceptron):
     """The Tighter Perceptron.
 
-    Once the budget is full, a mistake is added, and then the support vector goes without which a
-    validation set is classified with the fewest errors, be it the newcomer itself. Of several that
-    would do, the oldest goes.
+    Once the budget is full, a misclassified example is added, and the support vector without which
+    a validation set is classified with the fewest errors is removed. It may be the incoming
+    example. Among ties, the oldest is removed.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
     validation
-        What removals are validated on. `"support"`: the support vectors themselves (Tighter^0). A
-        whole number A: as many examples (Tighter^A), drawn evenly from all that were seen and are
-        not support vectors. `"all"`: every example ever seen (Tighter^Full). That is no algorithm on
-        a budget: its memory, and the time of a mistake, grow with the stream.
+        The validation set. `"support"`: the support vectors themselves (Tighter^0). An integer A: a
+        uniform random sample of A examples among those seen so far that are not support vectors
+        (Tighter^A). `"all"`: every example seen so far (Tighter^Full); memory and the time per
+        mistake then grow with the stream.
     seed
         Random number generator seed for reproducibility.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class TighterPerceptron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Weston, J., Bordes, A. and Bottou, L., 2005. Online (and offline) on an even tighter budget. AISTATS 2005.](https://proceedings.mlr.press/r5/weston05a.html)
-    [^2]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, section II.A.4.](https://doi.org/10.1109/IJCNN.2009.5178870)
+    [^1]: [Weston, Bordes & Bottou 2005](https://proceedings.mlr.press/r5/weston05a.html)
+    [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.4
 
     """
 
-    # A well classified example may enter the validation set.
+    # Correctly classified examples are offered to the validation set.
     _threshold = math.inf
 
     def __init__(
@@ -121,7 +121,7 @@ def _validation_set(validation: str | int, seed: int | None) -> ValidationSet:
     if validation == "support":
         return SupportVectors()
     if validation == "all":
-        return Everything()
+        return AllExamples()
     if isinstance(validation, str):
         raise ValueError(
             f"validation must be 'support', 'all' or a whole number, got {validation!r}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, lengthened
+from river_budget._arrays import Floats, padded
 from river_budget._checks import check_positive
 from river_budget._state import State, floats, require
 from river_budget.base import BudgetPerceptron
@@ -16,36 +16,38 @@ from river_budget.support import Query
 
 __all__ = ["TightestPerceptron"]
 
-# Counts of more than any stream has rounds come from kernel values far above 1, which multiply them
-# whenever a vector goes, and would overflow. From about 1e15 on, SciPy's Beta distribution is NaN.
+# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
+# Beta distribution returns NaN for parameters above about 1e15.
 LARGEST_COUNT = 1e12
 
 
 class TightestPerceptron(BudgetPerceptron):
     """The Tightest Perceptron.
 
-    Every support vector counts the labels that were seen in its neighbourhood. Once the budget is
-    full, a mistake is added, and then the support vector goes without which the expected hinge loss
-    on the support vectors is smallest, where the labels are as probable as the counts say. So noise
-    that was stored does not vote for itself, and the support vectors serve as a validation set
-    without one more example in memory. It is the most accurate of the family on a small budget.
+    Every support vector counts the labels of the examples that were nearest to it: `c+` and `c-`.
+    Once the budget is full, a misclassified example is added, and the support vector is removed
+    without which the expected hinge loss on all of them is smallest, each being positive with
+    probability `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`.
+
+    The support vectors thus double as a validation set that tolerates noisy labels and stores no
+    further example. It is the most accurate of the perceptrons on a small budget.
 
     Parameters
     ----------
     kernel
-        The kernel; `RBF()` by default. Neighbours are those in input space, by Euclidean distance;
-        a `FunctionKernel`, which knows no input space, has them by its own distance. Counts grow by
-        kernel values, and by nothing where these are negative.
+        The kernel; `RBF()` by default. The nearest support vector is the one at the smallest
+        Euclidean distance in input space, or in feature space for a `FunctionKernel`. Its counts
+        increase by the kernel value, or by 0 if that is negative.
     budget
-        Largest number of support vectors.
+        Maximum number of support vectors.
     prior
-        Both parameters of the Beta prior of a support vector's class, positive. The larger, the more
-        labels it takes to be sure.
+        Both parameters of the Beta prior of each support vector, positive. The larger they are, the
+        more labels it takes to move `w+` away from 1/2.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
 
     Examples
     --------
@@ -66,37 +68,37 @@ class TightestPerceptron(BudgetPerceptron):
 
     References
     ----------
-    [^1]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, Figure 1 and Eq. 2.](https://doi.org/10.1109/IJCNN.2009.5178870)
+    [^1]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), Figure 1 and Eq. 2
 
     """
 
-    # A well classified example is counted by its nearest support vector.
+    # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
 
     def __init__(self, kernel: Kernel | None = None, budget: int = 100, prior: float = 1.0) -> None:
         check_positive("prior", prior)
         super().__init__(kernel, budget)
         self.prior = prior
-        # Not in the middle of a stream.
+        # Import it now, not in the middle of a stream.
         _betainc()
         self._validation = SupportVectors()
-        # c+ and c- of each support vector, and the weight w+ that follows from them, by slots; a
-        # weight is NaN until it is asked for.
+        # c+ and c- of each support vector, and the weight w+ computed from them, by slots. A weight
+        # that has to be computed anew is NaN.
         self._counts: Floats = np.zeros((0, 2))
         self._weights: Floats = np.zeros(0)
-        # Whether the larger of two kernel values belongs to the smaller Euclidean distance.
+        # Whether a larger kernel value always means a smaller Euclidean distance.
         self._ranks_by_distance = isinstance(self._store.kernel, RBF | RationalQuadratic)
 
     @property
     def memory_bytes(self) -> int:
-        kept = self._validation.nbytes + self._counts.nbytes + self._weights.nbytes
-        return super().memory_bytes + kept
+        cached = self._validation.nbytes + self._counts.nbytes + self._weights.nbytes
+        return super().memory_bytes + cached
 
     def posterior_one(self, x: Features) -> float:
-        """Return the weight w+ of the support vector that is nearest to x.
+        """Return the weight w+ of the support vector nearest to x.
 
-        It is the probability that the positive class prevails there, going by the labels that were
-        seen around that support vector; 0.5 before there is one.
+        It is the posterior probability that positive labels are the majority around that support
+        vector; 0.5 if there is no support vector.
 
         Parameters
         ----------
@@ -106,7 +108,7 @@ class TightestPerceptron(BudgetPerceptron):
         Raises
         ------
         ValueError
-            If a value is not a finite number that the kernel can take.
+            If a value is not a finite number, or is too large for the kernel.
 
         """
         query = self._store.query(x, self._hypothesis)
@@ -140,8 +142,8 @@ class TightestPerceptron(BudgetPerceptron):
         self._validation.on_add(self._store, query, y)
         n = self._store.n
         if n == len(self._weights):
-            self._counts = lengthened(self._counts, max(8, 2 * n))
-            self._weights = lengthened(self._weights, max(8, 2 * n))
+            self._counts = padded(self._counts, max(8, 2 * n))
+            self._weights = padded(self._weights, max(8, 2 * n))
         self._counts[n] = own
         self._weights[n] = math.nan
         super()._update(query, y)
@@ -160,17 +162,17 @@ class TightestPerceptron(BudgetPerceptron):
             self._hypothesis.replace(r, query, y)
 
     def _nearest(self, query: Query) -> int:
-        """Return the slot of the support vector that is nearest to an example."""
-        nearest = _compiled.only_largest(query.row) if self._ranks_by_distance else -1
+        """Return the slot of the support vector nearest to an example."""
+        nearest = _compiled.unique_largest(query.row) if self._ranks_by_distance else -1
         if nearest < 0:
             nearest = self._store.oldest_largest(-self._store.distances(query))
         return nearest
 
     def _nearest_to_removed(self, r: int, query: Query) -> int:
-        """Return which of the other vectors, the incoming one after them, is nearest to one."""
+        """Return the slot nearest to slot r; `n_support` for the incoming example."""
         row = self._validation.table[r, : self._store.n + 1].copy()
         row[r] = -math.inf
-        nearest = _compiled.only_largest(row) if self._ranks_by_distance else -1
+        nearest = _compiled.unique_largest(row) if self._ranks_by_distance else -1
         if nearest < 0:
             distances = np.append(self._store.distances_of(r), self._store.distances(query)[r])
             distances[r] = math.inf
@@ -182,7 +184,7 @@ class TightestPerceptron(BudgetPerceptron):
         self._weights[slot] = math.nan
 
     def _removal_losses(self, alphas: Floats) -> Floats:
-        """Return Eq. 2, times the number of vectors, for the removal of each (n_support + 1,)."""
+        """Return Eq. 2 times the number of vectors for each removal (n_support + 1,)."""
         weights = self._weights[: len(alphas)]
         stale = np.isnan(weights)
         weights[stale] = self._posteriors(self._counts[: len(alphas)][stale])
@@ -190,18 +192,18 @@ class TightestPerceptron(BudgetPerceptron):
         return _compiled.removal_losses(validation.table, validation.values, weights, alphas)
 
     def _posteriors(self, counts: Floats) -> Floats:
-        """Return P(Beta(c+ + a, c- + a) > 1/2) for rows of counts."""
+        """Return w+ for rows of counts."""
         parameters = _bounded(counts + self.prior)
         return _betainc()(parameters[..., 1], parameters[..., 0], 0.5)
 
 
 def _betainc() -> Any:
-    """Return the regularized incomplete Beta function; SciPy's special functions import slowly."""
-    from scipy.special import betainc
+    """Return the regularized incomplete Beta function."""
+    from scipy.special import betainc  # slow to import
 
     return betainc
 
 
 def _bounded(counts: Floats) -> Floats:
-    """Return rows of counts with the same ratios, and none above `LARGEST_COUNT`."""
+    """Return rows of counts, scaled down where one is above `LARGEST_COUNT`."""
     return counts / np.maximum(1.0, counts.max(axis=-1, keepdims=True) / LARGEST_COUNT)

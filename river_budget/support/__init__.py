@@ -1,10 +1,10 @@
-"""The support set: vectors with their features and kernel rows, and hypotheses over them.
+"""The support set: stored vectors, their kernel rows, and hypotheses over them.
 
-- `store`: what every store of vectors is; `numeric` and `objects`: its two kinds.
-- `features`: names, values, and what is wrong with an example.
-- `query`: one example beside a store, and the only cache.
-- `expansion`: coefficients over a store.
-- `gram_factor`: the Cholesky factor of a Gram matrix that grows.
+- `store`: the interface of a store of vectors; `numeric` and `objects`: its two implementations.
+- `features`: feature names and values, and the validation of examples.
+- `query`: an example with its kernel row, and the only cache.
+- `expansion`: a hypothesis, coefficients over a store.
+- `gram_factor`: the Cholesky factor of a growing Gram matrix.
 
 """
 

@@ -1,7 +1,7 @@
-"""The compiled code of the support set: plain arrays in, plain arrays out.
+"""The compiled code of the support set, on the arrays of `kernels._compiled`.
 
-The arrays are those of `kernels._compiled`. A *workspace* is an array with room for a kernel row,
-one value to each slot, followed by the values of one example.
+A *workspace* is an array that holds a kernel row, one value per slot, followed by the values of one
+example.
 
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 
 @compiled(forceinline=True)
 def _expand(alphas, scale, n, row):
-    """Return the sum of the scaled coefficients times the kernel row; 0 without any."""
+    """Return the sum of the scaled coefficients times the kernel row; 0 without coefficients."""
     sums = np.zeros(TILE)
     n_blocks = min(len(alphas), (n + TILE - 1) // TILE)
     for block in range(n_blocks):
@@ -43,15 +43,14 @@ def _expand(alphas, scale, n, row):
 def evaluate(
     workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
 ):  # fmt: skip
-    """Fill a workspace with the kernel row of an example and return f(x), or NaN if x is invalid.
+    """Compute the kernel row of the example of a workspace and return f(x); NaN if x is invalid.
 
     Parameters
     ----------
     workspace
-        Room for the kernel row, and the values of x (slots + m,).
+        Output for the kernel row, followed by the values of x (slots + m,).
     alphas
-        Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) if there is no
-        hypothesis, and f is 0.
+        Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) for f = 0.
     scale
         Common factor of the coefficients.
 
@@ -70,19 +69,19 @@ def scan(
     block, signs, start, threshold,
     workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
 ):  # fmt: skip
-    """Return the first row from `start` on with y f(x) <= threshold, and f(x) there.
+    """Return the first row from `start` on with y f(x) <= threshold, and its f(x).
 
-    The number of rows stands for a block without such a row.
+    If there is no such row, the number of rows is returned. The workspace holds the values and the
+    kernel row of the last row that was evaluated.
 
     Parameters
     ----------
     block
-        One example a row (rows, m).
+        One example per row (rows, m).
     signs
-        Labels of the rows, +1 or -1 (rows,).
+        Signs of the labels, +1 or -1 (rows,).
 
-    The other parameters are those of `evaluate`. The workspace is left as `evaluate` leaves it at
-    the row that was found.
+    The other parameters are those of `evaluate`.
 
     """
     values = workspace[statistics.size :]
@@ -111,7 +110,7 @@ def evaluate_block(
 
 @compiled()
 def check_block(spec, block):
-    """Return the first row that is invalid, or the number of rows."""
+    """Return the index of the first invalid row, or the number of rows."""
     for i in range(len(block)):
         if not is_valid(spec, block[i], self_statistic(spec, block[i])):
             return i
@@ -120,7 +119,7 @@ def check_block(spec, block):
 
 @compiled()
 def self_value_of(spec, workspace, n_values):
-    """Return k(x, x) for the example of a workspace with so many values."""
+    """Return k(x, x) for the example of a workspace, given its number of values."""
     return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
 
 
@@ -128,23 +127,23 @@ def self_value_of(spec, workspace, n_values):
 def store(
     workspace, rows, slot, spec, statistics, table, tiles, tile_uses, row_uses, free
 ):  # fmt: skip
-    """Store the example of a workspace in an empty slot, unless one of its names has no row yet.
+    """Store the example of a workspace in an empty slot, and return whether this was possible.
 
-    Returns whether it was stored.
+    It is impossible if one of its names has no feature row yet.
 
     Parameters
     ----------
     workspace
         A workspace that ends in the values of the example; see `evaluate`.
     rows
-        The feature rows of the example (m,), 0 where there is none.
+        The feature rows of the example (m,), 0 for a name without one.
     slot
-        Where it goes.
+        The empty slot.
     tile_uses, row_uses
-        How many values each tile and each feature row holds, zeros that were given included.
+        Number of values in each tile and in each feature row, explicit zeros included.
     free
-        The free tiles as a stack: `free[0]` counts them, the top is `free[free[0]]`. There have to
-        be m of them.
+        The free tiles as a stack: `free[0]` is their number, `free[free[0]]` the top. There must be
+        at least m of them.
 
     """
     for r in rows:
@@ -168,7 +167,7 @@ def store(
 
 @compiled()
 def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
-    """Store the example of a workspace in the place of one with the same feature rows; see `store`."""
+    """Overwrite a stored example with one that has the same feature rows; see `store`."""
     values = workspace[len(workspace) - len(rows) :]
     block, lane = slot // TILE, slot % TILE
     for j in range(len(rows)):
@@ -178,7 +177,7 @@ def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
 
 @compiled()
 def load(workspace, rows, slot, table, tiles):
-    """Put the values of a stored example at the end of a workspace; see `store`."""
+    """Copy the values of a stored example to the end of a workspace; see `store`."""
     values = workspace[len(workspace) - len(rows) :]
     for j in range(len(rows)):
         values[j] = tiles[table[rows[j], slot // TILE], slot % TILE]
@@ -186,7 +185,7 @@ def load(workspace, rows, slot, table, tiles):
 
 @compiled()
 def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
-    """Empty a slot, free the tiles that hold nothing now, and count the feature rows that do not.
+    """Empty a slot, free its unused tiles, and return the number of its unused feature rows.
 
     The parameters are those of `store`.
 
@@ -218,15 +217,15 @@ def oldest(inserted, n):
 
 @compiled()
 def oldest_largest(scores, inserted):
-    """Return the slot with the largest score, the oldest of several.
+    """Return the slot with the largest score, the oldest among ties.
 
     Parameters
     ----------
     scores
-        Score of each slot that is taken, and of an incoming example after them if there is one
-        (n,) or (n + 1,).
+        Score of each used slot, optionally followed by that of an incoming example (n,) or (n +
+        1,).
     inserted
-        When each slot was filled (n,).
+        Insertion order of the slots (n,).
 
     """
     slot = 0
@@ -240,7 +239,7 @@ def oldest_largest(scores, inserted):
 
 @compiled()
 def squared_norms(tiles, table, row_uses, n_blocks):
-    """Return the squared norm of each stored example (blocks, TILE)."""
+    """Return the squared norm of each stored vector (blocks, TILE)."""
     squares = np.zeros((n_blocks, TILE))
     for r in range(len(table)):
         if row_uses[r] > 0:

@@ -1,4 +1,4 @@
-"""A hypothesis over a store: one coefficient to each vector."""
+"""A hypothesis: one coefficient for each vector of a store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, lengthened
+from river_budget._arrays import Floats, padded
 from river_budget._state import State, finite, floats
 from river_budget.kernels import Features, Kernel
 from river_budget.support._compiled import TILE
@@ -19,12 +19,12 @@ from river_budget.support.store import VectorStore, Weights
 
 __all__ = ["Expansion", "vector_store"]
 
-# Below this, the common factor of the coefficients is multiplied into them.
+# A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 SMALLEST_SCALE = 1e-100
 
 
 def vector_store(kernel: Kernel) -> VectorStore:
-    """Return an empty store of the kind that the kernel needs."""
+    """Return an empty store for a kernel."""
     return ObjectStore(kernel) if kernel.spec is None else NumericStore(kernel)  # type: ignore[arg-type]
 
 
@@ -39,7 +39,7 @@ class Expansion(Weights):
     Attributes
     ----------
     store
-        The vectors.
+        The store of the vectors.
 
     """
 
@@ -50,7 +50,7 @@ class Expansion(Weights):
         self.store = vector_store(kernel)
 
     def query(self, x: Features) -> Query:
-        """Return x with its kernel row, and f(x) as its answer; see `VectorStore.query`."""
+        """Return x with its kernel row, and f(x) as the answer; see `VectorStore.query`."""
         return self.store.query(x, self)
 
     def evaluate_block(self, block: Any) -> Floats:
@@ -62,7 +62,7 @@ class Expansion(Weights):
         return self.store.evaluate_slot(slot, self)
 
     def values(self) -> Floats:
-        """Return f at each vector (n,), by slots."""
+        """Return f at each stored vector (n,), by slots."""
         return np.array([self.evaluate_slot(slot)[0] for slot in range(self.store.n)])
 
     @property
@@ -76,30 +76,30 @@ class Expansion(Weights):
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, from all pairs of vectors."""
+        """Norm of f in the kernel's Hilbert space, computed from all pairs of vectors."""
         return math.sqrt(max(0.0, math.fsum(self.coefficients * self.values())))
 
     def add(self, query: Query, coefficient: float) -> None:
-        """Store the example of a query as one more vector."""
+        """Add the example of a query as a vector."""
         self.store.add(query)
         if self.alphas.size < self.store.n_slots:
-            self.alphas = lengthened(self.alphas, self.store.n_slots // TILE)
+            self.alphas = padded(self.alphas, self.store.n_slots // TILE)
         slot = self.store.n - 1
         self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
 
     def replace(self, slot: int, query: Query, coefficient: float) -> None:
-        """Store the example of a query in the slot of a vector, which is removed."""
+        """Replace the vector in a slot with the example of a query."""
         self.store.replace(slot, query)
         self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
 
     def remove(self, slots: Sequence[int]) -> None:
-        """Remove the vectors in some slots, with their coefficients."""
+        """Remove the vectors in the given slots and their coefficients."""
         flat, kept = self.alphas.reshape(-1), self.store.remove(slots)
         flat[: len(kept)] = flat[kept]
         flat[len(kept) :] = 0.0
 
     def shrink(self, factor: float) -> None:
-        """Multiply all coefficients by a factor of at most 1, as a rule without touching them."""
+        """Multiply all coefficients by a factor of at most 1, in constant time as a rule."""
         self.scale *= factor
         if self.scale < SMALLEST_SCALE:
             self.alphas *= self.scale
@@ -107,22 +107,22 @@ class Expansion(Weights):
         self.store.forget_query()
 
     def shift(self, change: Floats) -> None:
-        """Add to the coefficients (n,), by slots."""
+        """Add a change to the coefficients (n,), by slots."""
         self.alphas.reshape(-1)[: self.store.n] += change / self.scale
         self.store.forget_query()
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the expansion holds, its store included."""
+        """Memory of the expansion in bytes, its store included."""
         return self.alphas.nbytes + self.store.nbytes
 
     def state(self) -> State:
-        """Return the store's state, the coefficients and their common factor."""
+        """Return the state of the store, the coefficients and their common factor."""
         alphas = self.alphas.reshape(-1)[: self.store.n]
         return {"store": self.store.state(), "alphas": alphas.copy(), "scale": self.scale}
 
     def restore(self, state: State) -> None:
-        """Fill an empty expansion with what `state` returned."""
+        """Restore an empty expansion from its state."""
         self.store.restore(state["store"])
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
         self.alphas = np.zeros((self.store.n_slots // TILE, TILE))

@@ -1,4 +1,4 @@
-"""Feature names and values: which row a name has, how values are packed, what is wrong with an x."""
+"""Feature rows, the packing of values, and the validation of examples."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 
 __all__ = [
-    "NOT_NUMBERS", "FeatureIndex", "Layout", "Rows", "check_features", "check_types", "invalid_example",
-    "pack_rows", "packer",
+    "NOT_NUMBERS", "FeatureIndex", "Layout", "Rows", "check_features", "check_types",
+    "invalid_example", "pack_rows", "packer",
 ]  # fmt: skip
 
 Rows = NDArray[np.uint32]
 
-# What packing values as doubles may raise; AttributeError where x is no mapping.
+# Errors that packing values as doubles may raise; AttributeError if x is not a mapping.
 NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError, AttributeError)
 
-# Types whose values are numbers, all of them. Others are looked at one by one.
+# Types whose values are always numbers. Values of other types are checked one by one.
 NUMBERS = frozenset(
     [bool, int, float, decimal.Decimal, fractions.Fraction]
     + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
 ) - {np.timedelta64}  # fmt: skip
 
-
-NO_ROW = itertools.repeat(0)
+# The default of a lookup: row 0, for a name that no vector has.
+EMPTY_ROWS = itertools.repeat(0)
 
 
 class FeatureIndex:
-    """The feature row of each name that some vector holds.
+    """The feature rows of the names that the stored vectors have.
 
-    Row 0 is for names that no vector holds, and always empty. A row that is released is given to
-    the next new name.
+    Row 0 is always empty, and is used for all other names. A released row is reused for the next
+    new name.
 
     Attributes
     ----------
     by_name
-        The rows by name.
+        The feature row of each name.
 
     """
 
@@ -59,7 +59,7 @@ class FeatureIndex:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that there are, row 0 and free ones included."""
+        """Number of rows, including row 0 and free ones."""
         return len(self._names)
 
     def names(self, rows: Iterable[int]) -> list[Any]:
@@ -67,11 +67,11 @@ class FeatureIndex:
         return [self._names[row] for row in rows]
 
     def missing(self, names: Sequence[Any]) -> list[Any]:
-        """Return those of the names that have no row."""
+        """Return the names without a row."""
         return [name for name in names if name not in self.by_name]
 
     def assign(self, names: Sequence[Any]) -> None:
-        """Give a row to each of these new names, of which there may be more than free rows."""
+        """Assign a row to each of the new names, and add rows if there are too few free ones."""
         lacking = len(names) - len(self._free)
         if lacking > 0:
             n_rows = self.n_rows
@@ -84,7 +84,7 @@ class FeatureIndex:
             self._names[row] = name
 
     def release(self, rows: Iterable[int]) -> None:
-        """Take back rows that no vector holds any more."""
+        """Free rows that no vector uses any more."""
         for row in rows:
             del self.by_name[self._names[row]]
             self._names[row] = None
@@ -92,27 +92,27 @@ class FeatureIndex:
 
     @property
     def containers(self) -> list[Any]:
-        """The objects whose sizes are the size of the index."""
+        """The objects whose sizes add up to the size of the index."""
         return [self.by_name, self._names, self._free, *self.by_name]
 
 
 class Layout:
-    """What a sequence of names comes to in a store, until the store changes.
+    """The feature rows and the packing of a sequence of names, valid until the store changes.
 
     Attributes
     ----------
     names
         The names.
     active
-        The positions of those that the kernel reads; None if it reads all of them.
+        The positions of the active features, those the kernel reads; None for all.
     stored
-        The names that the kernel reads.
+        The names of the active features.
     rows
-        The feature rows of these, 0 where there is none (stored,).
+        Their feature rows, 0 for a name without one (stored,).
     size, start
-        The length of a workspace, and where the values start in it, in bytes.
+        The length of a workspace, and the offset of the values in it in bytes.
     pack_into
-        Packs the values of all names as doubles.
+        Function that packs the values of all names as doubles.
 
     """
 
@@ -126,7 +126,7 @@ class Layout:
         self.names = names
         self.active = active
         self.stored = stored
-        self.rows = np.fromiter(map(index.by_name.get, stored, NO_ROW), np.uint32, n_stored)
+        self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, n_stored)
         self.size = n_slots + n_stored
         self.start = 8 * n_slots
         self.pack_into = packer(len(names)).pack_into
@@ -134,7 +134,7 @@ class Layout:
 
 @functools.lru_cache
 def packer(n_values: int) -> struct.Struct:
-    """Return what packs so many numbers as doubles."""
+    """Return a struct that packs a number of values as doubles."""
     return struct.Struct(f"{n_values}d")
 
 
@@ -144,7 +144,7 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
     Raises
     ------
     ValueError
-        If a value is no number, which names its row and feature.
+        If a value is not a number. The error names its row and feature.
 
     """
     if rows.dtype.kind in "biuf":
@@ -161,7 +161,7 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
 
 
 def check_types(values: Iterable[Any]) -> None:
-    """Raise TypeError if a value is no real number, even if it can be converted to one."""
+    """Raise TypeError if a value is not a real number, even if it can be converted to one."""
     if not all(map(_is_number, values)):
         raise TypeError
 
@@ -169,7 +169,8 @@ def check_types(values: Iterable[Any]) -> None:
 def check_features(x: Any) -> None:
     """Raise ValueError unless x maps names to finite numbers that can be squared.
 
-    A pipeline asks this of raw features: a scaler takes what a classifier refuses, and keeps it.
+    To be called before a pipeline learns raw features: a scaler would learn a value that the
+    classifier then refuses.
 
     """
     if not isinstance(x, Mapping):
@@ -180,14 +181,14 @@ def check_features(x: Any) -> None:
 
 
 def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
-    """Return the error that names what is wrong with an example.
+    """Return an error that describes why an example is invalid.
 
     Parameters
     ----------
     x
-        The example.
+        The invalid example.
     kernel
-        The kernel that refuses it.
+        The kernel under which it is invalid.
 
     """
     if not isinstance(x, Mapping):
@@ -196,20 +197,20 @@ def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
         if isinstance(value, str | bytes):
             return ValueError(
                 f"feature {name!r} has the value {value!r}, which is not a number: "
-                "encode it first, for instance with preprocessing.OneHotEncoder"
+                "encode it first, for example with preprocessing.OneHotEncoder"
             )
         if not _is_finite(value):
             return ValueError(f"feature {name!r} has the value {value!r}: expected a finite number")
     name, value = max(x.items(), key=lambda item: abs(item[1]))
-    passes = f"k(x, x) or the norm of x passes {LARGEST:g}"
+    limit = f"k(x, x) or the norm of x exceeds {LARGEST:g}"
     under = f" under {kernel}" if kernel is not None else ""
     return ValueError(
-        f"feature {name!r} has the value {value!r}, which is too large: {passes}{under}"
+        f"feature {name!r} has the value {value!r}, which is too large: {limit}{under}"
     )
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether a value is a real number, by its type: a number of Python or NumPy, or like one."""
+    """Return whether a value is a real number, judged by its type."""
     if type(value) in NUMBERS:
         return True
     if isinstance(value, np.ndarray):

@@ -1,4 +1,4 @@
-"""The factor of a Gram matrix that grows with its support set."""
+"""The Cholesky factor of a growing Gram matrix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, lengthened
+from river_budget._arrays import Floats, padded
 from river_budget._state import State, floats, require
 
 __all__ = ["GramFactor"]
@@ -15,8 +15,8 @@ __all__ = ["GramFactor"]
 class GramFactor:
     """The Cholesky factor R of a Gram matrix, K = R'R, with R upper triangular.
 
-    It is stored in packed columns, so that one more vector is one more column at the end: nothing
-    that was computed before is ever touched, and no error accumulates.
+    R is stored in packed columns, so adding a vector appends a column. Earlier columns never
+    change, so no error accumulates.
 
     """
 
@@ -25,11 +25,11 @@ class GramFactor:
     def __init__(self) -> None:
         self.n = 0
         self._packed: Floats = np.zeros(0)
-        # Not in the middle of a stream.
+        # Import it now, not in the middle of a stream.
         _dtpsv()
 
     def forward(self, row: Floats) -> Floats:
-        """Return z = R'^-1 k (n,); `z.z` is the squared norm of the projection of x.
+        """Return z = R'^-1 k (n,); `z.z` is the squared norm of the projection of x onto the span.
 
         Parameters
         ----------
@@ -44,26 +44,26 @@ class GramFactor:
         return _dtpsv()(self.n, self._columns, z) if self.n else np.zeros(0)
 
     def append(self, z: Floats, distance: float) -> None:
-        """Add one vector.
+        """Add a vector.
 
         Parameters
         ----------
         z
-            What `forward` gives for its kernel row (n,).
+            The result of `forward` for its kernel row (n,).
         distance
-            Its distance from the span of the others, positive.
+            Its distance from the span of the other vectors, positive.
 
         """
         end = self._columns.size
         if end + self.n + 1 > len(self._packed):
-            self._packed = lengthened(self._packed, 2 * end + self.n + 1)
+            self._packed = padded(self._packed, 2 * end + self.n + 1)
         self._packed[end : end + self.n] = z
         self._packed[end + self.n] = distance
         self.n += 1
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the factor holds."""
+        """Memory of the factor in bytes."""
         return self._packed.nbytes
 
     def matrix(self) -> Floats:
@@ -77,10 +77,12 @@ class GramFactor:
         return {"columns": self._columns.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        """Fill an empty factor with what `state` returned for n vectors."""
+        """Restore an empty factor from its state for n vectors."""
         self._packed = floats(state["columns"], (n * (n + 1) // 2,))
         self.n = n
-        require((self._packed[np.cumsum(np.arange(n) + 1) - 1] > 0).all(), "a factor is singular")
+        require(
+            (self._packed[np.cumsum(np.arange(n) + 1) - 1] > 0).all(), "the Gram factor is singular"
+        )
 
     @property
     def _columns(self) -> Floats:
@@ -88,7 +90,7 @@ class GramFactor:
 
 
 def _dtpsv() -> Any:
-    """Return BLAS's solver for packed triangles; SciPy's linear algebra is slow to import."""
-    from scipy.linalg.blas import dtpsv  # type: ignore[attr-defined]
+    """Return the BLAS solver for packed triangular matrices."""
+    from scipy.linalg.blas import dtpsv  # type: ignore[attr-defined]  # slow to import
 
     return dtpsv

@@ -1,4 +1,4 @@
-"""A store of vectors of numbers, in tiles."""
+"""A store of numeric vectors in tiles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Floats, Ints, lengthened
+from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
 from river_budget.kernels import Features, VectorKernel
 from river_budget.kernels.spec import (
@@ -38,23 +38,23 @@ from river_budget.support.store import NO_WEIGHTS, VectorStore, Weights
 
 __all__ = ["NumericStore"]
 
-# A kernel of which the values are squared Euclidean distances.
+# A kernel whose values are squared Euclidean distances.
 EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
 
-# A name that no example has.
-_NO_NAME = object()
+# A name that no example has, to test whether a kernel reads all names.
+_UNKNOWN_NAME = object()
 
-# Tiles are given back where more than so many, and more than this share of all, are free.
+# Unused tiles are released if there are more than this number and this fraction of all tiles.
 FEWEST_FREE_TILES = 1024
 LARGEST_FREE_SHARE = 0.75
 
-# Statistics that are squared norms, or from which the squared norms follow.
+# Inner statistics for which `self_statistic` is the squared norm.
 WITH_SQUARED_NORMS = (DOT_PRODUCT, SQUARED_DISTANCE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Block:
-    """Rows of a frame: the names that are stored, and their values (rows, names)."""
+    """The rows of a frame: the names of the active features and their values (rows, names)."""
 
     names: list[Any]
     values: Floats
@@ -64,10 +64,11 @@ class Block:
 
 
 class NumericStore(VectorStore):
-    """A store of vectors of numbers, feature by feature in tiles (see `kernels._compiled`).
+    """A store of numeric vectors, by feature in tiles (see `kernels._compiled`).
 
-    A name has a feature row as long as some vector holds it, and a tile only where it does: sparse
-    examples cost what they hold, and names that have gone cost nothing.
+    A name has a feature row as long as a stored vector has that name, and tiles only for the blocks
+    of such vectors. Memory thus follows the number of values in sparse examples, and names that no
+    vector has take none.
 
     """
 
@@ -90,7 +91,7 @@ class NumericStore(VectorStore):
         self._statistics: Floats = np.zeros((0, TILE))
         self._layout: Layout
         self._clear()
-        self._take_kernel(kernel)
+        self._set_kernel(kernel)
 
     def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
         last = self._last
@@ -113,7 +114,7 @@ class NumericStore(VectorStore):
             if value != value:
                 raise ValueError
             try:
-                # The fastest way to learn that all values are plain numbers.
+                # The fastest check that all values are plain numbers.
                 plain = type(sum(x.values(), 0.0)) is float
             except TypeError:
                 plain = False
@@ -206,15 +207,15 @@ class NumericStore(VectorStore):
             self._inserted, self._statistics, self._tiles, self._tile_uses, self._free_tiles,
             self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
         ]  # fmt: skip
-        # One query is counted, whether it is there just now or not.
+        # One query is always counted, so that the figure does not depend on the last call.
         layout = self._layout
         query = [layout.names, layout.rows, dict.fromkeys(layout.names)]
-        held = [*arrays, *self._index.containers, self._slot_rows, *query]
-        return sum(map(sys.getsizeof, held)) + 8 * (self.n_slots + len(layout.names))
+        counted = [*arrays, *self._index.containers, self._slot_rows, *query]
+        return sum(map(sys.getsizeof, counted)) + 8 * (self.n_slots + len(layout.names))
 
     @property
     def _vectors(self) -> tuple[Any, ...]:
-        """What the compiled code reads of the vectors."""
+        """The arguments of the compiled code that describe the vectors."""
         return self.n, len(self._index.by_name), self._table, self._tiles, self._statistics
 
     def _layout_of(self, names: list[Any]) -> Layout:
@@ -222,14 +223,14 @@ class NumericStore(VectorStore):
         return Layout(names, active, self._index, self.n_slots)
 
     def _block_layout(self, block: Block) -> Layout:
-        """Return the layout of a block, whose values are those that the kernel reads."""
+        """Return the layout of a block, which has active features only."""
         layout = self._layout
         if block.names is not layout.names and block.names != layout.names:
             layout = self._layout = self._layout_of(block.names)
         return layout
 
     def _workspace_of(self, slot: int) -> Floats:
-        """Return a workspace with the values of a stored vector, and no kernel row yet."""
+        """Return a workspace with the values of a stored vector, without its kernel row."""
         rows = self._slot_rows[slot]
         workspace = np.empty(self.n_slots + len(rows))
         _compiled.load(workspace, rows, slot, self._table, self._tiles)
@@ -245,19 +246,19 @@ class NumericStore(VectorStore):
         return workspace[:n]
 
     def _resolve(self, query: Query) -> None:
-        self._take_kernel(self.kernel.resolve(query.layout.stored))
+        self._set_kernel(self.kernel.resolve(query.layout.stored))
 
-    def _take_kernel(self, kernel: Any) -> None:
+    def _set_kernel(self, kernel: Any) -> None:
         self.kernel = kernel
         self._spec = kernel.spec
-        self._is_selective = kernel.active([_NO_NAME]) is not None
+        self._is_selective = kernel.active([_UNKNOWN_NAME]) is not None
         self._layout = self._layout_of([])
 
     def _clear(self) -> None:
-        """Start without vectors, with room for as many as before."""
+        """Reset to an empty store with the same number of slots."""
         self._tiles: Floats = np.zeros((1, TILE))
         self._tile_uses = np.zeros(1, np.uint8)
-        # A stack: the first element counts the free tiles, and they follow it.
+        # A stack: the number of free tiles, followed by the free tiles.
         self._free_tiles = np.zeros(1, np.uint32)
         self._table: NDArray[np.uint32] = np.zeros((1, self.n_slots // TILE), np.uint32)
         self._row_uses: Ints = np.zeros(1, np.int64)
@@ -267,7 +268,7 @@ class NumericStore(VectorStore):
     def _insert(self, query: Query, slot: int) -> None:
         self._slot_rows.append(self._store(query, slot))
 
-    def _exchange(self, query: Query, slot: int) -> None:
+    def _overwrite(self, query: Query, slot: int) -> None:
         rows = query.layout.rows
         if self._slot_rows[slot] is rows:
             _compiled.overwrite(
@@ -286,7 +287,7 @@ class NumericStore(VectorStore):
             self._release(rows)
 
     def _empty(self, slot: int) -> int:
-        """Empty a slot, and return how many of its feature rows are unused now."""
+        """Empty a slot and return the number of its unused feature rows."""
         return _compiled.erase(
             self._slot_rows[slot], slot, self._table, self._tiles, self._tile_uses, self._row_uses,
             self._free_tiles,
@@ -307,17 +308,17 @@ class NumericStore(VectorStore):
         return rows
 
     def _release(self, rows: Rows) -> None:
-        """Free those of some feature rows that no vector holds any more."""
+        """Free those of the given feature rows that are unused."""
         self._index.release(rows[self._row_uses[rows] == 0].tolist())
         if self._free_tiles[0] > max(FEWEST_FREE_TILES, LARGEST_FREE_SHARE * len(self._tiles)):
             self._rebuild()
         self._renew_layout(self._layout)
 
     def _rebuild(self) -> None:
-        """Store all vectors anew, in arrays and an index of the size that they need.
+        """Store all vectors again in arrays and an index of the required size.
 
-        After examples with many names were removed, most tiles are free. As each rebuild is paid
-        for by the tiles that it frees, it costs nothing on the average.
+        It is needed after the removal of examples with many names, when most tiles are unused. The
+        amortized cost is constant per released tile.
 
         """
         vectors = [self.vector(slot) for slot in range(len(self._slot_rows))]
@@ -331,22 +332,22 @@ class NumericStore(VectorStore):
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
-        self._statistics = lengthened(self._statistics, n_blocks)
+        self._statistics = padded(self._statistics, n_blocks)
         self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
         self._renew_layout(self._layout)
 
     def _extend_rows(self) -> None:
-        """Make room for as many feature rows as the index has."""
+        """Extend the table to the number of feature rows in the index."""
         if self._index.n_rows > len(self._table):
-            self._table = lengthened(self._table, self._index.n_rows)
-            self._row_uses = lengthened(self._row_uses, self._index.n_rows)
+            self._table = padded(self._table, self._index.n_rows)
+            self._row_uses = padded(self._row_uses, self._index.n_rows)
 
     def _extend_tiles(self, n_needed: int) -> None:
         n_tiles, n_free = len(self._tiles), int(self._free_tiles[0])
         n_new = max(n_needed, n_tiles // 2)
-        self._tiles = lengthened(self._tiles, n_tiles + n_new)
-        self._tile_uses = lengthened(self._tile_uses, n_tiles + n_new)
-        self._free_tiles = lengthened(self._free_tiles, n_tiles + n_new)
+        self._tiles = padded(self._tiles, n_tiles + n_new)
+        self._tile_uses = padded(self._tile_uses, n_tiles + n_new)
+        self._free_tiles = padded(self._free_tiles, n_tiles + n_new)
         self._free_tiles[n_free + 1 : n_free + n_new + 1] = range(n_tiles, n_tiles + n_new)
         self._free_tiles[0] = n_free + n_new
 
@@ -361,12 +362,15 @@ class NumericStore(VectorStore):
             "values": np.array([value for x in vectors for value in x.values()], np.float64),
         }
 
-    def _vectors_of(self, state: State) -> list[Features]:
+    def _restored_vectors(self, state: State) -> list[Features]:
         names = state["names"]
         sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
         values = floats(state["values"], (len(places),))
-        require(type(names) is tuple, "names are a tuple")
-        require((sizes >= 0).all() and sizes.sum() == len(places), "the sizes of vectors are wrong")
+        require(type(names) is tuple, "the names are not a tuple")
+        require(
+            (sizes >= 0).all() and sizes.sum() == len(places),
+            "the sizes of the vectors are invalid",
+        )
         require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
         pairs = zip([names[i] for i in places], values.tolist(), strict=True)
         return [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
@@ -382,14 +386,14 @@ class NumericStore(VectorStore):
 
 
 def _is_exact(x: Features, last: Query) -> bool:
-    """Tell whether x, which is equal to the last example, has its order and its doubles."""
+    """Return whether x, equal to the last example, has the same order and bitwise equal values."""
     check_types(x.values())
     pack = packer(len(x)).pack
     return list(x) == list(last.snapshot) and pack(*x.values()) == pack(*last.snapshot.values())
 
 
 def _put_active(workspace: Floats, layout: Layout, x: Features) -> None:
-    """Put the values that a kernel reads into a workspace; all of x has to be finite."""
+    """Copy the active features of x to a workspace; ValueError if a value of x is not finite."""
     values = np.frombuffer(packer(len(x)).pack(*x.values()))
     if not np.isfinite(values).all():
         raise ValueError

@@ -1,4 +1,4 @@
-"""A store of dicts with values of any type, for kernels that can only be called."""
+"""A store of dicts with values of any type, for kernels without a spec."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ObjectStore"]
 
 
 class ObjectStore(VectorStore):
-    """A store of deep copies of examples. The kernel is called once for each of them."""
+    """A store of deep copies of examples. A kernel row calls the kernel once for each of them."""
 
     __slots__ = ("_vectors",)
 
@@ -90,32 +90,32 @@ class ObjectStore(VectorStore):
         return sum(map(sys.getsizeof, [*containers, *values]))
 
     def _distances(self, row: Floats) -> Floats:
-        """Return the kernel's own squared distances, less k(x, x), which all of them share."""
+        """Return squared distances in feature space, less the common term k(x, x)."""
         return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
 
     def _evaluate(self, x: Features, f: Weights) -> tuple[float, Floats]:
         row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
         if not np.isfinite(row).all():
-            raise ValueError(f"{self.kernel} gives no finite value for {x!r}")
+            raise ValueError(f"{self.kernel} returned a value that is not finite for {x!r}")
         alphas = f.alphas.reshape(-1)[: self.n]
         return f.scale * float(np.dot(alphas, row[: len(alphas)])), row
 
     def _vectors_state(self) -> State:
         raise ValueError(f"{self.kernel} cannot be stored: its function is code")
 
-    def _vectors_of(self, state: State) -> list[Features]:
+    def _restored_vectors(self, state: State) -> list[Features]:
         raise ValueError(f"{self.kernel} cannot be stored: its function is code")
 
     def _resolve(self, query: Query) -> None:
-        self._take_kernel(self.kernel.resolve(query.snapshot))
+        self._set_kernel(self.kernel.resolve(query.snapshot))
 
-    def _take_kernel(self, kernel: Kernel) -> None:
+    def _set_kernel(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
     def _insert(self, query: Query, slot: int) -> None:
         self._vectors.append(query.snapshot)
 
-    def _exchange(self, query: Query, slot: int) -> None:
+    def _overwrite(self, query: Query, slot: int) -> None:
         self._vectors[slot] = query.snapshot
 
     def _erase(self, slot: int) -> None:
@@ -123,8 +123,8 @@ class ObjectStore(VectorStore):
 
 
 def _are_equal(x: Any, z: Features) -> bool:
-    """Tell whether two examples are equal, in the order of their names too."""
+    """Return whether two examples have equal values and the same names in the same order."""
     try:
         return list(x) == list(z) and bool(dict(x) == z)
-    except (TypeError, ValueError):  # values such as arrays do not compare to one truth value
+    except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
         return False

@@ -1,4 +1,4 @@
-"""One example beside a store."""
+"""An example with its kernel row."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ __all__ = ["Query"]
 
 
 class Query:
-    """One example x, its kernel row over a store, and what a hypothesis makes of it.
+    """An example x, its kernel row over a store, and the value of a hypothesis at x.
 
-    A store keeps its last query, and that is the only cache of the package. Its one rule: the query
-    answers again for an x with the same names in the same order and the same values, bit for bit,
-    until the store changes or a hypothesis over it does (`VectorStore.forget_query`). So a
-    prediction and the learning that follows compute one kernel row.
+    A store keeps its last query, which is the only cache of the package. It is reused for an x with
+    the same names in the same order and bitwise equal values, until the store or a hypothesis over
+    it changes (`VectorStore.forget_query`). A prediction and the update that follows thus compute
+    one kernel row.
 
-    A query is never changed after it was made, but for `answer`. Threads that predict may replace
-    a store's last query; each goes on with the one that it got.
+    Queries are immutable, except for `answer`. Threads that predict may replace the last query of a
+    store, but each continues with its own.
 
     Attributes
     ----------
     given, snapshot
-        x, and a copy of it; None for a row of a block.
+        x and a copy of it; None for a row of a block.
     layout
-        The names of x, and where their features are stored; None in a store of objects.
+        The names and feature rows of x; None in an `ObjectStore`.
     workspace
-        An array that starts with the kernel row (slots,), and may end in the values of x.
+        An array that starts with the kernel row (slots,). In a `NumericStore`, the values of x
+        follow.
     n
-        Number of stored vectors when the query was made.
+        Number of stored vectors when the query was created.
     answer
-        f(x), or what else a hypothesis keeps of x; None before it was asked.
+        f(x), or another value that a model computes at x; None before that.
 
     """
 

@@ -1,4 +1,4 @@
-"""What every store of vectors is."""
+"""The interface of a store of vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Floats, Ints, lengthened
+from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, count, integers, require
 from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled
@@ -20,7 +20,7 @@ __all__ = ["NO_WEIGHTS", "VectorStore", "Weights"]
 
 
 class Weights:
-    """What the evaluation of a hypothesis over a store reads of it.
+    """The coefficients of a hypothesis over a store.
 
     Attributes
     ----------
@@ -38,26 +38,26 @@ class Weights:
         self.scale = 1.0
 
 
-# Those of no hypothesis: f is 0.
+# The weights of f = 0.
 NO_WEIGHTS = Weights(np.zeros((0, TILE)))
 
 
 class VectorStore(abc.ABC):
-    """Vectors in slots: their features, their insertion order, and their kernel rows.
+    """Vectors in slots, with their insertion order and their kernel rows.
 
-    A store knows no hypothesis and no algorithm. Slots 0 to n - 1 are taken, in no order; `oldest`
-    and `by_age` tell their ages. Where a hypothesis f is evaluated, it is given; see `Expansion`.
+    Slots 0 to n - 1 are used, in any order; `oldest` and `by_age` return slots by insertion order.
+    A store is independent of hypotheses: a method that evaluates one takes its weights (see
+    `Expansion`).
 
     Parameters
     ----------
     kernel
-        The kernel. One that takes a parameter from the first example is resolved when that example
-        is stored.
+        The kernel. Missing parameters are set when the first example is stored.
 
     Attributes
     ----------
     n, n_slots
-        Number of vectors, and of slots that there is room for.
+        Number of vectors, and number of allocated slots.
 
     """
 
@@ -73,20 +73,20 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
-        """Return x with its kernel row, and f(x) as its answer.
+        """Return x with its kernel row, and f(x) as the answer.
 
         Raises
         ------
         ValueError
-            If a value of x is invalid under the kernel. The store stays as it was.
+            If x is invalid under the kernel. The store does not change.
 
         """
 
     @abc.abstractmethod
     def entry(self, x: Features) -> Query:
-        """Return x as `add` and `replace` take it, without a kernel row.
+        """Return a query without a kernel row, for `add` and `replace`.
 
-        x has to be valid under the kernel.
+        x must be valid under the kernel.
 
         """
 
@@ -112,32 +112,32 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def distances(self, query: Query) -> Floats:
-        """Return squared distances in input space from x to each vector, up to a constant (n,)."""
+        """Return the squared distance in input space of x to each vector, up to a constant (n,)."""
 
     @abc.abstractmethod
     def distances_of(self, slot: int) -> Floats:
-        """Return what `distances` does, from the vector in a slot."""
+        """Return the same as `distances` for the vector in a slot."""
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
-        """Return the rows of a frame in the form that `scan` and `evaluate_block` read.
+        """Return the rows of a frame as a block for `scan` and `evaluate_block`.
 
         Raises
         ------
         ValueError
-            If a value of any row is invalid under the kernel, which names the row.
+            If a row is invalid under the kernel. The error names the row.
 
         """
 
     @abc.abstractmethod
     def query_row(self, block: Any, row: int) -> Query:
-        """Return a row of a block with its kernel row; its answer is that of no hypothesis."""
+        """Return the query of a row of a block, with its kernel row and without an answer."""
 
     @abc.abstractmethod
     def scan(
         self, block: Any, signs: Floats, start: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:
-        """Return the next row of a block with y f(x) <= threshold, and its query; None at the end."""
+        """Return the next row with y f(x) <= threshold and its query; None at the end."""
 
     @abc.abstractmethod
     def evaluate_block(self, block: Any, f: Weights) -> Floats:
@@ -146,7 +146,7 @@ class VectorStore(abc.ABC):
     @property
     @abc.abstractmethod
     def nbytes(self) -> int:
-        """Bytes that the store holds: arrays, feature index, names and the last query."""
+        """Memory of the store in bytes: arrays, feature index, names and the last query."""
 
     def row(self, slot: int) -> Floats:
         """Return the kernel row of the vector in a slot (n,)."""
@@ -164,7 +164,7 @@ class VectorStore(abc.ABC):
 
     @property
     def inserted(self) -> Ints:
-        """The insertion order of the vectors: the larger, the younger (n,)."""
+        """Insertion order of the vectors, increasing with time (n,)."""
         return self._inserted[: self.n]
 
     @property
@@ -178,10 +178,10 @@ class VectorStore(abc.ABC):
         return np.argsort(self.inserted)
 
     def oldest_largest(self, scores: Floats) -> int:
-        """Return the slot with the largest score, the oldest of several.
+        """Return the slot with the largest score, the oldest among ties.
 
-        The scores are those of the vectors by slots, and may go on with that of an incoming example
-        (n,) or (n + 1,).
+        The scores are those of the slots, optionally followed by that of an incoming example (n,)
+        or (n + 1,).
 
         """
         return int(_compiled.oldest_largest(scores, self.inserted))
@@ -195,19 +195,18 @@ class VectorStore(abc.ABC):
         self._n_inserted += 1
 
     def replace(self, slot: int, query: Query) -> None:
-        """Store the example of a query in the slot of another vector, which is removed."""
-        self._exchange(query, slot)
+        """Replace the vector in a slot with the example of a query."""
+        self._overwrite(query, slot)
         self._inserted[slot] = self._n_inserted
         self._n_inserted += 1
         self._last = None
 
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
-        """Remove the vectors in some slots; those that stay keep their order.
+        """Remove the vectors in the given slots; the others move to slots 0 to n - 1, in order.
 
         Returns
         -------
-        The slot that each of the vectors that stay was in (n,). What is kept beside the store, one
-        value to each slot, is to be indexed by it.
+        The previous slots of the remaining vectors (n,), to reindex arrays with one value per slot.
 
         """
         kept = np.setdiff1d(np.arange(self.n), slots)
@@ -222,7 +221,7 @@ class VectorStore(abc.ABC):
         return kept
 
     def forget_query(self) -> None:
-        """Drop the last query: a hypothesis over the store has changed."""
+        """Drop the last query, because a hypothesis over the store has changed."""
         self._last = None
 
     def state(self) -> State:
@@ -235,20 +234,22 @@ class VectorStore(abc.ABC):
         }
 
     def restore(self, state: State) -> None:
-        """Fill an empty store with what `state` returned."""
+        """Restore an empty store from its state."""
         kernel = state["kernel"]
-        given = self.kernel
-        fits = kernel == given if given.is_resolved else type(kernel) is type(given)
-        require(fits, f"{kernel!r} is another kernel than {given!r}")
-        self._take_kernel(kernel)
-        vectors = self._vectors_of(state)
+        expected = self.kernel
+        is_same = kernel == expected if expected.is_resolved else type(kernel) is type(expected)
+        require(is_same, f"expected the kernel {expected!r}, got {kernel!r}")
+        self._set_kernel(kernel)
+        vectors = self._restored_vectors(state)
         inserted = integers(state["inserted"], (len(vectors),))
         n_inserted = count(state["n_inserted"])
-        require(not n_inserted or kernel.is_resolved, "a kernel in use is not resolved")
+        require(
+            not n_inserted or kernel.is_resolved, "the kernel of a non-empty store lacks parameters"
+        )
         require(
             len(set(inserted.tolist())) == len(vectors)
             and ((inserted >= 0) & (inserted < n_inserted)).all(),
-            "the insertion order is wrong",
+            "the insertion order is invalid",
         )
         for x in vectors:
             self._append(self.query(x))
@@ -260,28 +261,28 @@ class VectorStore(abc.ABC):
         """Return the vectors as a part of the state."""
 
     @abc.abstractmethod
-    def _vectors_of(self, state: State) -> list[Features]:
+    def _restored_vectors(self, state: State) -> list[Features]:
         """Return the vectors of a state, by slots."""
 
     @abc.abstractmethod
     def _resolve(self, query: Query) -> None:
-        """Settle what the kernel takes from the first example."""
+        """Set the missing parameters of the kernel from the first example."""
 
     @abc.abstractmethod
-    def _take_kernel(self, kernel: Kernel) -> None:
-        """Go on with this kernel."""
+    def _set_kernel(self, kernel: Kernel) -> None:
+        """Set the kernel."""
 
     @abc.abstractmethod
     def _insert(self, query: Query, slot: int) -> None:
-        """Put the example of a query in an empty slot."""
+        """Store the example of a query in an empty slot."""
 
     @abc.abstractmethod
-    def _exchange(self, query: Query, slot: int) -> None:
-        """Put the example of a query in the place of a vector."""
+    def _overwrite(self, query: Query, slot: int) -> None:
+        """Overwrite the vector in a slot with the example of a query."""
 
     @abc.abstractmethod
     def _erase(self, slot: int) -> None:
-        """Empty the last slot that is taken."""
+        """Empty the last used slot."""
 
     def _append(self, query: Query) -> None:
         if self.n == self.n_slots:
@@ -291,9 +292,9 @@ class VectorStore(abc.ABC):
         self._last = None
 
     def _extend(self, n_blocks: int) -> None:
-        """Make room for so many blocks of slots."""
+        """Extend the store to a number of blocks of slots."""
         self.n_slots = n_blocks * TILE
-        self._inserted = lengthened(self._inserted, self.n_slots)
+        self._inserted = padded(self._inserted, self.n_slots)
 
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()

@@ -1,4 +1,4 @@
-"""The mistake bounds of the papers, the hypotheses that they compare with, and certificates."""
+"""The mistake bounds of the papers, their comparators, and certificates."""
 
 from __future__ import annotations
 

@@ -1,35 +1,35 @@
-"""The mistake bounds of the papers, one function a theorem.
+"""The mistake bounds of the papers, one function per theorem.
 
 Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
-`L(g) = sum_t max(0, 1 - y_t g(x_t))` of a comparator g: any hypothesis, chosen in hindsight. All assume
-`k(x, x) <= 1`, which a formula cannot know: `bounded_norm` adds that assumption.
+`L(g) = sum_t max(0, 1 - y_t g(x_t))` of a comparator g, any hypothesis chosen in hindsight. All of
+them assume `k(x, x) <= 1`; `bounded_norm` adds this assumption to a guarantee.
 
-Every function raises ValueError, with the argument's name, where an argument is out of its range.
+Every function raises ValueError if an argument is out of range, and names the argument.
 
 Parameters
 ----------
 norm
-    The comparator's norm ||g||; the largest one if the comparator moves.
+    Norm ||g|| of the comparator; its largest norm if it moves.
 loss
-    Its cumulative hinge loss L(g).
+    Cumulative hinge loss L(g) of the comparator.
 path_length
-    How far it moves: S, the sum of `||g_t - g_(t-1)||`.
+    Path length S of a comparator that moves, the sum of `||g_t - g_(t-1)||`.
 budget
-    The algorithm's budget B.
+    Budget B of the algorithm.
 eta
-    The threshold of a Projectron.
+    Threshold of a Projectron.
 norm_bound
-    The norm U that a Projectron competes with.
+    Largest norm U of a comparator of a Projectron.
 removal_damage, shrinking_loss
-    What the run has cost a Forgetron: `Forgetron.removal_damage` and `Forgetron.shrinking_loss`.
+    `Forgetron.removal_damage` and `Forgetron.shrinking_loss` after a run.
 bound_improvement
-    What margin errors have gained a Projectron++: `ProjectronPlusPlus.bound_improvement`.
+    `ProjectronPlusPlus.bound_improvement` after a run.
 
 References
 ----------
-[^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
-[^2]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008.](https://doi.org/10.1145/1390156.1390247)
-[^3]: [Sutskever, I., 2009. A simpler unified analysis of budget perceptrons. ICML 2009.](https://doi.org/10.1145/1553374.1553501)
+[^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
+[^2]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247)
+[^3]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501)
 
 """
 
@@ -64,7 +64,7 @@ __all__ = [
 SMALLEST_FORGETRON_BUDGET = 83
 SMALLEST_SIMPLIFIED_BUDGET = 500
 
-# Rounding may take k(x, x) of a normalized kernel above 1 by this much.
+# Rounding errors of k(x, x) = 1 that are tolerated.
 TOLERANCE = 1e-9
 
 RANGES = {
@@ -82,18 +82,18 @@ RANGES = {
 
 @dataclasses.dataclass(frozen=True)
 class Guarantee:
-    """What one theorem promises against one comparator.
+    """The mistake bound of one theorem against one comparator.
 
     Attributes
     ----------
     theorem
-        Its name, with the paper's.
+        Name of the paper and the theorem.
     norm, loss
-        The comparator's norm and cumulative hinge loss.
+        Norm and cumulative hinge loss of the comparator.
     formula
-        The value of the theorem's formula.
+        Value of the bound, whether or not the assumptions hold.
     assumptions
-        The theorem's assumptions, and whether each holds.
+        The assumptions of the theorem, and whether each of them holds.
 
     """
 
@@ -105,7 +105,7 @@ class Guarantee:
 
     @property
     def mistakes(self) -> float:
-        """The largest number of mistakes; infinite if an assumption does not hold."""
+        """The bound on the number of mistakes; infinite if an assumption does not hold."""
         return self.formula if not self.failed else math.inf
 
     @property
@@ -131,8 +131,8 @@ def perceptron(norm: float, loss: float) -> Guarantee:
 
 
 def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
-    """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)`, for `B >= 83` and a norm of at most
-    `forgetron_norm(B)` (Theorem 2 of [^1]).
+    """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)` for `B >= 83` and `||g|| <= forgetron_norm(B)`
+    (Theorem 2 of [^1]).
 
     >>> from river_budget.theory import bounds
     >>> bounds.forgetron(norm=1.0, loss=10.0, budget=100).mistakes
@@ -152,12 +152,12 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
 def forgetron_run(
     norm: float, loss: float, removal_damage: float, shrinking_loss: float
 ) -> Guarantee:
-    """Forgetron of any budget, after the run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal damage Q,
-    the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
+    """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal damage
+    Q, the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
 
-    Our derivation: what the proof of Lemma 1 of [^1] gives before it bounds each shrinking step by a
-    logarithm. (The lemma as printed can fail: it tells its cases apart by the norm after the removal,
-    and needs the norm before it.)
+    This is our derivation. It follows the proof of Lemma 1 of [^1], without the step that bounds
+    each shrinking step by a logarithm. (The lemma as printed can fail: its case distinction uses
+    the norm after the removal, but the proof needs the norm before it.)
 
     """
     _check(norm=norm, loss=loss, removal_damage=removal_damage, shrinking_loss=shrinking_loss)
@@ -170,11 +170,11 @@ def forgetron_run(
 def projectron(
     norm: float, loss: float, eta: float, bound_improvement: float | None = None
 ) -> Guarantee:
-    """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)`, for `eta ||g|| < 1/2`
+    """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` for `eta ||g|| < 1/2`
     (Theorem 2 of [^2]).
 
-    For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator. That is
-    our derivation, from the proof of the theorem.
+    For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator.
+    This is our derivation from the proof of the theorem.
 
     """
     improvement = 0.0 if bound_improvement is None else bound_improvement
@@ -190,7 +190,7 @@ def projectron(
 
 
 def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
-    """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2`, for
+    """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2` for
     `eta ||g|| < 1` (Theorem 3 of [^2]).
     """
     _check(norm=norm, loss=loss, eta=eta)
@@ -203,9 +203,7 @@ def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
 
 
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
-    """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)`, for a norm of at most U (Corollary 1 of
-    [^2]).
-    """
+    """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
     _check(norm=norm, loss=loss, norm_bound=norm_bound)
     return Guarantee(
         "Projectron paper, Corollary 1", norm, loss, 2 * norm**2 + 4 * loss,
@@ -216,8 +214,8 @@ def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guaran
 def projectron_plus_plus(
     norm: float, loss: float, norm_bound: float, bound_improvement: float
 ) -> Guarantee:
-    """Projectron++ with a norm bound: `2 ||g||^2 + 4 L(g) - 2 sum_t beta_t`, for a norm of at most U,
-    with the bound improvement, the sum of all beta_t (Eq. 15 of [^2]).
+    """Projectron++ with a norm bound: `2 ||g||^2 + 4 L(g) - 2 sum_t beta_t` for `||g|| <= U`, where
+    the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
     _check(norm=norm, loss=loss, norm_bound=norm_bound, bound_improvement=bound_improvement)
     return Guarantee(
@@ -229,8 +227,8 @@ def projectron_plus_plus(
 def modified_randomized_budget(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
-    """Modified randomized budget perceptron, its mean over the draws: `4/3 (L(g) + B / 2 + 6 S sqrt(B))`,
-    for norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
+    """Modified randomized budget perceptron, in expectation: `4/3 (L(g) + B / 2 + 6 S sqrt(B))` for
+    norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
     """
     _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
     return Guarantee(
@@ -243,7 +241,7 @@ def modified_randomized_budget(
 def simplified_forgetron(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
-    """Simplified Forgetron: `2 (L(g) + 16 U^2 + 48 U S)` with `U^2 = B / (32 log_2(8 B))`, for
+    """Simplified Forgetron: `2 (L(g) + 16 U^2 + 48 U S)` with `U^2 = B / (32 log_2(8 B))` for
     `B >= 500`, norms of at most `U / 2` and a learning rate of 1/32 (Theorem 2 of [^3]).
     """
     _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
@@ -256,19 +254,21 @@ def simplified_forgetron(
 
 
 def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
-    """Return guarantees with the assumption that the comparator does not move."""
+    """Add the assumption of a fixed comparator to guarantees."""
     _check(path_length=path_length)
     return tuple(g.assuming("a fixed comparator", path_length == 0) for g in guarantees)
 
 
 def bounded_norm(largest: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
-    """Return guarantees with the assumption `k(x, x) <= 1`, from the largest k(x, x) on the stream."""
+    """Add the assumption `k(x, x) <= 1` to guarantees, given the largest k(x, x)."""
     return tuple(g.assuming("k(x, x) <= 1", largest <= 1 + TOLERANCE) for g in guarantees)
 
 
 def forgetron_norm(budget: int) -> float:
-    """Return the largest norm that a Forgetron competes with, `sqrt((B + 1) / ln(B + 1)) / 4` (Theorem
-    2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1 of [^2]).
+    """Return the largest norm of a comparator of a Forgetron, `sqrt((B + 1) / ln(B + 1)) / 4`
+    (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1
+    of
+    [^2]).
 
     >>> from river_budget.theory import bounds
     >>> bounds.forgetron_norm(1500)
@@ -280,7 +280,7 @@ def forgetron_norm(budget: int) -> float:
 
 
 def modified_randomized_budget_norm(budget: int) -> float:
-    """Return the largest norm that a modified randomized budget perceptron competes with,
+    """Return the largest norm of a comparator of a modified randomized budget perceptron,
     `sqrt(B) / 8` (Theorem 1 of [^3]).
     """
     _check(budget=budget)
@@ -288,7 +288,7 @@ def modified_randomized_budget_norm(budget: int) -> float:
 
 
 def simplified_forgetron_norm(budget: int) -> float:
-    """Return the largest norm that a simplified Forgetron competes with, `U / 2` with
+    """Return the largest norm of a comparator of a simplified Forgetron, `U / 2` with
     `U^2 = B / (32 log_2(8 B))` (Theorem 2 of [^3]).
     """
     _check(budget=budget)
@@ -296,7 +296,7 @@ def simplified_forgetron_norm(budget: int) -> float:
 
 
 def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
-    """Return the smallest budget that competes with a norm, for one of the three functions above.
+    """Return the smallest budget whose bound admits a norm, for one of the three functions above.
 
     >>> from river_budget.theory import bounds
     >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
@@ -318,7 +318,7 @@ def _check(**arguments: float) -> None:
 
 
 def _ratio(numerator: float, progress: float) -> float:
-    """Return a bound where there is progress on every mistake; without it there is no bound."""
+    """Return numerator / progress; infinite without progress on every mistake."""
     return numerator / progress if progress > 0 else math.inf
 
 

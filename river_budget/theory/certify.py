@@ -1,4 +1,4 @@
-"""The mistakes of a model on a stream, compared with what its theorems promise."""
+"""Certificates: the mistakes of a model on a stream, compared with its mistake bounds."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Example = tuple[dict[Any, Any], Any]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Certificate:
-    """The mistakes of a model on a stream, and what its theorems promise.
+    """The mistakes of a model on a stream and its mistake bounds.
 
     Attributes
     ----------
     name
-        The model's class.
+        Name of the model's class.
     n_examples, n_mistakes
-        How many examples there were, and how many were predicted with y f(x) <= 0.
+        Number of examples, and number of examples with y f(x) <= 0.
     guarantees
-        What each theorem promises, against which comparator, and under which assumptions.
+        The bound of each theorem, with its comparator and its assumptions.
     examples, mistakes, bounds
-        The run over time: the examples learned, the mistakes among them, and the lowest bound on them
-        against the same comparators (points,).
+        The run over time: number of examples, number of mistakes, and the lowest bound against the
+        same comparators (points,).
 
     """
 
@@ -46,7 +46,7 @@ class Certificate:
 
     @property
     def bound(self) -> float:
-        """The lowest of the guarantees; infinite if none of them holds."""
+        """The lowest bound; infinite if the assumptions of all theorems fail."""
         return _lowest(self.guarantees)
 
     @property
@@ -72,7 +72,7 @@ class Certificate:
         return heading + "\n".join(f"  {left:<18}{right}" for left, right in lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the certificate in plain types, ready for JSON; None for an infinite bound."""
+        """Return the certificate as JSON types, with None for an infinite bound."""
         return dataclasses.asdict(self) | {
             "bounds": [_finite(value) for value in self.bounds],
             "bound": _finite(self.bound),
@@ -96,31 +96,31 @@ def certify(
     span: Span | None = None,
     n_points: int = 100,
 ) -> Certificate:
-    """Run a clone of a model through a stream, and compare its mistakes with its theorems.
+    """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    The model learns the stream once. Most of the time goes into the search for the best comparators, in
-    the span of at most 300 of the examples: time and memory grow as 300 times the number of examples. On
-    a longer stream, a comparator outside that span might give a lower bound; those found are valid.
+    Most of the time is spent on the search for the best comparators, in the span of at most 300
+    examples; it takes O(300 n) time and memory for n examples. On a longer stream, a comparator
+    outside of this span might give a lower bound, but the reported bounds are valid.
 
     Parameters
     ----------
     model
         A classifier of this package that has `guarantees`.
     stream
-        The examples. It has to end.
+        The examples, finitely many.
     comparator
-        The comparator; by default, for each theorem, the one against which its bound is lowest in
-        hindsight (see `comparators.Span`).
+        The comparator. Defaults to the one with the lowest bound in hindsight for each theorem (see
+        `comparators.Span`).
     span
-        The span of this stream's examples, in which the comparators are searched for, if several models
-        with one kernel are to share that work.
+        The span of the examples of this stream, in which comparators are searched. Pass it to share
+        the computation between models with the same kernel.
     n_points
-        Number of points at which mistakes and bound are recorded.
+        Number of points at which the mistakes and the bound are recorded.
 
     Raises
     ------
     ValueError
-        If there is no theorem about the model, the stream is empty, or an example is invalid.
+        If the model has no mistake bound, the stream is empty, or an example is invalid.
 
     Examples
     --------
@@ -173,10 +173,10 @@ def certify(
 
 
 def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
-    """Train a model, and return its state after every `step` examples and after the last one.
+    """Train a model, and return snapshots after every `step` examples and after the last one.
 
-    What is returned has the model's counts and sums, on which its guarantees depend, and shares its
-    support set: it is to be asked, not taught.
+    A snapshot has its own counts and sums, on which guarantees depend, but shares the support set
+    with the model. It must not be trained.
 
     """
     snapshots = []
@@ -190,7 +190,7 @@ def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
 
 
 def _best(model: Any, span: Span) -> list[Comparator]:
-    """Return, for each theorem about a model, the comparator against which its bound is lowest."""
+    """Return the comparator with the lowest bound for each theorem about a model."""
 
     def bound(i: int) -> Callable[[float, float], float]:
         return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes

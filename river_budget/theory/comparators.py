@@ -1,4 +1,4 @@
-"""Comparators: the hypotheses that mistake bounds compare with."""
+"""Comparators, the hypotheses against which mistake bounds hold."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["Comparator", "Span", "path_length"]
 
 Examples = Sequence[tuple[Features, Any]]
 
-# Of the Gram matrix's eigenvalues, those below this share of the largest are taken for 0.
+# Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
 
-# Powers of 2 that the weight of the loss is tried at first, and how often the best one is refined.
+# Initial grid of powers of 2 for the weight of the loss, and number of refinements of the best one.
 COARSE_POWERS = range(-12, 13, 4)
 N_REFINEMENTS = 6
 
-# Steps towards each minimiser. Those with a large weight of the loss would take thousands.
+# Limit of iterations per minimizer. Large weights of the loss would take thousands.
 N_ITERATIONS = 100
 
 
 class Comparator:
-    """Any kernel expansion g(x) = sum_i beta_i k(x, z_i).
+    """A kernel expansion g(x) = sum_i beta_i k(x, z_i).
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class Comparator:
     Raises
     ------
     ValueError
-        If there are more or fewer coefficients than vectors, or one of them is not finite, or a
-        vector is invalid for the kernel.
+        If the numbers of coefficients and vectors differ, a coefficient is not finite, or a vector
+        is invalid under the kernel.
 
     Examples
     --------
@@ -85,12 +85,13 @@ class Comparator:
         Raises
         ------
         ValueError
-            If the model's hypothesis is not one kernel expansion: that of a `Mnemotron` is a mixture.
+            If the hypothesis is not a single kernel expansion, such as the mixture of a
+            `Mnemotron`.
 
         """
         if not isinstance(model, KernelClassifier):
             raise ValueError(
-                f"the hypothesis of a {type(model).__name__} is not one kernel expansion"
+                f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
             )
         return cls(model.resolved_kernel, model.support_vectors, model.coefficients)
 
@@ -106,7 +107,7 @@ class Comparator:
 
     @property
     def coefficients(self) -> Floats:
-        """Their coefficients (vectors,)."""
+        """The coefficients (vectors,)."""
         return self._expansion.coefficients
 
     @property
@@ -121,7 +122,7 @@ class Comparator:
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return max(0, 1 - y g(x)) for each example (examples,).
 
-        Labels get the signs that a classifier gives them when it learns the stream.
+        Labels have the signs that a classifier assigns when it learns the stream.
 
         Raises
         ------
@@ -139,7 +140,7 @@ class Comparator:
         return math.fsum(self.hinge_losses(stream))
 
     def distance(self, other: Comparator) -> float:
-        """Return the norm of the difference to another expansion with the same kernel."""
+        """Return the distance in Hilbert space to a comparator with the same kernel."""
         difference = Comparator(
             self.kernel,
             self.vectors + other.vectors,
@@ -149,16 +150,17 @@ class Comparator:
 
 
 def path_length(comparators: Sequence[Comparator]) -> float:
-    """Return how far a comparator moves, the sum of `||g_t - g_(t-1)||`."""
+    """Return the path length of a comparator that moves, the sum of `||g_t - g_(t-1)||`."""
     return math.fsum(a.distance(b) for a, b in itertools.pairwise(comparators))
 
 
 class Span:
-    """The hypotheses in the span of a stream's examples, and the best of them in hindsight.
+    """The hypotheses in the span of the examples of a stream, and the best one in hindsight.
 
-    Every mistake bound grows with the norm and with the loss of the comparator, so the best one
-    minimises `||g||^2 / 2 + C L(g)` for some C, which is a convex problem, or it is 0. C is searched
-    for. A bound holds against any comparator, so a solution that is not quite optimal leaves it valid.
+    Every mistake bound increases with the norm and the loss of the comparator. The best one
+    therefore minimizes `||g||^2 / 2 + C L(g)` for some C, a convex problem, or is 0. C is found by
+    a search. A bound holds against any comparator, so it is valid for approximate solutions as
+    well.
 
     Parameters
     ----------
@@ -167,9 +169,9 @@ class Span:
     stream
         The examples.
     n_vectors
-        Largest number of examples to expand over. Of a longer stream they are drawn at random.
+        Maximum number of examples in the expansion, drawn at random from a longer stream.
     seed
-        Random number generator seed for the draw; the same comparators each time by default.
+        Random number generator seed for the draw.
 
     Raises
     ------
@@ -205,20 +207,20 @@ class Span:
         self._vectors = [stream[i][0] for i in sorted(chosen)]
         eigenvalues, eigenvectors = eigh(_kernel_rows(kernel, self._vectors, self._vectors))
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
-        # An orthonormal basis (vectors, dimensions), and the examples' coordinates there times their
-        # labels (examples, dimensions).
+        # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it,
+        # times the signs of their labels (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         rows = _kernel_rows(kernel, [x for x, _ in stream], self._vectors)
         self._signed = signs[:, None] * (rows @ self._basis)
         self._minimizers: dict[float, Floats] = {}
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
-        """Return the comparator against which a bound is smallest.
+        """Return the comparator with the lowest bound.
 
         Parameters
         ----------
         bound
-            The bound, a function of norm and loss; infinite where it does not hold.
+            The bound as a function of norm and loss; infinite if it does not hold.
 
         """
         best, lowest = np.zeros(self._basis.shape[1]), bound(0.0, float(len(self._signed)))
@@ -235,7 +237,7 @@ class Span:
         return Comparator(self._kernel, self._vectors, self._basis @ best)
 
     def _minimizer(self, power: float) -> Floats:
-        """Return the coordinates of the minimiser for C = 2^power, from the dual problem."""
+        """Return the coordinates of the minimizer for C = 2^power, from the dual problem."""
         from scipy.optimize import minimize  # slow to import, as above
 
         if power not in self._minimizers:

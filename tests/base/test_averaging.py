@@ -31,7 +31,7 @@ def test_it_is_the_mean_of_all_hypotheses(make):
 
 
 @each
-def test_asking_for_it_changes_nothing(make):
+def test_evaluating_it_does_not_change_the_model(make):
     model, asked = make(), make()
     for x, y in synth.TwoGaussians(300, seed=2):
         asked.averaged_decision_function_one({0: 1.0, 5: 2.0})

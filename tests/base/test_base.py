@@ -31,7 +31,7 @@ FULL_STREAMS = st.lists(st.tuples(FULL_EXAMPLES, st.booleans()), min_size=1, max
 
 KERNEL = rb.RBF(gamma=0.7)
 
-# Every algorithm gets examples of its own, so a property that all share gets hundreds.
+# Hypothesis draws this many examples for each algorithm.
 few = settings(max_examples=30)
 
 
@@ -57,7 +57,7 @@ def river_checks():
 
 
 @pytest.mark.parametrize(("model", "check"), list(river_checks()))
-def test_river_accepts_it(model, check):
+def test_the_checks_of_river(model, check):
     assert not model._unit_test_skips()
     check(model.clone())
 
@@ -76,7 +76,7 @@ def test_f_is_the_kernel_expansion(make, examples):
 @each_algorithm
 @few
 @given(examples=STREAMS)
-def test_the_state_is_in_order_after_every_round(make, examples):
+def test_the_state_is_consistent_after_every_round(make, examples):
     model = make(KERNEL)
     for n_rounds, (x, y) in enumerate(examples, 1):
         wrong = (1 if y else -1) * model.decision_function_one(x) <= 0
@@ -109,7 +109,7 @@ def test_the_order_of_features_does_not_matter(make, examples, order):
         f = model.decision_function_one(x)
         assert shuffled.decision_function_one(z) == pytest.approx(f, abs=1e-9)
         if 0 < abs(f) < 1e-9 or 0 < abs(abs(f) - 1) < 1e-9:
-            return  # a tie that rounding decides
+            return  # a tie decided by rounding errors
         model.learn_one(x, y)
         shuffled.learn_one(z, y)
 
@@ -148,16 +148,16 @@ def test_learn_many_is_learn_one_many_times(make, examples, size):
 def test_a_pickled_model_continues_identically(make, examples, cut):
     model = learned(make(KERNEL), examples[:cut])
     model.predict_one({"a": 1.0})
-    twin = pickle.loads(pickle.dumps(model))
+    restored = pickle.loads(pickle.dumps(model))
     learned(model, examples[cut:])
-    learned(twin, examples[cut:])
-    assert twin.coefficients.tolist() == model.coefficients.tolist()
-    assert twin.support_vectors == model.support_vectors
-    assert twin.predict_proba_one({"a": 1.0}) == model.predict_proba_one({"a": 1.0})
+    learned(restored, examples[cut:])
+    assert restored.coefficients.tolist() == model.coefficients.tolist()
+    assert restored.support_vectors == model.support_vectors
+    assert restored.predict_proba_one({"a": 1.0}) == model.predict_proba_one({"a": 1.0})
 
 
 def two_sides(n):
-    """Return noisy examples of two points opposite each other, in all names that kernels know."""
+    """Return noisy examples of two opposite points, with all names that the kernels read."""
     rng = np.random.default_rng(1)
     names = (0, 1, 2, 4, "a", "b", "c", None, ("f", 1))
     for positive in (rng.random(n) < 0.5).tolist():
@@ -224,7 +224,7 @@ def test_drops_into_rivers_evaluation(make):
     assert accuracy == pytest.approx(1 - classifier.n_mistakes / 500, abs=0.05)
 
 
-def test_more_classes_by_one_against_the_rest():
+def test_more_classes_with_one_vs_rest():
     model = multiclass.OneVsRestClassifier(rb.Stoptron(rb.RBF(gamma=1.0)))
     for label, value in itertools.islice(
         itertools.cycle(zip("abc", [0.0, 5.0, 9.0], strict=True)), 60
@@ -279,7 +279,7 @@ def test_which_label_is_positive(first, second, negative, positive):
     ("label", "expected"),
     [(True, [False, True]), (0, [0, 1]), (-1, [-1, 1]), (1, [1]), ("spam", ["spam"])],
 )
-def test_what_follows_from_one_label(label, expected):
+def test_the_other_label_is_inferred_from_one(label, expected):
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
     model.learn_one({"a": 0.0}, label)
     assert list(model.predict_proba_one({"a": 0.0})) == expected
@@ -288,7 +288,7 @@ def test_what_follows_from_one_label(label, expected):
     assert model.predict_many(pd.DataFrame({"a": [0.0]})).tolist() == [label]
 
 
-# Bad input, row by row of the design's table
+# Bad input, as in the table of the design
 
 
 def bad_examples():
@@ -366,8 +366,8 @@ def test_an_empty_example_is_legal(make, kernel):
     assert model.n_rounds == 6
 
 
-# The largest values that can be learned: k(x, x), and what is squared on the way to it, may be 1e150
-# at most. A function of two dicts is only asked for finite values.
+# The largest values that are valid: k(x, x) and the squares in it must not exceed 1e150. The value
+# of a FunctionKernel only has to be finite.
 LARGEST = {rb.Laplacian: 1e150, rb.Polynomial: 1e25, rb.FunctionKernel: math.inf}
 
 
@@ -404,7 +404,7 @@ def test_budgets_out_of_range(make, budget):
 
 
 @each_perceptron
-def test_what_is_not_a_kernel(make):
+def test_invalid_kernels(make):
     with pytest.raises(ValueError, match="kernel must be a kernel"):
         make(math.dist)
 
@@ -424,7 +424,7 @@ def test_memory_stays_where_it_was(make):
 
 
 @each_budgeted
-def test_one_vector_is_a_budget(make):
+def test_a_budget_of_one(make):
     model = make(KERNEL).clone({"budget": 1})
     learned(model, some_stream(200))
     assert model.n_support == 1

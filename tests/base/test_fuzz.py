@@ -1,4 +1,4 @@
-"""All public calls in any order, beside plain second implementations."""
+"""All public calls in any order, compared with plain reference implementations."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ KERNEL = rb.RBF(gamma=0.3)
 
 
 def reference(algorithm, variant):
-    """Return what makes the plain implementation of a row of the catalog: it has the same name."""
-    given = {"budget": BUDGET, "seed": SEED}
-    taken = {key: value for key, value in given.items() if algorithm.takes(key)}
+    """Return a factory of the reference implementation of a row of the catalog."""
+    arguments = {"budget": BUDGET, "seed": SEED}
+    taken = {key: value for key, value in arguments.items() if algorithm.takes(key)}
     parameters = {**taken, **algorithm.variants[variant].parameters}
     return lambda kernel: getattr(plain, algorithm.name)(kernel, **parameters)
 
 
-class Copy:
-    """Mnemotron itself, by `learn_one` alone, in the place of a plain implementation."""
+class ReferenceCopy:
+    """A Mnemotron that only calls `learn_one`, in place of a reference implementation."""
 
     def __init__(self, kernel):
         self.model = mnemotron(kernel)
 
-    def decide(self, x):
+    def decision_function(self, x):
         return self.model.decision_function_one(x)
 
     def learn(self, x, sign):
@@ -56,7 +56,7 @@ BAD_ROWS = [
 
 
 class Machine(RuleBasedStateMachine):
-    """A model and its plain counterpart live through the same calls."""
+    """A model and its reference implementation under the same calls."""
 
     make = None
     make_plain = None
@@ -71,20 +71,20 @@ class Machine(RuleBasedStateMachine):
         self.n_rounds = 0
 
     def example(self):
-        """Return an example that never comes again; some of its names do not either."""
+        """Return a new random example, sometimes with a new name."""
         names = [name for name in "abcd" if self.random.random() < 0.7]
         if self.random.random() < 0.2:
             names.append(f"new-{self.random.random()}")
         return {name: self.random.gauss(0, 1.5) for name in names}
 
     def sign(self, label):
-        """The signs that models give: words by the order in which they are first seen."""
+        """Return the sign that models assign: strings by the order of their first occurrence."""
         if isinstance(label, str):
             self.known.setdefault(label, 1.0 if self.known else -1.0)
             return self.known[label]
         return 1.0 if label == self.labels[1] else -1.0
 
-    def teach_plain(self, x, label):
+    def learn_plain(self, x, label):
         self.plain.learn(x, self.sign(label))
         self.n_rounds += 1
 
@@ -92,7 +92,7 @@ class Machine(RuleBasedStateMachine):
     def learn_one(self, positive):
         x, label = self.example(), self.labels[positive]
         self.model.learn_one(x, label)
-        self.teach_plain(x, label)
+        self.learn_plain(x, label)
 
     @rule(
         positives=st.lists(st.booleans(), min_size=1, max_size=8),
@@ -103,13 +103,13 @@ class Machine(RuleBasedStateMachine):
         labels = [self.labels[positive] for positive in positives]
         self.model.learn_many(pd.DataFrame(rows), pd.Series(labels))
         for x, label in zip(rows, labels, strict=True):
-            self.teach_plain(x, label)
+            self.learn_plain(x, label)
 
     @rule()
     def predict(self):
         x = self.example()
         f = self.model.decision_function_one(x)
-        assert f == pytest.approx(self.plain.decide(x), rel=1e-6, abs=1e-6)
+        assert f == pytest.approx(self.plain.decision_function(x), rel=1e-6, abs=1e-6)
         assert self.model.predict_one(x) in (*self.labels, False, True)
         assert sum(self.model.predict_proba_one(x).values()) == pytest.approx(1.0)
 
@@ -118,7 +118,7 @@ class Machine(RuleBasedStateMachine):
         x = self.example()
         self.model.predict_one(x)
         self.model.learn_one(dict(reversed(x.items())), self.labels[1])
-        self.teach_plain(x, self.labels[1])
+        self.learn_plain(x, self.labels[1])
 
     @rule(x=st.sampled_from(BAD_ROWS), positive=st.booleans())
     def bad_features(self, x, positive):
@@ -172,7 +172,7 @@ MACHINES = {
     for algorithm in CATALOG.values()
     for variant in algorithm.variants
     if algorithm.model is not rb.Mnemotron
-} | {"Mnemotron": machine(mnemotron, Copy)}
+} | {"Mnemotron": machine(mnemotron, ReferenceCopy)}
 
 
 def test_every_exported_classifier_is_in_the_catalog_and_fuzzed():

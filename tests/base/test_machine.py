@@ -1,4 +1,4 @@
-"""What every classifier does with copies, parameters, labels and blocks."""
+"""Copies, parameters, labels and blocks of every classifier."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def learned(model, examples=STREAM):
 
 @each_algorithm
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_a_copy_that_learns_does_not_move_the_original(make, copied):
+def test_training_a_copy_does_not_change_the_original(make, copied):
     model = learned(make(None), STREAM[:40])
     before = pickle.dumps(model)
     other = learned(copied(model), STREAM[40:])
@@ -55,7 +55,7 @@ NO_LABELS = [
 
 @each_algorithm
 @pytest.mark.parametrize("n_learned", [0, 1, 80])
-def test_what_is_no_label_is_refused(make, n_learned):
+def test_missing_and_unhashable_labels_are_refused(make, n_learned):
     model = learned(make(None), STREAM[:n_learned])
     x, before = {0: 0.5, 1: 0.5}, pickle.dumps(model)
     for label in NO_LABELS:
@@ -68,7 +68,7 @@ def test_what_is_no_label_is_refused(make, n_learned):
 
 
 @each_algorithm
-def test_a_label_is_checked_without_a_trace(make):
+def test_checking_a_label_does_not_change_the_model(make):
     model = make(None)
     before = pickle.dumps(model)
     model.check_label("spam")
@@ -76,7 +76,7 @@ def test_a_label_is_checked_without_a_trace(make):
 
 
 @each_algorithm
-def test_a_refused_block_names_its_row(make):
+def test_the_error_of_a_refused_block_names_the_row(make):
     model = make(None)
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 1.0, math.inf, 1.0]})
     for call in [model.predict_many, lambda X: model.learn_many(X, pd.Series([True] * 4))]:
@@ -87,7 +87,7 @@ def test_a_refused_block_names_its_row(make):
 
 
 def test_a_scaler_learns_a_block_before_the_classifier_does():
-    """So a pipeline's mini-batches are not its rows one by one, as in all of River."""
+    """So `learn_many` of a pipeline differs from `learn_one` on its rows, as in all of River."""
     X, y = (
         pd.DataFrame([{"u": x[0], "v": x[1]} for x, _ in STREAM]),
         pd.Series([y for _, y in STREAM]),

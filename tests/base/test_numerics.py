@@ -1,4 +1,4 @@
-"""Numbers at the edges: what is learned stays finite and true, and what cannot be is refused."""
+"""Extreme values: models stay finite and accurate, or refuse the example."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from river_budget.perceptrons.forgetron import _largest_phi, _psi
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-# Largest error of what is kept up to date, as a share of the largest k(x, x) that was seen.
+# Tolerance of incrementally updated values, relative to the largest k(x, x).
 TOLERANCE = 1e-9
-# The same for the inverses of Mnemotron, of which one column is watched at a time, to 1e-6.
+# The same for the inverses of Mnemotron, which checks one column at a time, to 1e-6.
 TOLERANCE_OF_INVERSES = 1e-5
 
 NOISY = list(synth.TwoGaussians(1000, flip=0.3, seed=1))
@@ -35,7 +35,7 @@ def assert_finite(model, x):
     assert sum(probabilities) == pytest.approx(1.0)
 
 
-def assert_kept(model, largest=1.0):
+def assert_accurate(model, largest=1.0):
     for name, residual in model.numerical_errors().items():
         tolerance = TOLERANCE_OF_INVERSES if name == "inverses" else TOLERANCE
         assert residual <= tolerance * max(1.0, largest), name
@@ -48,7 +48,7 @@ def learned(model, examples):
 
 
 def learns(model, x, y):
-    """Learn an example and tell whether it was learned; if it is refused, nothing may change."""
+    """Learn an example and return whether it was accepted. A refusal must not change the model."""
     before = pickle.dumps(model)
     try:
         model.learn_one(x, y)
@@ -59,7 +59,7 @@ def learns(model, x, y):
 
 
 def self_value(model, x):
-    """k(x, x), which is 1 under all kernels of Mnemotron."""
+    """Return k(x, x), which is 1 under all kernels of Mnemotron."""
     return 1.0 if isinstance(model, rb.Mnemotron) else model.resolved_kernel(x, x)
 
 
@@ -82,14 +82,14 @@ MAGNITUDES = st.sampled_from(RANGES).flatmap(
 )
 @settings(max_examples=50)
 def test_values_from_1e_minus_300_to_1e300_are_learned_or_refused(make, values, kernel, order):
-    """A few examples come again and again."""
+    """A few examples are repeated in random order."""
     examples = [dict(zip("abc", values[i : i + 3], strict=True)) for i in range(0, 24, 3)]
     model, largest = make(kernel), 1.0
     for i, y in order:
         if learns(model, examples[i], y):
             largest = max(largest, self_value(model, examples[i]))
             assert_finite(model, examples[i])
-    assert_kept(model, largest)
+    assert_accurate(model, largest)
 
 
 @each_algorithm
@@ -108,11 +108,11 @@ def test_what_is_no_dict_is_refused(make, x):
     "kernel", [rb.RBF, rb.Laplacian, rb.RationalQuadratic, rb.AdditiveRationalQuadratic]
 )
 def test_gammas_from_1e_minus_9_to_1e9(make, kernel, gamma):
-    """All examples are alike in the first case and strangers in the last."""
+    """All kernel values are almost 1 for the smallest gamma, and almost 0 for the largest."""
     model = learned(make(kernel(gamma=gamma)), NOISY[:200])
     for x, _ in NOISY[:5]:
         assert_finite(model, x)
-    assert_kept(model)
+    assert_accurate(model)
 
 
 @each_algorithm
@@ -122,20 +122,20 @@ def test_duplicates_by_the_thousand(make, kernel):
     model = learned(make(kernel), [(examples[t % 3], y) for t, (_, y) in enumerate(NOISY)])
     for x in examples:
         assert_finite(model, x)
-    assert_kept(model, largest=max(kernel(x, x) for x in examples))
+    assert_accurate(model, largest=max(kernel(x, x) for x in examples))
 
 
 @each_algorithm
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_constant_features(make, kernel):
-    """Nothing but constants, as values and as a scaler makes them of values."""
+    """All features are constant, with and without a scaler."""
     model = make(kernel)
     for pipeline in [model, preprocessing.StandardScaler() | make(kernel)]:
         for _, y in NOISY[:300]:
             pipeline.learn_one({"a": 5.0, "b": 0.0}, y)
         classifier = pipeline if pipeline is model else pipeline[-1]
         assert_finite(classifier, {"a": 5.0, "b": 0.0})
-        assert_kept(classifier, largest=kernel({"a": 5.0}, {"a": 5.0}))
+        assert_accurate(classifier, largest=kernel({"a": 5.0}, {"a": 5.0}))
 
 
 @each_algorithm
@@ -158,7 +158,7 @@ def test_budgets_of_one_and_two(make, budget, kernel):
         model.learn_one(x, y)
         assert model.n_support <= budget
     assert_finite(model, x)
-    assert_kept(model)
+    assert_accurate(model)
 
 
 @pytest.mark.slow
@@ -171,11 +171,11 @@ def test_nothing_drifts_over_20000_mistakes(make):
         model.learn_one(x, not model.predict_one(x))
     assert model.n_mistakes > 19_900
     assert_finite(model, x)
-    assert_kept(model)
+    assert_accurate(model)
 
 
 @pytest.mark.parametrize("size", [1e-120, 1e-81, 1e-60, 1.0, 1e60])
-def test_vectors_of_any_size_have_a_direction(size):
+def test_vectors_of_any_norm_are_normalized(size):
     kernel = rb.Normalized(rb.Linear())
     model = learned(rb.KernelPerceptron(kernel), [({"a": 3 * size, "b": 4 * size}, True)])
     assert kernel({"a": 3 * size, "b": 4 * size}, {"a": 1.0}) == pytest.approx(0.6)
@@ -183,8 +183,8 @@ def test_vectors_of_any_size_have_a_direction(size):
     assert model.decision_function_one({"a": -size}) == pytest.approx(-0.6)
 
 
-def test_counts_that_grow_with_every_vector_that_goes_stay_finite():
-    """k(x, x) is about 1e60, and a count is multiplied by as much whenever it moves on."""
+def test_counts_stay_finite_with_large_kernel_values():
+    """k(x, x) is about 1e60, and every removal multiplies counts by that."""
     model = rb.TightestPerceptron(rb.Linear(), budget=2)
     for x, y in NOISY:
         x = {name: 1e30 * value for name, value in x.items()}
@@ -194,22 +194,22 @@ def test_counts_that_grow_with_every_vector_that_goes_stay_finite():
 
 
 @pytest.mark.parametrize(
-    ("counts", "chance"), [([1e22, 1e22], 0.5), ([3e200, 1e200], 1.0), ([1.0, 1e17], 0.0)]
+    ("counts", "probability"), [([1e22, 1e22], 0.5), ([3e200, 1e200], 1.0), ([1.0, 1e17], 0.0)]
 )
-def test_chances_that_large_counts_give(counts, chance):
-    assert rb.TightestPerceptron()._posteriors(np.array([counts])) == pytest.approx([chance])
+def test_posteriors_of_large_counts(counts, probability):
+    assert rb.TightestPerceptron()._posteriors(np.array([counts])) == pytest.approx([probability])
 
 
 @given(sigma=st.floats(0.01, 1.0))
-def test_no_root_of_a_rounding_error(sigma):
-    """The parabola touches the slack at phi = 1, where its discriminant is 0."""
+def test_no_square_root_of_a_negative_rounding_error(sigma):
+    """The parabola touches the slack at phi = 1, where the discriminant is 0."""
     mu = (1 + sigma) / 2
     slack = math.nextafter(_psi(sigma, 1.0, mu), 0.0)
     assert _largest_phi(sigma, mu, slack) == pytest.approx(1.0, abs=1e-6)
 
 
-def test_the_forgetron_never_overdraws_its_slack():
-    """Margins of 1e100 and more: what a removal gives and takes has few digits in common."""
+def test_the_slack_of_the_forgetron_is_never_negative():
+    """With margins of 1e100 and more, the damage of a removal is subject to cancellation."""
     rng = np.random.default_rng(1)
     model = rb.Forgetron(rb.Linear(), budget=3)
     for _ in range(2000):

@@ -14,25 +14,25 @@ N_THREADS = 4
 
 
 @pytest.fixture
-def hasty():
-    """Let threads take turns as often as the interpreter can."""
+def frequent_switches():
+    """Switch threads as often as the interpreter can."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(interval)
 
 
-def questions(model):
-    """Return what can be asked about one example without learning."""
-    asked = [model.decision_function_one, model.predict_one, model.predict_proba_one]
+def evaluations(model):
+    """Return the methods that evaluate one example without learning."""
+    methods = [model.decision_function_one, model.predict_one, model.predict_proba_one]
     for name in ["averaged_decision_function_one", "posterior_one"]:
         if hasattr(model, name):
-            asked.append(getattr(model, name))
-    return asked
+            methods.append(getattr(model, name))
+    return methods
 
 
-def answers(model, examples):
-    one = [ask(x) for x in examples for ask in questions(model)]
+def outputs(model, examples):
+    one = [method(x) for x in examples for method in evaluations(model)]
     frame = pd.DataFrame(examples).fillna(0.0)
     many = [
         model.decision_function_many(frame).tolist(),
@@ -42,16 +42,16 @@ def answers(model, examples):
     return one, many, model.norm, model.coefficients.tolist(), model.support_vectors
 
 
-def side_by_side(*works):
-    """Run each work in a thread of its own, all at once, and return what they return."""
-    results = [None] * len(works)
-    start = threading.Barrier(len(works))
+def in_parallel(*functions):
+    """Run functions in parallel threads and return their results."""
+    results = [None] * len(functions)
+    start = threading.Barrier(len(functions))
 
     def run(i):
         start.wait()
-        results[i] = works[i]()
+        results[i] = functions[i]()
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(works))]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -63,7 +63,7 @@ def side_by_side(*works):
 @pytest.mark.parametrize(
     "kernel", [None, rb.FunctionKernel(rb.RBF(gamma=0.7))], ids=["vectors", "objects"]
 )
-def test_threads_that_predict_get_what_one_thread_gets(make, kernel, hasty):
+def test_threads_that_predict_get_what_one_thread_gets(make, kernel, frequent_switches):
     model = make(kernel)
     for x, y in synth.TwoGaussians(60, seed=1):
         model.learn_one(x, y)
@@ -72,6 +72,6 @@ def test_threads_that_predict_get_what_one_thread_gets(make, kernel, hasty):
         for t, (x, _) in enumerate(synth.TwoGaussians(15 * N_THREADS, seed=2))
     ]
     parts = [examples[i::N_THREADS] for i in range(N_THREADS)]
-    expected = [answers(model, part) for part in parts]
+    expected = [outputs(model, part) for part in parts]
     for _ in range(10):
-        assert side_by_side(*(lambda part=part: answers(model, part) for part in parts)) == expected
+        assert in_parallel(*(lambda part=part: outputs(model, part) for part in parts)) == expected

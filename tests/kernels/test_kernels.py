@@ -22,7 +22,7 @@ def test_values_by_hand():
     assert rb.FunctionKernel(lambda x, z: len(x) * len(z))(x, z) == 4
 
 
-def test_an_example_without_direction_is_orthogonal_to_all():
+def test_the_zero_vector_is_orthogonal_to_all_examples():
     cosine = rb.Normalized(rb.Linear())
     assert cosine({}, {}) == 0.0
     assert cosine({"a": 0.0}, {"a": 1.0}) == 0.0
@@ -30,9 +30,9 @@ def test_an_example_without_direction_is_orthogonal_to_all():
 
 @each_kernel
 def test_kernels_are_values(kernel):
-    twin = copy.deepcopy(kernel)
-    assert twin == kernel
-    assert hash(twin) == hash(kernel)
+    copied = copy.deepcopy(kernel)
+    assert copied == kernel
+    assert hash(copied) == hash(kernel)
     assert kernel.clone() == kernel
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert [other for other in KERNELS if other == kernel] == [kernel]
@@ -40,7 +40,7 @@ def test_kernels_are_values(kernel):
         kernel.gamma = 2.0
 
 
-def test_models_show_their_kernels_parameters():
+def test_the_repr_of_a_model_has_the_parameters_of_its_kernel():
     model = rb.Stoptron(rb.Normalized(rb.Polynomial(degree=2)))
     assert "Normalized(kernel=Polynomial(degree=2, gamma=1.0, coef0=1.0))" in repr(model)
     assert repr(rb.FunctionKernel(math.dist)) == "FunctionKernel(f=dist)"
@@ -54,7 +54,7 @@ def test_kernels_in_a_parameter_grid():
     }  # fmt: skip
 
 
-def test_gamma_and_names_are_left_to_the_first_example():
+def test_gamma_and_names_are_set_from_the_first_example():
     assert rb.RBF().resolve("abcd") == rb.RBF(gamma=0.25)
     assert rb.RBF().resolve("") == rb.RBF(gamma=1.0)
     assert rb.RBF(gamma=3.0).resolve("abcd") == rb.RBF(gamma=3.0)

@@ -13,7 +13,7 @@ from river_budget import synth
 
 
 class Plain:
-    """The algorithm as it is specified: explicit matrices, and a solve where one will do."""
+    """The algorithm as specified, with explicit matrices and inverses."""
 
     jitter, link, rho = 1e-3, 0.3, 0.995
 
@@ -41,13 +41,13 @@ class Plain:
         return self.w @ (2 * self.p - 1)
 
     def learn(self, x, y):
-        chances = self.p if y > 0 else 1 - self.p
-        self.log_weights = self.rho * self.log_weights + np.log(0.02 + 0.96 * chances)
+        probabilities = self.p if y > 0 else 1 - self.p
+        self.log_weights = self.rho * self.log_weights + np.log(0.02 + 0.96 * probabilities)
         c, q, r = [], [], []
-        for e, (z, memory, noise) in enumerate(self.experts):
-            self.means[e] = math.sqrt(memory) * self.means[e]
-            self.covariances[e] = memory * self.covariances[e]
-            m, k = math.sqrt(memory) * self.m[e], self.rows[z]
+        for e, (z, factor, noise) in enumerate(self.experts):
+            self.means[e] = math.sqrt(factor) * self.means[e]
+            self.covariances[e] = factor * self.covariances[e]
+            m, k = math.sqrt(factor) * self.m[e], self.rows[z]
             c.append(self.covariances[e] @ k)
             v = noise + 1 + self.jitter + k @ c[-1]
             learns = y * m < 1
@@ -60,7 +60,7 @@ class Plain:
         g = [1 + self.jitter - row @ v for row, v in zip(self.rows, u, strict=True)]
         share = sum(w * g[e[0]] for w, e in zip(self.w, self.experts, strict=True))
         add = not self.vectors or (share / (1 + self.jitter) > self.novelty and min(g) > 1e-7)
-        # Grown by the newcomer, every score is a squared mean over a variance.
+        # With the incoming example added, every score is a squared mean over a variance.
         vectors = [*self.vectors, x]
         grown = [self.inverse(z, vectors) for z in range(len(self.kernels))]
         means, covariances = [], []
@@ -125,7 +125,7 @@ def softmax(values):
     return np.exp(values) / np.exp(values).sum()
 
 
-def test_a_name_that_comes_later_is_seen_by_the_first_kernel_alone():
+def test_a_new_name_is_active_in_the_first_kernel_only():
     model = rb.Mnemotron(budget=10)
     for value in [-1.0, 1.0, -2.0, 2.0]:
         model.learn_one({"a": value}, value > 0)
@@ -141,7 +141,7 @@ def test_a_name_that_comes_later_is_seen_by_the_first_kernel_alone():
         model.predict_one({"a": 1.0, "late": math.nan})
 
 
-def test_the_leading_forgetting_factor_tells_how_fast_the_concept_drifts():
+def test_the_leading_forgetting_factor_indicates_the_speed_of_drift():
     def leading_factor(stream):
         model = rb.Mnemotron(budget=50)
         for x, y in stream:
@@ -151,14 +151,14 @@ def test_the_leading_forgetting_factor_tells_how_fast_the_concept_drifts():
             weights[factor] = weights.get(factor, 0.0) + weight
         return max(weights, key=weights.get)
 
-    still = synth.TwoGaussians(3000, seed=1)
-    turning = (
+    stationary = synth.TwoGaussians(3000, seed=1)
+    rotating = (
         ({0: math.cos(t / 40) * a - math.sin(t / 40) * b, 1: math.sin(t / 40) * a + math.cos(t / 40) * b}, y)
         for t, (x, y) in enumerate(synth.TwoGaussians(3000, seed=1))
         for a, b in [x.values()]
     )  # fmt: skip
-    assert leading_factor(still) >= 0.9999
-    assert leading_factor(turning) <= 0.998
+    assert leading_factor(stationary) >= 0.9999
+    assert leading_factor(rotating) <= 0.998
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_accuracy_on_a_drifting_stream():
     assert accuracy.get() >= 0.901
 
 
-def test_the_inverses_are_watched_and_mended():
+def test_inaccurate_inverses_are_recomputed():
     model = rb.Mnemotron(budget=20)
     stream = list(synth.TwoGaussians(4000, flip=0.3, seed=1))
     for x, y in stream[:2000]:
@@ -195,12 +195,12 @@ def test_the_inverses_are_watched_and_mended():
     assert abs(residual).max() < 1e-6
 
 
-def test_memory_is_what_the_docstring_says():
+def test_memory_is_as_documented():
     model = rb.Mnemotron(budget=100)
     assert model.memory_bytes == pytest.approx(8 * (8 + 2) * 101**2, rel=0.05)
 
 
-def test_probabilities_are_the_mixtures_own():
+def test_probabilities_are_those_of_the_mixture():
     model = rb.Mnemotron(budget=20)
     for x, y in synth.TwoGaussians(300, seed=1):
         model.learn_one(x, y)
@@ -230,8 +230,8 @@ def test_parameters_out_of_range(parameters, message):
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_kernel_that_does_not_read_a_name_leaves_the_others_to(order):
-    """Two examples that are one to a kernel are two to the model."""
+def test_a_name_that_one_kernel_ignores_is_read_by_the_other(order):
+    """Two examples that are equal to one kernel must not be equal to the model."""
     kernels = (rb.AdditiveRationalQuadratic(gamma=0.5, names=("a",)), rb.RBF(gamma=0.5))[::order]
     model, asked = rb.Mnemotron(10, kernels=kernels), rb.Mnemotron(10, kernels=kernels)
     for t in range(30):

@@ -1,4 +1,4 @@
-"""The two algorithms of the unified analysis."""
+"""The two algorithms of Sutskever's unified analysis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from river_budget import synth
 
 
 def test_the_simplified_forgetron_by_hand():
-    """Orthogonal vectors, a budget of six: U^2 = 6 / (32 log2 48), no term but its own matters."""
+    """Orthogonal vectors and a budget of six: U^2 = 6 / (32 log2 48), and all margins are 0."""
     u_squared = 6 / (32 * math.log2(48))
     decay, radius, eta = 1 - 1 / (32 * u_squared), math.sqrt(u_squared) / 2, 1 / 32
     model = rb.SimplifiedForgetron(rb.Linear(), budget=6)
@@ -30,15 +30,15 @@ def test_the_simplified_forgetron_by_hand():
 
 
 def test_the_modified_rbp_by_hand():
-    """The generator says which of four places goes; places 2 and 3 are empty at first."""
+    """The generator is replaced by a list of the slots to draw."""
 
     class Draws:
-        def __init__(self, *places):
-            self.places = iter(places)
+        def __init__(self, *slots):
+            self.slots = iter(slots)
 
         def randrange(self, n):
             assert n == 4
-            return next(self.places)
+            return next(self.slots)
 
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget=4)
     model._rng = Draws(0, 2, 1, 0, 3)
@@ -72,7 +72,7 @@ def test_the_hypothesis_stays_in_its_ball(make):
 @pytest.mark.slow
 @each
 def test_the_norm_does_not_drift(make):
-    """10^5 updates: labels are drawn, so about every second round is a mistake."""
+    """10^5 updates: labels are random, so about half of the rounds are mistakes."""
     model, rng = make(), np.random.default_rng(1)
     for x in rng.normal(size=(210_000, 2)).tolist():
         model.learn_one(dict(enumerate(x)), rng.random() < 0.5)

@@ -7,29 +7,29 @@ from river_budget import synth
 
 
 def test_a_trace_by_hand():
-    """Which vector would have the largest margin without itself?"""
+    """The vector with the largest margin without itself is removed."""
     model = rb.FixedBudgetPerceptron(rb.Linear(), budget=2)
     model.learn_one({"u": 1.0}, True)
     model.learn_one({"u": 3.0}, False)
     # w = 1 - 3 = -2. The third: w' = -2 + 2 = 0 with (2, +). Margins without themselves:
-    # (1, +): -1; (3, -): -(3 * 3) = -9; (2, +): 2 * -2 = -4. The first one goes.
+    # (1, +): -1; (3, -): -(3 * 3) = -9; (2, +): 2 * -2 = -4. The first one is removed.
     model.learn_one({"u": 2.0}, True)
     assert model.support_vectors == [{"u": 3.0}, {"u": 2.0}]
     # w = -1. The fourth: (-1, -), f = 1: w' = -1 + 1 = 0. Margins: (3, -): -(3 * 3) = -9;
-    # (2, +): 2 * -2 = -4; (-1, -): -(-1 * -1) = -1. The newcomer goes.
+    # (2, +): 2 * -2 = -4; (-1, -): -(-1 * -1) = -1. The incoming example is removed.
     model.learn_one({"u": -1.0}, False)
     assert model.support_vectors == [{"u": 3.0}, {"u": 2.0}]
     assert (model.n_mistakes, model.decision_function_one({"u": 1.0})) == (4, -1.0)
 
 
-def test_of_equals_the_oldest_goes():
+def test_the_oldest_is_removed_among_ties():
     model = rb.FixedBudgetPerceptron(rb.Linear(), budget=2)
     for name in ["a", "b", "c", "d"]:
         model.learn_one({name: 1.0}, True)
     assert model.support_vectors == [{"c": 1.0}, {"d": 1.0}]
 
 
-def test_kept_values_agree_with_values_from_scratch():
+def test_cached_values_agree_with_values_from_scratch():
     for kernel in [rb.RBF(gamma=1.0), rb.Polynomial(degree=2), rb.Normalized(rb.Linear())]:
         model = rb.FixedBudgetPerceptron(kernel, budget=20)
         for x, y in synth.TwoGaussians(3000, flip=0.3, seed=2):

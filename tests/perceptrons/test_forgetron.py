@@ -17,7 +17,7 @@ from river_budget.reproduce.published import projectron_results
 
 
 def test_a_trace_by_hand():
-    """A budget of one and the linear kernel: f is a number that can be followed by hand."""
+    """A budget of one and the linear kernel: f is determined by a single number."""
     model = rb.Forgetron(rb.Linear(), budget=1)
     model.learn_one({"u": 1.0}, True)
     assert (model.last_shrink_factor, model.removal_damage, model.n_mistakes) == (1.0, 0.0, 1)
@@ -41,17 +41,17 @@ def test_a_trace_by_hand():
 positive = st.floats(1e-6, 1.0)
 
 
-@given(sigma=positive, mu=st.floats(-5, 5), leeway=st.floats(1e-6, 3))
-def test_phi_is_the_largest_that_is_allowed(sigma, mu, leeway):
-    phi = _largest_phi(sigma, mu, leeway)
+@given(sigma=positive, mu=st.floats(-5, 5), slack=st.floats(1e-6, 3))
+def test_phi_is_the_largest_that_is_allowed(sigma, mu, slack):
+    phi = _largest_phi(sigma, mu, slack)
     assert 0 < phi <= 1
-    assert _psi(sigma, phi, mu) <= leeway * (1 + 1e-9)
+    assert _psi(sigma, phi, mu) <= slack * (1 + 1e-9)
     for larger in np.linspace(phi, 1, 50)[1:] if phi < 1 else []:
-        assert _psi(sigma, larger, mu) > leeway * (1 - 1e-9)
+        assert _psi(sigma, larger, mu) > slack * (1 - 1e-9)
 
 
-def test_no_shrinking_where_one_is_allowed_beyond_a_root():
-    """The quadratic opens downwards: it passes the leeway and comes back before 1."""
+def test_no_shrinking_if_phi_1_is_allowed_beyond_a_root():
+    """The parabola opens downwards: it exceeds the slack and falls below it again before 1."""
     assert max(_psi(1.0, phi, 3.0) for phi in np.linspace(0, 1, 99)) > 0.1
     assert _largest_phi(1.0, 3.0, 0.1) == 1.0
 
@@ -77,10 +77,10 @@ def test_adult9_as_published(adult9, budget):
 
 
 def round_the_cone(n_points, n_rounds=600):
-    """Return points on a circle of the unit sphere, one after the other, time and again.
+    """Return points on a circle of the unit sphere, in order and repeatedly.
 
-    Every second one and its label are turned to the other side. The axis of the circle separates
-    them all, with a margin of 0.3.
+    Every second point and its label are negated. The axis of the circle separates all points with a
+    margin of 0.3.
 
     """
     for t in range(n_rounds):
@@ -90,8 +90,8 @@ def round_the_cone(n_points, n_rounds=600):
 
 
 @pytest.mark.parametrize(("budget", "n_points"), [(4, 6), (5, 6), (6, 7)])
-def test_shrinking_learns_what_removal_alone_forgets_for_ever(budget, n_points):
-    """A removal that was not prepared costs a mistake, and that mistake the next removal."""
+def test_shrinking_converges_where_removal_alone_does_not(budget, n_points):
+    """Without shrinking, every removal causes a mistake, which causes the next removal."""
     forgetron = rb.Forgetron(rb.Linear(), budget)
     removal = rb.RemoveOldestPerceptron(rb.Linear(), budget)
     for x, y in round_the_cone(n_points):
@@ -110,7 +110,7 @@ def test_the_invariant_of_the_mistake_bound():
 
 
 def test_the_common_factor_does_not_underflow():
-    """Each mistake shrinks; the product of all factors is far below what a double can hold."""
+    """Every mistake shrinks; the product of all factors is far below the smallest double."""
     model, logarithm = rb.Forgetron(rb.RBF(gamma=1.0), budget=2), 0.0
     for t in range(3000):
         x = {"u": float(t % 5)}

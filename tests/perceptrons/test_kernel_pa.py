@@ -17,7 +17,7 @@ from river_budget.reproduce.published import projectron_results
 @pytest.mark.parametrize(
     ("mode", "first", "second"),
     [
-        # loss 1 on (2), then loss 1 + 1/2 on (-1, +) for w = 1/2, or as C and 1/(2C) have it
+        # loss 1 on (2), then loss 1 + 1/2 on (-1, +) for w = 1/2; limited by C or damped by 1/(2C)
         (0, 0.25, 1.5),
         (1, 0.2, 0.2),
         (2, 1 / (4 + 2.5), None),
@@ -66,7 +66,7 @@ def test_adult9_as_published(adult9):
     assert verdict([model.n_support for model in models], published.support) == "within"
 
 
-def test_an_example_without_a_direction_teaches_nothing():
+def test_the_zero_vector_is_not_stored():
     for mode in [0, 1, 2]:
         model = rb.KernelPAClassifier(rb.Linear(), mode=mode)
         model.learn_one({}, True)

@@ -18,14 +18,14 @@ U = bounds.forgetron_norm(1000)
 
 
 def test_a_trace_by_hand():
-    """The linear kernel in the plane: what sticks out by more than eta is added."""
+    """The linear kernel in the plane: an example farther than eta from the span is added."""
     model = rb.Projectron(rb.Linear(), eta=0.5)
     model.learn_one({"a": 1.0}, True)
-    # f = 2 on (2, 0.4), a mistake; its projection is (2, 0) and it sticks out by 0.4.
+    # f = 2 on (2, 0.4), a mistake; its projection is (2, 0) and its distance 0.4.
     model.learn_one({"a": 2.0, "b": 0.4}, False)
     assert model.support_vectors == [{"a": 1.0}]
     assert model.coefficients == pytest.approx([-1.0])
-    # f = -1 on (1, 0.6): sticks out by 0.6, so it is added.
+    # f = -1 on (1, 0.6): its distance is 0.6, so it is added.
     model.learn_one({"a": 1.0, "b": 0.6}, True)
     assert model.n_support == 2
     # w = (0, 0.6), f = -0.6 on (3, -1) = 14/3 (1, 0) - 5/3 (1, 0.6), which lies in the span.
@@ -45,7 +45,7 @@ def test_against_the_authors_library(square):
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
-def test_a_threshold_for_each_round_against_the_authors_library():
+def test_the_adaptive_threshold_against_the_authors_library():
     model = rb.Projectron(RBF, norm_bound=U)
     margins, sizes, trace = replay(model, "projectron_norm_bound")
     assert pytest.approx(trace["U"].item()) == U
@@ -71,20 +71,20 @@ def test_adult9_as_published(adult9, forgetron):
 def test_two_gaussians_as_published(forgetron):
     """Table 3 of the paper: support vectors, and mistakes beyond the Perceptron's.
 
-    The paper's sample is not ours: on ours the Perceptron alone makes 0.9 points more mistakes, which
-    is outside the spread, and so does the Projectron.
+    The paper's sample differs from ours. On ours, both the Perceptron and the Projectron make 0.9
+    points more mistakes, which is outside of the spread.
     """
     norm_bound = bounds.forgetron_norm(forgetron)
     excesses, sizes = [], []
     for seed in range(5):
         stream = list(synth.TwoGaussians(seed=seed))
-        model, free = rb.Projectron(RBF, norm_bound=norm_bound), rb.KernelPerceptron(RBF)
-        errors = [mistakes_percent(m, stream, range(len(stream))) for m in (model, free)]
+        model, perceptron = rb.Projectron(RBF, norm_bound=norm_bound), rb.KernelPerceptron(RBF)
+        errors = [mistakes_percent(m, stream, range(len(stream))) for m in (model, perceptron)]
         excesses.append(errors[0] - errors[1])
         sizes.append(model.n_support)
     published = projectron_results()["Synthetic", "Projectron", forgetron]
-    perceptron = projectron_results()["Synthetic", "KernelPerceptron", None]
-    excess = published.mistakes.mean - perceptron.mistakes.mean
+    baseline = projectron_results()["Synthetic", "KernelPerceptron", None]
+    excess = published.mistakes.mean - baseline.mistakes.mean
     assert verdict(excesses, Published(excess, published.mistakes.sd)) == "within"
     assert verdict(sizes, published.support) == "within"
 
@@ -95,24 +95,24 @@ def test_two_gaussians_as_published(forgetron):
     ids=str,
 )
 def test_the_support_set_stops_at_the_dimension(kernel, dimension):
-    """With eta = 0 the hypothesis is the perceptron's, in as many vectors as the space has axes."""
+    """With eta = 0 the hypothesis is the perceptron's, with one vector per dimension."""
     rng = np.random.default_rng(1)
-    model, free = rb.Projectron(kernel, eta=0.0), rb.KernelPerceptron(kernel)
+    model, perceptron = rb.Projectron(kernel, eta=0.0), rb.KernelPerceptron(kernel)
     for x in rng.normal(size=(1000, 3)).round(2).tolist():
         x, y = dict(zip("abc", x, strict=True)), rng.random() < 0.5
-        f = free.decision_function_one(x)
+        f = perceptron.decision_function_one(x)
         assert model.decision_function_one(x) == pytest.approx(f, rel=1e-6, abs=1e-6)
         model.learn_one(x, y)
-        free.learn_one(x, y)
+        perceptron.learn_one(x, y)
     assert model.n_support == dimension
 
 
 @pytest.mark.slow
-def test_a_long_life_of_nearly_dependent_examples():
-    """10^5 rounds at eta = 0 on a grid of neighbours that the kernel can hardly tell apart.
+def test_no_drift_on_nearly_dependent_examples():
+    """10^5 rounds with eta = 0 on a grid whose neighbours have kernel values close to 1.
 
-    The hypothesis must stay what the perceptron's is: the sum of all its mistakes, which are counted
-    at the grid's points.
+    The hypothesis must remain that of the perceptron: the sum of all mistakes, counted for each
+    point of the grid.
     """
     rng = np.random.default_rng(1)
     points = np.linspace(0, 1, 40)
@@ -136,8 +136,8 @@ def test_duplicates_are_projected_whatever_the_threshold():
     assert model.n_support == 1
 
 
-def test_examples_without_a_direction():
-    """The zero vector is in every span, the empty one included."""
+def test_zero_vectors_are_projected():
+    """The zero vector is in every span, even in that of no vectors."""
     model = rb.Projectron(rb.Linear(), eta=0.0)
     for x in [{}, {"u": 0.0}, {"u": 1.0}, {}]:
         model.learn_one(x, True)

@@ -21,16 +21,16 @@ def test_a_trace_by_hand():
     # tau = min(0.2, 2 (0.2 - 0.1), 1) = 0.2, and the projection is 1.25 times the vector.
     model.learn_one({"a": 1.0, "b": 0.05}, True)
     assert model.coefficients == pytest.approx([1.25])
-    # (0.5, 0.3): f = 0.5, loss = 0.5, and delta / eta = 0.6 is more.
+    # (0.5, 0.3): f = 0.5, loss = 0.5 < delta / eta = 0.6, so there is no update.
     model.learn_one({"a": 0.5, "b": 0.3}, True)
     assert model.coefficients == pytest.approx([1.25])
-    # (0.5, 0.2): loss = 0.5, ||Pk||^2 = 0.25, tau = min(2, 0.8, 1) = 0.8, 0.8 * 0.625 more.
+    # (0.5, 0.2): loss = 0.5, ||Pk||^2 = 0.25, tau = min(2, 0.8, 1) = 0.8, which adds 0.8 * 0.625.
     model.learn_one({"a": 0.5, "b": 0.2}, True)
     assert model.coefficients == pytest.approx([1.75])
     assert (model.n_mistakes, model.n_support) == (1, 1)
 
 
-def test_the_gain_in_the_bound_decides_with_a_norm_bound():
+def test_the_bound_improvement_decides_with_a_norm_bound():
     for norm_bound, expected in [(1.9, 1.25), (2.1, 1.0)]:
         model = rb.ProjectronPlusPlus(rb.Linear(), norm_bound=norm_bound)
         model.learn_one({"a": 0.8}, True)
@@ -39,7 +39,7 @@ def test_the_gain_in_the_bound_decides_with_a_norm_bound():
         assert model.coefficients == pytest.approx([expected])
 
 
-def test_without_a_threshold_only_the_span_learns_from_margins():
+def test_with_eta_0_margin_errors_update_only_in_the_span():
     model = rb.ProjectronPlusPlus(rb.Linear(), eta=0.0)
     model.learn_one({"a": 0.5}, True)
     model.learn_one({"a": 1.0, "b": 0.01}, True)
@@ -69,8 +69,9 @@ def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adul
         assert models[0].n_support < models[1].n_support
 
 
-# At a budget of 500 the paper has 98.6 support vectors, ours has fewer: 92.4. The paper's text does not
-# agree with its figure either: it says that Projectron++ has fewer than the Projectron, and both have 98.6.
+# For a budget of 500, the paper reports 98.6 support vectors, and ours has 92.4. The paper
+# contradicts itself: the text says that Projectron++ has fewer than the Projectron, the table has
+# 98.6 for both.
 @pytest.mark.parametrize(("forgetron", "support"), [(1000, "within"), (500, "better")])
 def test_two_gaussians_as_published(forgetron, support):
     """Table 3 of the paper."""
@@ -85,7 +86,7 @@ def test_two_gaussians_as_published(forgetron, support):
     assert verdict([model.n_support for model in models], published.support) == support
 
 
-def test_margins_so_small_that_their_squares_vanish():
+def test_kernel_values_whose_squares_underflow():
     model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), eta=0.5)
     model.learn_one({"u": 0.0}, True)
     model.learn_one({"u": 25.0}, True)

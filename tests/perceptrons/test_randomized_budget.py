@@ -13,7 +13,7 @@ from river_budget.reproduce import verdict
 from river_budget.reproduce.published import projectron_results
 
 
-def test_the_newcomer_takes_the_place_of_the_vector_drawn():
+def test_the_incoming_example_replaces_the_vector_drawn():
     stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
     rng, vectors = random.Random(5), []
@@ -27,7 +27,7 @@ def test_the_newcomer_takes_the_place_of_the_vector_drawn():
     assert [model._store.vector(slot) for slot in range(10)] == vectors
 
 
-def test_the_seed_decides():
+def test_the_seed_determines_the_draws():
     def run(seed):
         model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=seed)
         for x, y in synth.TwoGaussians(600, seed=3):
@@ -39,7 +39,7 @@ def test_the_seed_decides():
 
 
 def test_replayed_against_the_projectron_authors_library():
-    """The trace tells which old vector went; a generator that says so replays it."""
+    """The trace has the removed slots, which a fake generator replays."""
 
     class Replay:
         def __init__(self, slots):

@@ -15,12 +15,13 @@ def test_a_trace_by_hand():
     model.learn_one({"b": 1.0}, True)
     # w = (1, 1). A mistake on (1, 0.5, -), f = 1.5: w' = (0, 0.5), f' = 0, 0.5, 0.25. Errors:
     # without (1, 0): w = (-1, 0.5), f = -1, 0.5, -0.75: one. Without (0, 1): w = (0, -0.5), f = 0,
-    # -0.5, -0.25: two. Without the newcomer: w = (1, 1), f = 1, 1, 1.5: one. The oldest goes.
+    # -0.5, -0.25: two. Without the incoming one: w = (1, 1), f = 1, 1, 1.5: one. The oldest is
+    # removed.
     model.learn_one({"a": 1.0, "b": 0.5}, False)
     assert model.support_vectors == [{"b": 1.0}, {"a": 1.0, "b": 0.5}]
     # w = (-1, 0.5). A mistake on (0.1, 0.1, +), f = -0.05. Without (0, 1): w = (-0.9, -0.4), errors
-    # on (0, 1) and the newcomer. Without (1, 0.5): w = (0.1, 1.1), an error on (1, 0.5). Without the
-    # newcomer: an error on the newcomer alone. The older of the two goes.
+    # on (0, 1) and the incoming example. Without (1, 0.5): w = (0.1, 1.1), an error on (1, 0.5).
+    # Without the incoming example: an error on itself alone. The older of the two is removed.
     model.learn_one({"a": 0.1, "b": 0.1}, True)
     assert model.support_vectors == [{"b": 1.0}, {"a": 0.1, "b": 0.1}]
 
@@ -34,14 +35,16 @@ def test_against_plain_loops(validation, kernel):
     for _ in range(200):
         x = dict(zip("abc", rng.normal(size=3).tolist(), strict=True))
         y = 1.0 if (x["a"] > 0) != (rng.random() < 0.2) else -1.0
-        assert model.decision_function_one(x) == pytest.approx(reference.decide(x), abs=1e-8)
+        assert model.decision_function_one(x) == pytest.approx(
+            reference.decision_function(x), abs=1e-8
+        )
         model.learn_one(x, y > 0)
         reference.learn(x, y)
         assert model.support_vectors == reference.vectors
     assert model.n_mistakes > 50
 
 
-def test_the_reservoir_holds_what_plain_loops_draw():
+def test_the_reservoir_against_plain_loops():
     model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=6, validation=12, seed=3)
     reference = plain.TighterPerceptron(rb.RBF(gamma=1.0), 6, validation=12, seed=3)
     for x, y in synth.TwoGaussians(200, flip=0.2, seed=4):
@@ -51,7 +54,7 @@ def test_the_reservoir_holds_what_plain_loops_draw():
     assert kept == [x for x, _ in reference.reservoir.examples]
 
 
-def test_the_reservoir_and_the_support_set_have_nothing_in_common():
+def test_the_reservoir_and_the_support_set_are_disjoint():
     model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=10, validation=20, seed=1)
     for x, y in synth.TwoGaussians(500, flip=0.3, seed=1):
         model.learn_one(x, y)
@@ -77,7 +80,7 @@ def test_validations_out_of_range(validation):
 
 
 @pytest.mark.parametrize("validation", [5, "all"])
-def test_a_right_round_takes_one_kernel_row(validation):
+def test_a_correct_prediction_takes_one_kernel_row(validation):
     calls = []
 
     def counted(x, z):

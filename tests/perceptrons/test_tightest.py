@@ -35,15 +35,16 @@ def test_a_trace_by_hand():
         return f
 
     assert learn(0.0, True) == 0  # a mistake: stored
-    assert learn(0.5, True) == 0.5  # right: half a count for its neighbour
+    assert learn(0.5, True) == 0.5  # correct: half a count for its nearest vector
     assert learn(2.0, False) == 0
     assert learn(2.5, False) == -0.5
     assert learn(0.0, False) == 1  # noise on top of the first vector: stored
     assert state() == [(0, 1, 1.5, 0), (2, -1, 0, 1.5), (0, -1, 0, 1)]
 
-    # f = 1/2 - 1/2 = 0 is a mistake, and the budget is full. With the newcomer (0.5, +), f is 1/2, -1,
-    # 1/2, 1 at the four vectors. Their weights w+ are 1 - 2^-2.5, 2^-2.5, 1/4 and 3/4, and the losses
-    # without each 3.177, 3.427, 3.295, 3.354: the first one goes, its counts to the twin.
+    # f = 1/2 - 1/2 = 0 is a mistake, and the budget is full. With the incoming (0.5, +), f is 1/2,
+    # -1, 1/2, 1 at the four vectors. Their weights w+ are 1 - 2^-2.5, 2^-2.5, 1/4 and 3/4, and the
+    # losses without each 3.177, 3.427, 3.295, 3.354: the first is removed, its duplicate gets its
+    # counts.
     assert learn(0.5, True) == 0
     assert state() == [(2, -1, 0, 1.5), (0, -1, 1.5, 1), (0.5, 1, 1, 0)]
     assert learn(0.0, False) == -0.5
@@ -51,7 +52,7 @@ def test_a_trace_by_hand():
     assert state() == [(2, -1, 0, 1.5), (0, -1, 1.5, 2), (0.5, 1, 1.5, 0)]
 
     # With (0, +), f is -1, 1/2, 1, 1/2; the weights are 0.1768, 0.4089, 0.8232, 0.75; the losses
-    # 3.195, 2.898, 3.354, 3.189: the noise goes, its counts to the newcomer in its place.
+    # 3.195, 2.898, 3.354, 3.189: the noise is removed, the incoming example gets its counts.
     assert learn(0.0, True) == -0.5
     assert state() == [(2, -1, 0, 1.5), (0.5, 1, 1.5, 0), (0, 1, 2.5, 2)]
     assert learn(0.0, True) == 1.5
@@ -63,7 +64,7 @@ def test_a_trace_by_hand():
 
 
 def test_the_losses_of_that_trace():
-    """The figures in the comments above, from the compiled pass."""
+    """The losses in the comments above, from the compiled code."""
     model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
     for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False)]:
         model.learn_one({"u": u}, y)
@@ -92,7 +93,9 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
         names = rng.permutation(list("abc"))[: rng.integers(1, 4)] if sparse and t else "abc"
         x = {str(name): float(rng.normal()) for name in names}
         y = 1.0 if (x.get("a", 0) > 0) != (rng.random() < 0.2) else -1.0
-        assert model.decision_function_one(x) == pytest.approx(reference.decide(x), abs=1e-9)
+        assert model.decision_function_one(x) == pytest.approx(
+            reference.decision_function(x), abs=1e-9
+        )
         model.learn_one(x, y > 0)
         reference.learn(x, y)
         assert model.support_vectors == reference.vectors
@@ -102,7 +105,7 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
 
 
 @given(st.integers(0, 5))
-def test_kept_values_agree_with_values_from_scratch(seed):
+def test_cached_values_agree_with_values_from_scratch(seed):
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=15)
     for x, y in synth.TwoGaussians(800, flip=0.3, seed=seed):
         model.learn_one(x, y)
@@ -120,7 +123,7 @@ def test_bananas():
     assert accuracy.get() >= 0.88
 
 
-def test_no_posterior_before_there_is_a_vector():
+def test_the_posterior_without_support_vectors():
     assert rb.TightestPerceptron().posterior_one({"u": 1.0}) == 0.5
 
 
@@ -130,7 +133,7 @@ def test_priors_out_of_range(prior):
         rb.TightestPerceptron(prior=prior)
 
 
-def test_the_nearest_vector_is_the_nearest_where_all_kernel_values_underflow():
+def test_the_nearest_vector_is_found_if_all_kernel_values_underflow():
     model = rb.TightestPerceptron(rb.RBF(gamma=5.0), budget=10)
     model.learn_one({"u": 0.0}, False)
     model.learn_one({"u": 10.0}, True)
@@ -138,7 +141,7 @@ def test_the_nearest_vector_is_the_nearest_where_all_kernel_values_underflow():
     assert model.posterior_one({"u": -25.0}) == pytest.approx(0.25)
 
 
-def test_counts_go_to_the_nearest_vector_where_all_kernel_values_underflow():
+def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
     model = rb.TightestPerceptron(rb.RBF(gamma=5.0), budget=2)
     for u, y in [(0.0, False), (30.0, True)]:
         model.learn_one({"u": u}, y)

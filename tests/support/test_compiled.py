@@ -5,7 +5,7 @@ import numpy as np
 from river_budget.support import _compiled
 
 
-def test_oldest_is_the_first_of_the_taken_slots():
+def test_oldest_is_the_slot_that_was_filled_first():
     inserted = np.array([5, 3, 4, 0])
     assert _compiled.oldest(inserted, 3) == 1
     assert _compiled.oldest(inserted, 4) == 3

@@ -23,8 +23,8 @@ def by_definition(kernel, vectors, x):
 
 @each_kernel
 @given(data=st.data())
-def test_an_expansion_is_the_sum_over_what_it_holds(kernel, data):
-    """Vectors are added, replaced and removed in any slot, beside a list of plain dicts."""
+def test_an_expansion_is_the_sum_over_its_vectors(kernel, data):
+    """Vectors are added, replaced and removed in any slot, and in a list of plain dicts."""
     f, vectors = Expansion(kernel), []
     for _ in range(data.draw(st.integers(1, 25))):
         x = data.draw(EXAMPLES)
@@ -53,7 +53,7 @@ def test_an_expansion_is_the_sum_over_what_it_holds(kernel, data):
 
 @pytest.mark.parametrize("kernel", [k for k in KERNELS if k.spec is not None], ids=str)
 def test_many_slots_and_features(kernel):
-    """More slots than a tile has, dense and sparse examples, against the definition."""
+    """More slots than in a tile, and dense and sparse examples, against the definition."""
     rng = np.random.default_rng(3)
     f, vectors = Expansion(kernel), []
     for t in range(3 * TILE):

@@ -52,7 +52,7 @@ def test_rows_and_the_gram_matrix_hold_kernel_values(kernel, examples, others):
 @each_kernel
 @given(examples=st.lists(EXAMPLES, min_size=1, max_size=6), x=EXAMPLES)
 def test_distances_order_vectors_by_input_space(kernel, examples, x):
-    """Up to a constant they are Euclidean, or the kernel's own where it can only be called."""
+    """Euclidean distances up to a constant, or distances in feature space for a FunctionKernel."""
     store = filled(kernel, examples)
 
     def squared(s, z):
@@ -66,7 +66,7 @@ def test_distances_order_vectors_by_input_space(kernel, examples, x):
     assert store.distances_of(0) == pytest.approx(expected, abs=1e-6)
 
 
-def test_a_name_has_a_row_as_long_as_a_vector_holds_it():
+def test_a_name_has_a_row_as_long_as_a_vector_has_it():
     store = filled(rb.RBF(gamma=1.0), [{"a": 1.0, "b": 2.0}])
     store.replace(0, store.query({"b": 1.0, "c": 2.0}))
     assert store.vector(0) == {"b": 1.0, "c": 2.0}
@@ -92,7 +92,7 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
     assert max(sizes) - min(sizes) < 1024
 
 
-def test_sparse_examples_cost_what_they_hold():
+def test_the_memory_of_sparse_examples_follows_their_values():
     """A thousand vectors with ten names of their own each: far from a dense 1,000 x 10,000."""
     examples = [{f"{t}-{j}": 1.0 for j in range(10)} for t in range(1000)]
     assert filled(rb.RBF(gamma=1.0), examples).nbytes < 0.15 * 1000 * 10_000 * 8
@@ -109,7 +109,7 @@ def test_prediction_leaves_nothing():
 
 
 @each_kernel
-def test_the_last_query_answers_again(kernel):
+def test_the_last_query_is_reused(kernel):
     store = filled(kernel, [{"a": 1.0}])
     query = store.query({"a": 2.0})
     assert store.query({"a": 2.0}) is query
@@ -127,7 +127,7 @@ def test_the_last_query_answers_again(kernel):
         ({"a": 1.0}, {"b": 1.0}),
     ],
 )
-def test_an_example_that_is_only_equal_gets_a_query_of_its_own(first, second):
+def test_an_equal_but_not_identical_example_gets_a_new_query(first, second):
     store = filled(rb.Linear(), [{"a": 1.0, "b": 0.5}])
     query = store.query(first)
     assert store.query(second) is not query
@@ -138,7 +138,7 @@ def test_an_example_that_is_only_equal_gets_a_query_of_its_own(first, second):
 
 
 @each_kernel
-def test_a_changed_example_gets_a_row_of_its_own(kernel):
+def test_a_changed_example_gets_a_new_row(kernel):
     store = filled(kernel, [{"a": 1.0}])
     x = {"a": 2.0}
     store.query(x)
@@ -176,7 +176,7 @@ def test_arrays_as_values_of_a_function_kernel():
     assert store.query(x).row == 4.0
 
 
-# What is a number, and what only looks like one.
+# Numbers of many types, and values that only look like numbers.
 
 NOT_NUMBERS = [
     np.complex64(1.0), np.complex128(1 + 2j), 1j, np.timedelta64(3), np.timedelta64(3, "s"),
@@ -192,7 +192,7 @@ REAL_NUMBERS = [
 @each_algorithm
 @pytest.mark.parametrize("is_cached", [False, True])
 @pytest.mark.filterwarnings("ignore:Casting complex values")
-def test_what_only_looks_like_a_number_is_refused_by_name(make, is_cached):
+def test_values_that_only_look_like_numbers_are_refused_by_name(make, is_cached):
     model = make(None)
     model.learn_one({"a": 0.5, "b": 1.0}, True)
     before = pickle.dumps(model)
@@ -220,7 +220,7 @@ def test_numbers_of_any_type_are_learned_as_doubles(make):
 
 @each_algorithm
 @pytest.mark.parametrize("is_cached", [False, True])
-def test_what_is_no_mapping_is_refused(make, is_cached):
+def test_an_x_that_is_not_a_mapping_is_refused(make, is_cached):
     model = make(None)
     model.learn_one({"a": 0.5}, True)
     if is_cached:
@@ -233,7 +233,7 @@ def test_what_is_no_mapping_is_refused(make, is_cached):
 
 @each_algorithm
 @pytest.mark.parametrize("kernel", [None, rb.FunctionKernel(rb.RBF(gamma=0.7))], ids=str)
-def test_any_mapping_is_an_example(make, kernel):
+def test_any_mapping_is_accepted(make, kernel):
     model, other = make(kernel), make(kernel)
     for t in range(9):
         x, y = {"a": t % 4 / 2, "b": 1.0 - t}, t % 3 == 0

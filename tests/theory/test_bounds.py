@@ -56,14 +56,14 @@ def test_norms_by_hand():
     ],
     ids=lambda value: value.theorem if isinstance(value, bounds.Guarantee) else "",
 )
-def test_what_fails_is_named_and_promises_nothing(guarantee, failed):
+def test_failed_assumptions_are_named_and_make_the_bound_infinite(guarantee, failed):
     assert guarantee.failed == failed
     assert guarantee.mistakes == math.inf
 
 
 def test_assumptions_are_added_to_every_guarantee():
     theorems = bounds.perceptron(1.0, 0.0), bounds.projectron_worst_case(1.0, 0.0, eta=0.1)
-    # A normalized kernel rounds k(x, x) to a little above 1.
+    # Rounding errors may take k(x, x) of a normalized kernel slightly above 1.
     first, second = bounds.bounded_norm(1 + 1e-12, *bounds.fixed_comparator(0.0, *theorems))
     assert first.assumptions == {"a fixed comparator": True, "k(x, x) <= 1": True}
     assert list(second.assumptions) == ["eta ||g|| < 1", "a fixed comparator", "k(x, x) <= 1"]
@@ -127,7 +127,7 @@ def test_arguments_out_of_range(call, name):
         call()
 
 
-def test_what_models_promise():
+def test_the_guarantees_of_models():
     def theorems(model):
         return [guarantee.theorem for guarantee in model.guarantees(1.0, 10.0)]
 
@@ -161,7 +161,7 @@ def test_every_guarantee_assumes_a_bounded_norm(algorithm):
 
 
 @each_proven
-def test_a_value_of_100_costs_every_guarantee_of_a_linear_kernel(algorithm):
+def test_a_value_of_100_fails_every_guarantee_of_a_linear_kernel(algorithm):
     model = algorithm(rb.Linear())
     model.learn_one({"a": 100.0}, True)
     for guarantee in model.guarantees(0.01, 0.0):
@@ -173,7 +173,7 @@ def failed(model, norm=0.1, path_length=0.0):
     return model.guarantees(norm, 10.0, path_length)[0].failed
 
 
-def test_what_costs_a_model_its_theorem():
+def test_failed_assumptions_of_models():
     assert failed(rb.Forgetron(budget=100)) == []
     assert failed(rb.Forgetron(budget=100), path_length=1.0) == ["a fixed comparator"]
     assert failed(rb.SimplifiedForgetron(budget=500), path_length=1.0) == []
@@ -181,7 +181,7 @@ def test_what_costs_a_model_its_theorem():
     assert failed(rb.ModifiedRandomizedBudgetPerceptron(learning_rate=0.1)) == [
         "a learning rate of 1/16"
     ]
-    forced = rb.Projectron(rb.Linear(), budget=1)
-    assert failed(forced) == []
-    forced.learn_one({"a": 1.0}, True)
-    assert failed(forced) == ["a support set below its budget"]
+    full = rb.Projectron(rb.Linear(), budget=1)
+    assert failed(full) == []
+    full.learn_one({"a": 1.0}, True)
+    assert failed(full) == ["a support set below its budget"]

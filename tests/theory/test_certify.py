@@ -46,7 +46,7 @@ def test_the_stream_is_learned_once(stream):
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-def test_each_point_is_what_a_model_promises_there(make):
+def test_each_point_is_the_bound_of_the_model_at_that_time(make):
     stream = hard_stream(seed=3)
     g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], [0.3, -0.3])
     certificate = certify(make(KERNEL), stream, g, n_points=20)
@@ -59,7 +59,7 @@ def test_each_point_is_what_a_model_promises_there(make):
         assert bound == pytest.approx(min(guarantee.mistakes for guarantee in guarantees))
 
 
-def test_large_values_cost_the_theorem():
+def test_large_values_fail_an_assumption():
     stream = [({"a": 2.0}, True), ({"a": -2.0}, False)]
     certificate = certify(rb.KernelPerceptron(rb.Linear()), stream)
     assert certificate.guarantees[0].failed == ["k(x, x) <= 1"]

@@ -24,7 +24,7 @@ def test_an_expansion_by_hand():
     assert g.hinge_loss(stream) == pytest.approx(2.0)
 
 
-def test_labels_have_the_signs_that_a_model_gives_them():
+def test_labels_have_the_signs_that_a_model_assigns():
     g = Comparator(rb.Linear(), [{"a": 1.0}], [1.0])
     assert g.hinge_losses([({"a": 1.0}, "no"), ({"a": 1.0}, "yes")]).tolist() == [2.0, 0.0]
 
@@ -40,7 +40,7 @@ def test_the_hypothesis_of_a_model():
     )
 
 
-def test_a_mixture_is_no_expansion():
+def test_a_mixture_is_not_an_expansion():
     model = rb.Mnemotron()
     model.learn_one({"a": 1.0}, True)
     with pytest.raises(ValueError, match="Mnemotron is not one kernel expansion"):
@@ -64,14 +64,14 @@ def test_distances_and_path_length():
         ([{"a": math.inf}], [1.0], "'a'"),
     ],
 )
-def test_what_is_no_expansion(vectors, coefficients, message):
+def test_invalid_expansions(vectors, coefficients, message):
     with pytest.raises(ValueError, match=message):
         Comparator(rb.Linear(), vectors, coefficients)
 
 
 @given(st.integers(0, 1000))
 @settings(max_examples=10)
-def test_nothing_beats_the_best_of_the_span(seed):
+def test_the_best_of_the_span_is_optimal(seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 2))
     stream = [(dict(enumerate(x)), bool(rng.random() < 0.5)) for x in X.tolist()]
@@ -91,7 +91,7 @@ def test_nothing_beats_the_best_of_the_span(seed):
     assert ours <= theirs * 1.005
 
 
-def test_a_norm_that_must_be_kept_to_is_used_up():
+def test_the_best_of_the_span_reaches_the_norm_bound():
     stream = list(synth.TwoGaussians(300, seed=1))
     span = Span(rb.RBF(gamma=1.0), stream)
     free = span.best(lambda norm, loss: bounds.perceptron(norm, loss).mistakes)
@@ -100,19 +100,19 @@ def test_a_norm_that_must_be_kept_to_is_used_up():
     assert 0.9 * bound < kept.norm <= bound
 
 
-def test_nothing_is_the_best_where_all_else_is_forbidden():
+def test_zero_is_the_best_if_all_other_bounds_are_infinite():
     span = Span(rb.RBF(gamma=1.0), list(synth.TwoGaussians(50, seed=1)))
     g = span.best(lambda norm, loss: loss if norm == 0 else math.inf)
     assert g.norm == 0
 
 
-def test_long_streams_are_spanned_by_a_draw():
+def test_long_streams_are_sampled():
     stream = list(synth.TwoGaussians(200, seed=1))
     g = Span(rb.RBF(gamma=1.0), stream, n_vectors=20).best(lambda norm, loss: norm**2 + 2 * loss)
     assert len(g.vectors) == 20
     assert {tuple(x.items()) for x in g.vectors} <= {tuple(x.items()) for x, _ in stream}
 
 
-def test_a_span_of_nothing():
+def test_a_span_of_an_empty_stream():
     with pytest.raises(ValueError, match="no examples"):
         Span(rb.RBF(), [])

@@ -1,4 +1,4 @@
-"""Every algorithm is held to its theorems, and broken ones are found out."""
+"""Every algorithm satisfies its theorems, and incorrect variants are detected."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from theorems import (
     KERNELS,
     MODELS,
     SLACK,
-    broken_promises,
-    damage_of_removals,
     hard_stream,
+    summed_psi,
     trained,
+    violated_theorems,
 )
 
 import river_budget as rb
@@ -33,12 +33,12 @@ SEEDS = range(60)
 @settings(max_examples=20)
 def test_no_algorithm_exceeds_its_bound(make, seed, kernel):
     stream = hard_stream(seed)
-    assert broken_promises(trained(make(kernel), stream), stream, seed) == []
+    assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
 @settings(max_examples=30)
-def test_the_damage_of_removals_is_what_a_forgetron_may_do(seed, budget):
+def test_the_removal_damage_is_bounded(seed, budget):
     model = rb.Forgetron(rb.Linear(), budget=budget)
     for x, y in hard_stream(seed):
         model.learn_one(x, y)
@@ -47,18 +47,16 @@ def test_the_damage_of_removals_is_what_a_forgetron_may_do(seed, budget):
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from(KERNELS))
 @settings(max_examples=20)
-def test_a_forgetron_tells_the_true_damage_of_its_removals(seed, budget, kernel):
+def test_the_removal_damage_is_the_sum_of_psi(seed, budget, kernel):
     model = rb.Forgetron(kernel, budget=budget)
-    assert damage_of_removals(model, hard_stream(seed)) == pytest.approx(
-        model.removal_damage, abs=SLACK
-    )
+    assert summed_psi(model, hard_stream(seed)) == pytest.approx(model.removal_damage, abs=SLACK)
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(KERNELS))
 @settings(max_examples=20)
-def test_what_margin_errors_gain(seed, kernel):
+def test_the_bound_improvement_by_its_definition(seed, kernel):
     """Eq. 16 and 17, from the Gram matrix of the support vectors."""
-    bound, gain = 2.0, 0.0
+    bound, improvement = 2.0, 0.0
     model = rb.ProjectronPlusPlus(kernel, norm_bound=bound)
     for x, y in hard_stream(seed):
         vectors = model.support_vectors
@@ -71,28 +69,28 @@ def test_what_margin_errors_gain(seed, kernel):
             projected = row @ np.linalg.solve(gram, row)
             delta = math.sqrt(max(0.0, kernel(x, x) - projected))
             tau = min(loss / projected, 1.0)
-            gain += max(0.0, tau * (2 * loss - tau * projected - 2 * bound * delta))
-    assert model.bound_improvement == pytest.approx(gain, abs=1e-4)
+            improvement += max(0.0, tau * (2 * loss - tau * projected - 2 * bound * delta))
+    assert model.bound_improvement == pytest.approx(improvement, abs=1e-4)
 
 
 def noisy_axes(budget, n_rounds):
-    """Return examples on as many axes as the budget competes with, a tenth of the labels flipped.
+    """Return noisy examples on axes, as many as the norm bound of a budget admits, and a comparator.
 
-    The competitor that has a margin of 1 on every axis has the largest norm, and loses 2 with each
-    flipped label.
+    The comparator has a margin of 1 on every axis, and thus the largest norm that the theorem
+    admits. A tenth of the labels is flipped, which gives it a hinge loss of 2 each.
 
     """
     rng = np.random.default_rng(1)
     n_axes = int(bounds.modified_randomized_budget_norm(budget) ** 2)
     axes, flipped = rng.integers(n_axes, size=n_rounds).tolist(), rng.random(n_rounds) < 0.1
     signs = [(-1.0) ** axis for axis in range(n_axes)]
-    competitor = Comparator(rb.Linear(), [{axis: 1.0} for axis in range(n_axes)], signs)
+    comparator = Comparator(rb.Linear(), [{axis: 1.0} for axis in range(n_axes)], signs)
     stream = [({i: 1.0}, (signs[i] > 0) != flip) for i, flip in zip(axes, flipped, strict=True)]
-    return stream, competitor
+    return stream, comparator
 
 
-class OccupiedSlots:
-    """Draws among a model's occupied slots, where the theorem has all slots of the budget."""
+class UsedSlots:
+    """Draws from the used slots of a model only, instead of all slots of the budget."""
 
     def __init__(self, model):
         self.model, self.rng = model, random.Random(1)
@@ -103,21 +101,21 @@ class OccupiedSlots:
 
 def test_the_modified_randomized_budget_perceptron_on_average():
     budget = 256
-    stream, competitor = noisy_axes(budget, n_rounds=4000)
+    stream, comparator = noisy_axes(budget, n_rounds=4000)
     models = [
         rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget, seed=seed) for seed in range(20)
     ]
-    (guarantee,) = models[0].guarantees(competitor.norm, competitor.hinge_loss(stream))
+    (guarantee,) = models[0].guarantees(comparator.norm, comparator.hinge_loss(stream))
     mean = np.mean([trained(model, stream).n_mistakes for model in models])
     assert 0.6 * guarantee.mistakes < mean <= guarantee.mistakes
 
 
-def test_a_modified_randomized_budget_perceptron_that_draws_occupied_slots_is_found_out():
+def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected():
     budget = 256
-    stream, competitor = noisy_axes(budget, n_rounds=4000)
+    stream, comparator = noisy_axes(budget, n_rounds=4000)
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget)
-    model._rng = OccupiedSlots(model)
-    (guarantee,) = model.guarantees(competitor.norm, competitor.hinge_loss(stream))
+    model._rng = UsedSlots(model)
+    (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
     assert trained(model, stream).n_mistakes > guarantee.mistakes
 
 
@@ -131,7 +129,7 @@ def test_a_modified_randomized_budget_perceptron_that_draws_occupied_slots_is_fo
         ),
     ],
 )
-def test_against_a_competitor_that_moves(make, largest_norm):
+def test_against_a_moving_comparator(make, largest_norm):
     n, budget = 8000, 500
     stream = synth.RotatingGaussians(n, speed=0.001, deviation=0.2, flip=0.0, seed=1)
     kernel = rb.Normalized(rb.Linear())
@@ -139,11 +137,11 @@ def test_against_a_competitor_that_moves(make, largest_norm):
     size = min(largest_norm(budget), 1.5)
     loss = 0.0
     for t, (x, y) in enumerate(stream):
-        competitor = Comparator(kernel, [stream.mean_at(t)], [size])
+        comparator = Comparator(kernel, [stream.mean_at(t)], [size])
         loss += (
-            competitor.hinge_loss([(x, y)])
+            comparator.hinge_loss([(x, y)])
             if y
-            else max(0, 1 + competitor.decision_function_one(x))
+            else max(0, 1 + comparator.decision_function_one(x))
         )
     moved = size * stream.path_length(n)
     (guarantee,) = model.guarantees(size, loss, moved)
@@ -152,15 +150,15 @@ def test_against_a_competitor_that_moves(make, largest_norm):
     assert path_length(steps) == pytest.approx(size * stream.path_length(50))
 
 
-def some_promise_is_broken(make):
+def violates_a_theorem(make):
     for seed in SEEDS:
         stream = hard_stream(seed)
         model = trained(make(), stream)
-        if broken_promises(model, stream, seed):
+        if violated_theorems(model, stream, seed):
             return True
         if isinstance(model, rb.Forgetron):
-            told, true = model.removal_damage, damage_of_removals(make(), stream)
-            if abs(told - true) > SLACK or true > 15 / 32 * model.n_mistakes + SLACK:
+            reported, true = model.removal_damage, summed_psi(make(), stream)
+            if abs(reported - true) > SLACK or true > 15 / 32 * model.n_mistakes + SLACK:
                 return True
     return False
 
@@ -174,35 +172,35 @@ MAKERS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_sound_algorithms_keep_their_promises(make):
-    assert not some_promise_is_broken(make)
+def test_correct_algorithms_satisfy_their_theorems(make):
+    assert not violates_a_theorem(make)
 
 
-def test_a_forgetron_that_never_shrinks_is_found_out(monkeypatch):
-    monkeypatch.setattr(forgetron, "_largest_phi", lambda sigma, mu, leeway: 1.0)
-    assert some_promise_is_broken(MAKERS["Forgetron"])
+def test_a_forgetron_that_never_shrinks_is_detected(monkeypatch):
+    monkeypatch.setattr(forgetron, "_largest_phi", lambda sigma, mu, slack: 1.0)
+    assert violates_a_theorem(MAKERS["Forgetron"])
 
 
-def test_a_forgetron_with_the_wrong_sign_of_mu_is_found_out(monkeypatch):
+def test_a_forgetron_with_the_wrong_sign_of_mu_is_detected(monkeypatch):
     def psi(sigma, phi, mu):
         return (sigma * phi) ** 2 + 2 * sigma * phi * (1 + phi * mu)
 
-    def largest_phi(sigma, mu, leeway):
+    def largest_phi(sigma, mu, slack):
         grid = np.linspace(1.0, 0.0, 1001)
-        return float(grid[np.argmax(psi(sigma, grid, mu) <= leeway)])
+        return float(grid[np.argmax(psi(sigma, grid, mu) <= slack)])
 
     monkeypatch.setattr(forgetron, "_psi", psi)
     monkeypatch.setattr(forgetron, "_largest_phi", largest_phi)
-    assert some_promise_is_broken(MAKERS["Forgetron"])
+    assert violates_a_theorem(MAKERS["Forgetron"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Projectron", "Projectron-U"])
-def test_a_projectron_with_twice_its_eta_is_found_out(monkeypatch, name):
+def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):
     threshold = projectron.Projectron._largest_distance
     monkeypatch.setattr(
         projectron.Projectron,
         "_largest_distance",
         lambda self, margin, projected: 2 * threshold(self, margin, projected),
     )
-    assert some_promise_is_broken(MAKERS[name])
+    assert violates_a_theorem(MAKERS[name])

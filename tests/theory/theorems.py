@@ -1,4 +1,4 @@
-"""Streams that are hard for budgets, and what theorems promise about them."""
+"""Streams that are hard for budgets, and checks of the theorems on them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ SLACK = 1e-6
 
 
 def hard_stream(seed, n_rounds=120):
-    """Return rounds over a few points of the unit ball that come again and again.
+    """Return examples at a few points of the unit ball, which are repeated many times.
 
-    Points that come again are what a removal forgets. Some are pairs of two labels to both sides of
-    a point that was there before them, and may be taken for it by a projection.
+    A removal forgets points that occur again. A projection may confuse points with their
+    neighbours: each of the first points has one neighbour on either side, mostly with different
+    labels.
 
     """
     rng = np.random.default_rng(seed)
@@ -53,17 +54,17 @@ def comparators(model, stream, seed):
         yield Comparator(kernel, distinct, size * rng.normal(size=len(distinct)))
 
 
-def broken_promises(model, stream, seed=0):
-    """Return the theorems that a trained model has broken on its stream."""
-    broken = []
+def violated_theorems(model, stream, seed=0):
+    """Return the theorems whose bounds a trained model exceeds on its stream."""
+    violated = []
     for comparator in comparators(model, stream, seed):
         loss = comparator.hinge_loss(stream)
-        broken += [
+        violated += [
             guarantee.theorem
             for guarantee in model.guarantees(comparator.norm, loss)
             if model.n_mistakes > guarantee.mistakes + SLACK
         ]
-    return broken
+    return violated
 
 
 def trained(model, stream):
@@ -72,8 +73,8 @@ def trained(model, stream):
     return model
 
 
-def damage_of_removals(model, stream):
-    """Train a Forgetron, and return the sum of Psi, by its definition, over all removals."""
+def summed_psi(model, stream):
+    """Train a Forgetron, and return the sum of Psi over all removals, by its definition."""
     damage = 0.0
     for x, y in stream:
         mistakes, vectors, alphas = model.n_mistakes, model.support_vectors, model.coefficients
@@ -102,7 +103,7 @@ MODELS = {
     "SimplifiedForgetron": lambda kernel: rb.SimplifiedForgetron(kernel, budget=500),
 }
 
-# On the unit ball all have k(x, x) <= 1.
+# Kernels with k(x, x) <= 1 on the unit ball.
 KERNELS = [
     rb.Linear(),
     rb.RBF(gamma=1.0),
