@@ -76,8 +76,8 @@ def _private_directory() -> Path:
 
 def _warn(consequence: str) -> None:
     warnings.warn(
-        f"neither the package directory nor the user's cache directory is writable, so {consequence}: "
-        "set NUMBA_CACHE_DIR to a persistent directory",
+        "neither the package directory nor the user's cache directory is writable, so "
+        f"{consequence}: set NUMBA_CACHE_DIR to a persistent directory",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -124,7 +124,7 @@ ROWS = [
     ),
     Algorithm(
         rb.TighterPerceptron,
-        "removes the support vector without which a validation set has the fewest errors",
+        "removes the support vector whose removal gives the fewest errors on a validation set",
         "Weston, Bordes & Bottou 2005",
         {
             "0": Variant({}),
@@ -134,7 +134,7 @@ ROWS = [
     ),
     Algorithm(
         rb.TightestPerceptron,
-        "removes the support vector without which the expected loss is smallest",
+        "removes the support vector whose removal gives the smallest expected loss",
         "Wang & Vucetic 2009",
     ),
     Algorithm(

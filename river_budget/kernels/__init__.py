@@ -1,8 +1,8 @@
 """Kernels as immutable values.
 
-Radial kernels are functions of a distance. If no width is given, they set it from the first
-example. `Linear` and `Polynomial` are functions of the dot product. `Normalized` scales every
-example to norm 1 in feature space, and `FunctionKernel` wraps any function of two dicts.
+Radial kernels are functions of a distance. By default, their width is set from the first example.
+`Linear` and `Polynomial` are functions of the dot product. `Normalized` scales every example to
+norm 1 in feature space, and `FunctionKernel` wraps any function of two dicts.
 
 """
 

@@ -14,10 +14,10 @@ differ in how they bound the support set:
 - Projected gradient descent in a ball: `SimplifiedForgetron` and
   `ModifiedRandomizedBudgetPerceptron` decay the hypothesis, exactly or on average, and project it
   onto a ball (`_ball`).
-- Validated removal: `TighterPerceptron` and `TightestPerceptron` remove the support vector without
-  which the loss on a validation set is smallest (`_validation`).
-- Projection: `Projectron` and `ProjectronPlusPlus` project examples onto the span of the support
-  vectors instead of adding them.
+- Validated removal: `TighterPerceptron` and `TightestPerceptron` remove the support vector whose
+  removal gives the smallest loss on a validation set (`_validation`).
+- Projection: `Projectron` and `ProjectronPlusPlus` project examples close to the span of the support
+  vectors onto it, instead of adding them.
 
 A new algorithm is a subclass of `Perceptron`, `BudgetPerceptron` or `GrowingPerceptron` in a file
 of its own, which implements `_update`, or `_update_full` for a `BudgetPerceptron`. Export it in

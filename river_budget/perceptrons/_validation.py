@@ -60,7 +60,7 @@ class ValidationSet(abc.ABC):
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the validation set holds."""
+        """Memory of the validation set in bytes."""
         return self._table.nbytes + self._values.nbytes + self._signs.nbytes
 
     def removal_errors(self, alphas: Floats) -> Floats:

@@ -21,8 +21,8 @@ class Forgetron(BudgetPerceptron):
 
     With a budget `B >= 83` and `k(x, x) <= 1`, it makes at most `2 ||g||^2 + 4 L(g)` mistakes
     against any comparator `g` with cumulative hinge loss `L(g)` and
-    `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, but have no
-    mistake bound.
+    `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without
+    this bound.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class Forgetron(BudgetPerceptron):
 
     @property
     def shrinking_loss(self) -> float:
-        """The sum of (1 - phi) / (1 + phi) over all removals, the cost of shrinking in the bound."""
+        """s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`."""
         return self._shrinking_loss
 
     def guarantees(

@@ -16,9 +16,9 @@ __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 
-    Every mistake draws one of `budget` slots at random, and removes its support vector if it holds
-    one, even before the budget is full. In expectation this is a weight decay. The hypothesis is
-    then projected onto a ball.
+    Every mistake draws one of `budget` slots at random. If the slot has a support vector, it is
+    removed, even before the budget is full. In expectation this is a weight decay. The hypothesis
+    is then projected onto a ball.
 
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative

@@ -22,9 +22,9 @@ __all__ = ["TighterPerceptron"]
 class TighterPerceptron(BudgetPerceptron):
     """The Tighter Perceptron.
 
-    Once the budget is full, a misclassified example is added, and the support vector without which
-    a validation set is classified with the fewest errors is removed. It may be the incoming
-    example. Among ties, the oldest is removed.
+    Once the budget is full, a misclassified example is added, and the support vector whose removal
+    gives the fewest errors on a validation set is removed. It may be the incoming example. Among
+    ties, the oldest is removed.
 
     Parameters
     ----------

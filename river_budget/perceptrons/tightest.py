@@ -24,13 +24,14 @@ LARGEST_COUNT = 1e12
 class TightestPerceptron(BudgetPerceptron):
     """The Tightest Perceptron.
 
-    Every support vector counts the labels of the examples that were nearest to it: `c+` and `c-`.
-    Once the budget is full, a misclassified example is added, and the support vector is removed
-    without which the expected hinge loss on all of them is smallest, each being positive with
-    probability `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`.
+    Every support vector counts the positive and negative labels of the examples that were nearest
+    to it, `c+` and `c-`. Its own label is taken to be positive with probability
+    `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
+    is added, and the support vector whose removal gives the smallest expected hinge loss on all
+    support vectors is removed. It may be the incoming example.
 
-    The support vectors thus double as a validation set that tolerates noisy labels and stores no
-    further example. It is the most accurate of the perceptrons on a small budget.
+    The support vectors thus serve as a validation set that is robust to noisy labels, and no
+    further example is stored. It is the most accurate of the perceptrons on a small budget.
 
     Parameters
     ----------

@@ -244,7 +244,7 @@ class VectorStore(abc.ABC):
         inserted = integers(state["inserted"], (len(vectors),))
         n_inserted = count(state["n_inserted"])
         require(
-            not n_inserted or kernel.is_resolved, "the kernel of a non-empty store lacks parameters"
+            not n_inserted or kernel.is_resolved, "the kernel of a store in use lacks parameters"
         )
         require(
             len(set(inserted.tolist())) == len(vectors)

@@ -152,8 +152,8 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
 def forgetron_run(
     norm: float, loss: float, removal_damage: float, shrinking_loss: float
 ) -> Guarantee:
-    """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal damage
-    Q, the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
+    """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
+    damage Q, the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
 
     This is our derivation. It follows the proof of Lemma 1 of [^1], without the step that bounds
     each shrinking step by a logarithm. (The lemma as printed can fail: its case distinction uses
@@ -267,8 +267,7 @@ def bounded_norm(largest: float, *guarantees: Guarantee) -> tuple[Guarantee, ...
 def forgetron_norm(budget: int) -> float:
     """Return the largest norm of a comparator of a Forgetron, `sqrt((B + 1) / ln(B + 1)) / 4`
     (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1
-    of
-    [^2]).
+    of [^2]).
 
     >>> from river_budget.theory import bounds
     >>> bounds.forgetron_norm(1500)

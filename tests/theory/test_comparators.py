@@ -43,7 +43,7 @@ def test_the_hypothesis_of_a_model():
 def test_a_mixture_is_not_an_expansion():
     model = rb.Mnemotron()
     model.learn_one({"a": 1.0}, True)
-    with pytest.raises(ValueError, match="Mnemotron is not one kernel expansion"):
+    with pytest.raises(ValueError, match="Mnemotron is not a single kernel expansion"):
         Comparator.of(model)
 
 
