@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+# Each module but `app` adds its command.
+from . import certify, compare, keyed, learn, lifelong, predict, reproduce, warmup
 from .app import app, main
 
-from . import certify, compare, keyed, learn, lifelong, reproduce  # each of them adds its command  # isort: skip
-
-__all__ = ["app", "certify", "compare", "keyed", "learn", "lifelong", "main", "reproduce"]
+__all__ = [
+    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "predict", "reproduce",
+    "warmup",
+]  # fmt: skip

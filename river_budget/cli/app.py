@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-__all__ = ["app", "main"]
+import river_budget
+from river_budget.cli import notes
+
+__all__ = ["CommandError", "app", "main"]
 
 app = typer.Typer(
-    help="Kernel learning on a memory budget, for River.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -21,15 +23,24 @@ app = typer.Typer(
 UsageError: Any = typer.BadParameter.__base__
 
 
+class CommandError(Exception):
+    """What goes wrong while a command runs; its message is for the user."""
+
+
 def main() -> None:
-    """Run the command line; wrong usage is one line on standard error and exit status 2."""
+    """Run the command line.
+
+    Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
+
+    """
     try:
-        status = app(standalone_mode=False)
+        with notes.shown():
+            status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
-    except UsageError as error:
-        message = " ".join(error.format_message().split())
-        print(f"river-budget: {message}", file=sys.stderr)
+    except (UsageError, CommandError) as error:
+        text = str(error) if isinstance(error, CommandError) else error.format_message()
+        print(f"river-budget: {' '.join(text.split())}", file=sys.stderr)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
@@ -37,3 +48,21 @@ def main() -> None:
         # Nobody reads on. What is still buffered goes nowhere, so that the interpreter can end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        print(f"river-budget {river_budget.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Kernel learning on a memory budget, for River."""

@@ -6,9 +6,9 @@ import typer
 from river import preprocessing
 
 import river_budget as rb
-from river_budget import theory
+from river_budget import kernels, theory
 from river_budget.cli import models, options, output, sources
-from river_budget.cli.app import app
+from river_budget.cli.app import CommandError, app
 from river_budget.theory import bounds, comparators
 
 __all__ = ["certify"]
@@ -23,7 +23,12 @@ def certify(
     budget: options.Budget = 1000,
     gamma: options.Gamma = None,
     limit: Annotated[
-        int, typer.Option(min=1, help="Number of examples; the search for competitors takes time.")
+        int,
+        typer.Option(
+            min=1,
+            help="Number of examples. For each 1,000 of them, the search for the comparators takes "
+            "some 15 seconds of processor time.",
+        ),
     ] = 2000,
     seed: options.Seed = 42,
     json_file: options.JsonFile = None,
@@ -32,8 +37,8 @@ def certify(
     """Run every algorithm that has a mistake bound, and print its mistakes beside the bound.
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
-    that one's norm and hinge loss. Both Projectrons compete with the norms that a Forgetron of the
-    budget competes with.
+    that one's norm and hinge loss. Both Projectrons are compared with the norms that a Forgetron of
+    the budget is compared with.
 
     """
     output.check_folders(json_file, plot_file)
@@ -45,13 +50,11 @@ def certify(
     kernel = models.rbf(source.gamma if gamma is None else gamma)
     if rows:
         kernel = kernel.resolve(rows[0][0])
-    try:
-        span = comparators.Span(kernel, rows)
-    except ValueError as error:
-        raise typer.BadParameter(f"{stream_name}: {error}") from None
     norm_bound = bounds.forgetron_norm(budget)
     certificates: dict[str, theory.Certificate] = {}
-    with output.progress(6) as advance:
+    with output.progress(7) as advance:
+        span = _span(kernel, rows, stream_name)
+        advance("the comparators' span")
         for model in [
             rb.KernelPerceptron(kernel),
             rb.Forgetron(kernel, budget),
@@ -71,6 +74,15 @@ def certify(
         output.write_json(json_file, {"title": title, "models": content})
     if plots:
         plots.plot_certificates(certificates, title, plot_file)
+
+
+def _span(
+    kernel: kernels.Kernel, rows: list[sources.Example], stream_name: str
+) -> comparators.Span:
+    try:
+        return comparators.Span(kernel, rows)
+    except ValueError as error:
+        raise CommandError(f"{stream_name}: {error}") from None
 
 
 def _lines(certificate: theory.Certificate) -> list[list[str]]:

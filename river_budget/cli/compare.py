@@ -7,7 +7,7 @@ import typer
 
 from river_budget import evaluate
 from river_budget.cli import models, options, output, sources
-from river_budget.cli.app import app
+from river_budget.cli.app import CommandError, app
 
 __all__ = ["compare"]
 
@@ -44,8 +44,9 @@ def compare(
         try:
             comparison = evaluate.compare(chosen, rows, permutations, seed, after_run=advance)
         except ValueError as error:
-            raise typer.BadParameter(f"{stream_name}: {error}") from None
-    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
+            raise CommandError(f"{stream_name}: {error}") from None
+    with_kernel = models.described(kernel)
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {with_kernel}"
     lines = [
         [name, *map(_cell, figures.values(), FORMATS, repeat(permutations))]
         for name, figures in comparison.summary().items()

@@ -1,137 +1,168 @@
-"""Examples from csv, libsvm and JSON lines."""
+"""Rows of csv, libsvm and JSON lines."""
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import csv
 import itertools
 import json
-import sys
-import zipfile
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import typer
-from river import stream
-from river.stream.utils import open_filepath
+
+from river_budget.cli import notes, opening
+from river_budget.cli.app import CommandError
 
 __all__ = [
-    "FORMATS", "UNREADABLE", "Format", "examples", "features", "format_of", "label", "read",
-    "recognized", "rows",
+    "FORMATS", "Format", "Row", "Table", "blaming", "check_format", "example", "features", "format_of",
+    "note_missing", "recognized", "table",
 ]  # fmt: skip
-
-# What reading a broken file may raise.
-UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile)
 
 # "csv", "libsvm" or "jsonl".
 Format = str
 
-# The number of a line, its features, and its label, or None where it has none.
-Line = tuple[int, dict[Any, Any], Any]
-
 FORMATS: tuple[Format, ...] = ("csv", "libsvm", "jsonl")
+
+# A scaler's sums of squares would overflow, and never be numbers again.
+LARGEST = 1e150
+
+# The labels that say that there is none.
+MISSING = ("", "NA", None)
+
+
+class Row(NamedTuple):
+    """A row of the input.
+
+    Attributes
+    ----------
+    line
+        The number of its line, the last one if it has several.
+    columns
+        Its columns but the label, as they are.
+    label
+        Its label, or None.
+    error
+        What is wrong with it; empty for a valid row.
+
+    """
+
+    line: int
+    columns: dict[Any, Any]
+    label: Any
+    error: str = ""
+
+
+class Table(NamedTuple):
+    """The rows of the input, and the names in its header if it has one."""
+
+    header: list[str] | None
+    rows: Iterator[Row]
 
 
 @contextlib.contextmanager
-def read(
-    file: str, form: Format | None, target: str | None
-) -> Iterator[tuple[Format, Iterable[str]]]:
-    """Open a file, compressed or not, or standard input, which is -, and tell its format.
-
-    What is wrong with the file, as it is opened or read, is wrong usage that names it.
-
-    """
+def blaming(file: str) -> Iterator[None]:
+    """Turn what is wrong with a file, as it is opened or read, into an error that names it."""
     try:
-        with (
-            contextlib.nullcontext(sys.stdin) if file == "-" else open_filepath(file, "infer") as f
-        ):
-            form = form or format_of(file)
-            yield (form, f) if form else recognized(f, target)
+        yield
     except BrokenPipeError:
         raise
-    except UNREADABLE as error:
-        raise typer.BadParameter(f"{file}: {error}") from None
+    except opening.UNREADABLE as error:
+        raise CommandError(f"{opening.name_of(file)}: {error}") from None
 
 
 def format_of(name: str) -> Format | None:
     """Return the format that a file's name tells, compressed or not."""
     stem = name.removesuffix(".gz").removesuffix(".zip")
+    if stem.endswith(".parquet"):
+        return "jsonl"
     return next((form for form in FORMATS if stem.endswith(f".{form}")), None)
 
 
-def recognized(lines: Iterable[str], target: str | None) -> tuple[Format, Iterator[str]]:
-    """Return the format of lines that are read from no named file, and the lines.
+def check_format(form: Format | None) -> None:
+    """Refuse a format that there is not."""
+    if form not in (None, *FORMATS):
+        raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(FORMATS)}")
 
-    JSON lines begin with a brace. Otherwise a csv file has a target, whose name it needs, and a
-    libsvm file has none.
+
+def recognized(
+    lines: Iterator[str], file: str, form: Format | None, target: str | None
+) -> tuple[Format, Iterator[str]]:
+    """Return the format of a file, if it is not given, and all its lines.
+
+    Its name tells it, or its first line: JSON lines begin with a brace, and with a target, whose name
+    it needs, anything else is csv.
 
     """
-    lines = iter(lines)
+    known = form or format_of(file)
+    if known is not None:
+        return known, lines
     first = next(lines, "")
-    form = "jsonl" if first.lstrip().startswith("{") else "csv" if target else "libsvm"
-    return form, itertools.chain([first] if first else [], lines)
+    is_csv = target is not None or not _is_libsvm(first)
+    found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
+    return found, itertools.chain([first] if first else [], lines)
 
 
-def examples(lines: Iterable[str], form: Format, target: str | None) -> Iterator[Line]:
-    """Yield the examples that lines of text hold, one by one as they come.
+def _is_libsvm(line: str) -> bool:
+    label, *pairs = line.split() or ["0"]
+    return all(":" in pair for pair in pairs) and (bool(pairs) or _parsed(label) is not label)
+
+
+def table(
+    lines: Iterable[str], form: Format, target: str | None = None, delimiter: str = ","
+) -> Table:
+    """Return the rows of an open file, which are read one by one as they are asked for.
 
     Parameters
     ----------
     lines
-        An open file.
+        The lines of the file.
     form
         Its format.
     target
-        The name of the label in csv and JSON lines.
+        The name of the label in csv and JSON lines. Rows without it have no label.
+    delimiter
+        What separates the columns of csv.
 
     Raises
     ------
     ValueError
-        If a line is malformed, or has a value that is not a number; it names the line.
+        If a csv header is malformed.
 
     """
-    if form == "libsvm":
-        return _libsvm(lines)
-    if target is None:
-        raise ValueError(f"{form} needs --target, the name of the label")
-    return _with_target(lines, form, target)
+    if form == "csv":
+        return _csv(lines, target, delimiter)
+    if form == "jsonl":
+        return Table(None, _each_line(lines, lambda line: _labelled(_json(line), target)))
+    return Table(None, _each_line(lines, _libsvm))
 
 
-def rows(lines: Iterable[str], form: Format) -> Iterator[tuple[int, dict[Any, Any]]]:
-    """Yield the number of each line of csv or JSON, and its columns as they are.
-
-    Raises
-    ------
-    ValueError
-        If a line is malformed; it names the line.
-
-    """
-    return _csv(lines) if form == "csv" else _json_lines(lines)
+def note_missing(target: str | None, header: list[str] | None, file: str) -> None:
+    """Say so if a csv file has no labels."""
+    if target is not None and header and target not in header:
+        notes.say(
+            f"{opening.name_of(file)} has no column {target!r}, it has {', '.join(header)}: "
+            "its lines are predicted, not learned"
+        )
 
 
-def features(n: int, row: dict[Any, Any], form: Format) -> dict[Any, Any]:
-    """Return the numbers of a row.
+def example(row: Row, form: Format) -> tuple[dict[Any, Any], Any]:
+    """Return the features and the label of a row; raise ValueError if it is invalid."""
+    if row.error:
+        raise ValueError(row.error)
+    return features(row.columns, form), row.label
 
-    Raises
-    ------
-    ValueError
-        If a value is none; it names the line.
 
-    """
-    x = {name: _value(value, form) for name, value in row.items()}
+def features(columns: dict[Any, Any], form: Format) -> dict[Any, Any]:
+    """Return columns as numbers, which are to be scaled; raise ValueError if one cannot be."""
+    x = {name: _parsed(cell) for name, cell in columns.items()} if form == "csv" else columns
     for name, value in x.items():
         if not isinstance(value, int | float):
-            raise ValueError(f"line {n} has {value!r} in column {name!r}, which is not a number")
+            raise ValueError(f"{value!r} in column {name!r} is not a number")
+        if abs(value) > LARGEST:
+            raise ValueError(f"{value!r} in column {name!r} is too large to be scaled")
     return x
-
-
-def label(value: Any, form: Format) -> Any:
-    """Return the label that a column has, or None if it is empty."""
-    return None if value == "" and form == "csv" else _value(value, form)
-
-
-def _value(value: Any, form: Format) -> Any:
-    return _parsed(value) if form == "csv" else value
 
 
 def _parsed(text: str) -> Any:
@@ -144,42 +175,90 @@ def _parsed(text: str) -> Any:
     return {"True": True, "False": False}.get(text, text)
 
 
-def _with_target(lines: Iterable[str], form: Format, target: str) -> Iterator[Line]:
-    for n, row in rows(lines, form):
-        if form == "csv" and target not in row:
-            raise ValueError(
-                f"line {n} has no column {target!r}; it has {', '.join(map(str, row))}"
-            )
-        y = label(row.pop(target, None), form)
-        yield n, features(n, row, form), y
+def _each_line(
+    lines: Iterable[str], read: Callable[[str], tuple[dict[Any, Any], Any]]
+) -> Iterator[Row]:
+    for n, line in enumerate(lines, 1):
+        yield _row(n, lambda line=line: read(_decoded(line)))  # type: ignore[misc]
 
 
-def _csv(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
-    reader = csv.DictReader(lines)
-    for row in reader:
-        if None in row:
-            raise ValueError(f"line {reader.line_num} has more cells than the first line has names")
-        yield reader.line_num, {name: cell for name, cell in row.items() if cell is not None}
+def _row(line: int, read: Callable[[], tuple[dict[Any, Any], Any]]) -> Row:
+    try:
+        return Row(line, *read())
+    except ValueError as error:
+        return Row(line, {}, None, str(error))
 
 
-def _libsvm(lines: Iterable[str]) -> Iterator[Line]:
-    pairs = stream.iter_libsvm(lines, target_type=_parsed)  # type: ignore[arg-type]
-    for n in itertools.count(1):
+def _csv(lines: Iterable[str], target: str | None, delimiter: str) -> Table:
+    reader = csv.reader(lines, delimiter=delimiter)
+    try:
+        header = [_decoded(name) for name in next(reader, [])]
+        _check_header(header)
+    except (csv.Error, ValueError) as error:
+        raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
+    return Table(header, _csv_rows(reader, header, target))
+
+
+def _check_header(header: list[str]) -> None:
+    for name, count in collections.Counter(header).items():
+        if count > 1:
+            raise ValueError(f"the header has the column {name!r} {_times(count)}")
+
+
+def _times(count: int) -> str:
+    return "twice" if count == 2 else f"{count} times"
+
+
+def _csv_rows(reader: Any, header: list[str], target: str | None) -> Iterator[Row]:
+    while True:
         try:
-            x, y = next(pairs)
+            cells = next(reader)
         except StopIteration:
             return
-        except ValueError:
-            raise ValueError(f"line {n} is not 'label name:value name:value ...'") from None
-        yield n, x, y
+        except csv.Error as error:
+            yield Row(reader.line_num, {}, None, str(error))
+            continue
+        if cells:
+            yield _row(reader.line_num, lambda: _labelled(_named(cells, header), target, _parsed))  # noqa: B023
 
 
-def _json_lines(lines: Iterable[str]) -> Iterator[tuple[int, dict[Any, Any]]]:
-    for n, line in enumerate(lines, 1):
-        try:
-            row = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"line {n} is not JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"line {n} is not a JSON object")
-        yield n, row
+def _named(cells: list[str], header: list[str]) -> dict[Any, Any]:
+    if len(cells) != len(header):
+        comparison = "more" if len(cells) > len(header) else "fewer"
+        raise ValueError(f"{comparison} cells ({len(cells)}) than the header has ({len(header)})")
+    _decoded("".join(cells))
+    return dict(zip(header, cells, strict=True))
+
+
+def _labelled(
+    columns: dict[Any, Any], target: str | None, parsed: Callable[[Any], Any] = lambda value: value
+) -> tuple[dict[Any, Any], Any]:
+    """Return the columns without the label, and the label or None."""
+    label = columns.pop(target, None)
+    return columns, None if label in MISSING else parsed(label)
+
+
+def _json(line: str) -> dict[Any, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    if not isinstance(row, dict):
+        raise ValueError("not a JSON object")
+    return row
+
+
+def _libsvm(line: str) -> tuple[dict[Any, Any], Any]:
+    try:
+        label, *pairs = line.split("#")[0].split()
+        split = (pair.rsplit(":", 1) for pair in pairs)
+        return {name: float(value) for name, value in split}, _parsed(label)
+    except ValueError:
+        raise ValueError("not 'label name:value name:value ...'") from None
+
+
+def _decoded(text: str) -> str:
+    """Return a text; raise ValueError if bytes of it were none."""
+    if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+        raise ValueError("not text in the encoding that --encoding tells")
+    return text

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 import collections
-import json
-from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import typer
 
-from river_budget.cli import files, models, options, output
+from river_budget.base import classifier_of
+from river_budget.cli import files, models, notes, opening, options
 from river_budget.cli.app import app
-from river_budget.keyed import Event, KeyedLearner, ModelCache, Prediction
+from river_budget.cli.runs import Run
+from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
 __all__ = ["keyed"]
 
@@ -17,7 +17,11 @@ __all__ = ["keyed"]
 @app.command()
 def keyed(
     file: Annotated[
-        str, typer.Argument(help="csv or JSON lines, compressed or not; - is standard input.")
+        str,
+        typer.Argument(
+            help="csv, JSON lines or (with pyarrow) parquet, compressed by gzip or zip or not; - is "
+            "standard input."
+        ),
     ] = "-",
     key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key",
     target: Annotated[str, typer.Option(help="Name of the label.")] = "y",
@@ -30,66 +34,113 @@ def keyed(
     model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
+    delimiter: options.Delimiter = ",",
+    encoding: options.Encoding = "utf-8-sig",
     seed: options.Seed = 42,
+    on_error: options.OnErrorOption = options.OnError.STOP,
+    quiet: options.Quiet = False,
 ) -> None:
     """Predict, then learn, line by line, with a model for each key, and write lines of JSON.
 
     With --seq, a line that comes twice is learned once, and a label can come later than its line: as
-    a line with the key, the number and the label, and no features. Features are scaled online, for
-    each key, to zero mean and unit variance. Each answer has the key, the number, the prediction, the
-    margin (positive for the positive class), the number of lines of the key so far, and its share of
-    correct predictions.
+    a line with the key, the number and the label, and no features. A label that is empty, NA or null
+    is none. Features are scaled online, for each key, to zero mean and unit variance. Each answer has
+    the key, the number, the prediction (null before the key's first label), the margin (positive for
+    the positive class), the number of lines of the key so far, and its share of correct predictions.
+    A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
 
     """
-    algorithm = models.algorithm(model)
-    kernel = models.rbf(gamma)
-    with files.read(file, None, target) as (form, lines), output.status() as show:
-        learner = KeyedLearner(lambda: models.build(algorithm, kernel, budget, seed, scale=True))
-        if form == "libsvm":
+    notes.set_quiet(quiet)
+    algorithm, kernel = models.algorithm(model), models.rbf(gamma)
+    with files.blaming(file), opening.opened(file, encoding) as lines:
+        found, lines = files.recognized(lines, file, None, target)
+        if found == "libsvm":
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
-        answers = _answers(_events(lines, form, key, target, seq), learner)
-        for n, answer in enumerate(answers, 1):
-            print(json.dumps(_fields(answer)), flush=True)
-            show(f"{n:,} lines")
+        table = files.table(lines, found, target, delimiter)
+        files.note_missing(target, table.header, file)
+        learner = _Learner(lambda: models.build(algorithm, kernel, budget, seed, scale=True))
+        _Keyed(learner, key, seq, found, on_error).through(table.rows)
 
 
-def _events(
-    lines: Iterable[str], form: files.Format, key: str, target: str, seq: str | None
-) -> Iterator[tuple[int, Event]]:
-    counts: collections.Counter[Any] = collections.Counter()
-    for n, row in files.rows(lines, form):
-        whose = _column(n, row, key)
-        number = counts[whose] if seq is None else _number(n, _column(n, row, seq))
-        counts[whose] += 1
-        y = files.label(row.pop(target, None), form)
-        is_late = seq is not None and all(value in ("", None) for value in row.values())
-        yield n, Event(whose, number, None if is_late else files.features(n, row, form), y)
+class _Learner(KeyedLearner):
+    """A learner whose models predict nothing before their first label, and that counts for all keys.
+
+    Attributes
+    ----------
+    n_labelled, n_right
+        Number of events whose label is known, and of correct predictions among them.
+
+    """
+
+    n_labelled = n_right = 0
+
+    def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
+        n_labelled, n_right = keyed.n_labelled, keyed.n_right
+        knows_labels = classifier_of(keyed.model).n_rounds > 0
+        prediction = super().advance(keyed, event)
+        if not knows_labels:
+            keyed.n_right = n_right
+            if event.seq in keyed.pending:
+                keyed.pending[event.seq] = (keyed.pending[event.seq][0], None)
+            prediction = prediction._replace(y_pred=None, accuracy=keyed.accuracy)
+        self.n_labelled += keyed.n_labelled - n_labelled
+        self.n_right += keyed.n_right - n_right
+        return prediction
 
 
-def _column(n: int, row: dict[str, Any], name: str) -> Any:
-    value = row.pop(name, None)
+class _Keyed(Run):
+    """Predicts and learns each row with the model of its key."""
+
+    def __init__(
+        self,
+        learner: _Learner,
+        key: str,
+        seq: str | None,
+        form: files.Format,
+        on_error: options.OnError,
+    ) -> None:
+        super().__init__(on_error)
+        self._learner = learner
+        self._key = key
+        self._seq = seq
+        self._form = form
+        self._states: dict[Any, bytes] = {}
+        self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
+        self._counts_of_keys: collections.Counter[Any] = collections.Counter()
+
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        event = self._event(row)
+        fields = self._cache.advance(event)._asdict()
+        self._counts_of_keys[event.key] += 1
+        self.n_labelled, self.n_right = self._learner.n_labelled, self._learner.n_right
+        return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
+
+    def memory(self) -> str:
+        self._cache.flush()
+        n_bytes = sum(map(len, self._states.values()))
+        return f"{len(self._states):,} keys, {n_bytes:,} bytes"
+
+    def _event(self, row: files.Row) -> Event:
+        if row.error:
+            raise ValueError(row.error)
+        key = _column(row, self._key)
+        number = self._counts_of_keys[key] if self._seq is None else _number(row, self._seq)
+        is_late = self._seq is not None and all(cell in ("", None) for cell in row.columns.values())
+        x = None if is_late else files.features(row.columns, self._form)
+        return Event(key, number, x, row.label)
+
+
+def _column(row: files.Row, name: str) -> Any:
+    """Take a column with a text or a whole number out of a row."""
+    value = row.columns.pop(name, None)
     if not isinstance(value, str | int) or value == "":
-        raise ValueError(f"line {n} has no text or whole number in column {name!r}")
+        raise ValueError(f"no text or whole number in column {name!r}")
     return value
 
 
-def _number(n: int, value: Any) -> int:
+def _number(row: files.Row, name: str) -> int:
+    value = _column(row, name)
     try:
         return int(value)
     except ValueError:
-        raise ValueError(f"line {n} has the number {value!r}: expected a whole one") from None
-
-
-def _answers(events: Iterator[tuple[int, Event]], learner: KeyedLearner) -> Iterator[Prediction]:
-    states: dict[Any, bytes] = {}
-    cache = ModelCache(learner, states.get, states.__setitem__)
-    for n, event in events:
-        try:
-            yield cache.advance(event)
-        except ValueError as error:
-            raise ValueError(f"line {n}: {error}") from None
-
-
-def _fields(prediction: Prediction) -> dict[str, Any]:
-    fields = prediction._asdict()
-    return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
+        raise ValueError(f"the number {value!r} is not a whole one") from None

@@ -10,7 +10,7 @@ from river import preprocessing
 from river_budget import kernels
 from river_budget.catalog import ALGORITHMS, Algorithm
 
-__all__ = ["algorithm", "algorithms", "build", "rbf"]
+__all__ = ["algorithm", "algorithms", "build", "described", "rbf"]
 
 
 def algorithms(names: str | None) -> dict[str, Algorithm]:
@@ -54,3 +54,9 @@ def rbf(gamma: float | None) -> kernels.Kernel:
         return kernels.RBF(gamma)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def described(kernel: kernels.Kernel) -> str:
+    """Return what a title says about a kernel."""
+    is_open = getattr(kernel, "gamma", 0.0) is None
+    return f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)

@@ -2,11 +2,72 @@
 
 from __future__ import annotations
 
+import codecs
+import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+__all__ = [
+    "Budget", "Delimiter", "Encoding", "File", "Form", "Gamma", "JsonFile", "Models", "OnError",
+    "OnErrorOption", "PlotFile", "Quiet", "Seed", "Target",
+]  # fmt: skip
+
+
+class OnError(enum.StrEnum):
+    """What a bad row does."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+def _character(text: str) -> str:
+    delimiter = {"tab": "\t", r"\t": "\t"}.get(text, text)
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise typer.BadParameter(f"{text!r} is not one character, nor tab")
+    return delimiter
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise typer.BadParameter(f"no encoding is called {name!r}") from None
+    return name
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        help="csv, libsvm, JSON lines or (with pyarrow) parquet, compressed by gzip or zip or "
+        "not; - is standard input."
+    ),
+]
+Form = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="csv, libsvm or jsonl. [default: as the name or the first line tells]"
+    ),
+]
+Delimiter = Annotated[
+    str,
+    typer.Option(
+        "--delimiter", callback=_character, help="What separates the columns of csv; or tab."
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input."),
+]
+OnErrorOption = Annotated[
+    OnError,
+    typer.Option(
+        "--on-error",
+        help="Stop at a bad line, or skip it and answer with its error and number.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 Target = Annotated[
     str | None, typer.Option("--target", help="Name of the label in csv and JSON lines.")
 ]

@@ -11,11 +11,17 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
-from rich.status import Status
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.spinner import Spinner
 from rich.table import Table
 
-__all__ = ["check_folders", "import_plots", "print_table", "progress", "status", "write_json"]
+from river_budget.cli import notes
+from river_budget.cli.app import CommandError
+
+__all__ = [
+    "check_folders", "import_plots", "print_answer", "print_table", "progress", "status", "write_json",
+]  # fmt: skip
 
 
 def check_folders(*paths: Path | None) -> None:
@@ -29,10 +35,8 @@ def import_plots(path: Path) -> Any:
     """Return the module of pictures, which needs matplotlib, if it can draw to this file."""
     try:
         from river_budget import plots
-    except ModuleNotFoundError as error:
-        raise typer.BadParameter(
-            f"--plot needs {error.name}: pip install 'river-budget[plot]'"
-        ) from None
+    except ModuleNotFoundError:
+        raise CommandError("--plot needs matplotlib: pip install 'river-budget[plot]'") from None
     if path.suffix.removeprefix(".") not in plots.FORMATS:
         raise typer.BadParameter(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
     return plots
@@ -57,22 +61,44 @@ def write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content, indent=1) + "\n")
 
 
+def print_answer(fields: dict[str, Any]) -> None:
+    """Print a line of JSON, at once."""
+    try:
+        print(json.dumps(fields), flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CommandError(f"standard output: {error}") from None
+
+
 @contextlib.contextmanager
 def progress(total: int) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal, and nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda name: None
         return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    columns = [
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+    ]  # fmt: skip
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("running", total=total)
-        yield lambda name: bar.advance(task)
+        yield lambda name: bar.update(task, advance=1, description=f"{name} done", refresh=True)
 
 
 @contextlib.contextmanager
 def status() -> Iterator[Callable[[str], None]]:
-    """Show a line on a terminal whose output goes elsewhere, and nothing otherwise."""
-    if sys.stdout.isatty() or not sys.stderr.isatty():
+    """Show a line on a terminal whose output goes elsewhere, and nothing otherwise.
+
+    Standard output stays what it is: rich would lead it to the terminal.
+
+    """
+    if sys.stdout.isatty() or not sys.stderr.isatty() or not notes.are_shown():
         yield lambda text: None
         return
-    with Status("waiting for examples", console=Console(stderr=True)) as line:
-        yield line.update
+    spinner = Spinner("dots", "waiting for lines")
+    with Live(
+        spinner, console=Console(stderr=True), transient=True, refresh_per_second=12,
+        redirect_stdout=False,
+    ):  # fmt: skip
+        yield lambda text: spinner.update(text=text)

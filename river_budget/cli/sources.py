@@ -8,16 +8,18 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 from river import datasets
-from river.stream.utils import open_filepath
 
 from river_budget import synth
-from river_budget.cli import files
+from river_budget.cli import files, opening
+from river_budget.cli.app import CommandError
 
 __all__ = ["NAMES", "Example", "Name", "Source", "rows", "source"]
 
 Example = tuple[dict[Any, Any], Any]
 
-NAMES = "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm or *.jsonl"
+NAMES = (
+    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
+)
 Name = Annotated[str, typer.Option("--stream", help=f"{NAMES[0].upper()}{NAMES[1:]}.")]
 
 
@@ -48,21 +50,34 @@ def source(name: str, target: str | None, seed: int) -> Source:
 
 
 def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Example]:
-    with open_filepath(path, "infer") as file:
-        for n, x, y in files.examples(file, form, target):
-            if y is None:
-                raise ValueError(f"line {n} has no label")
-            yield x, y
+    with opening.opened(path) as lines:
+        table = files.table(lines, form, target)
+        for row in table.rows:
+            try:
+                yield _example(row, form, target, table.header)
+            except ValueError as error:
+                raise ValueError(f"line {row.line}: {error}") from None
+
+
+def _example(
+    row: files.Row, form: files.Format, target: str | None, header: list[str] | None
+) -> Example:
+    if header is not None and target not in header:
+        raise ValueError(f"no column {target!r}; it has {', '.join(header)}")
+    x, y = files.example(row, form)
+    if y is None:
+        raise ValueError("no label")
+    return x, y
 
 
 def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
     """Return the first examples of a stream with two classes at most."""
     try:
         listed = list(islice(examples, limit))
-    except files.UNREADABLE as error:
-        raise typer.BadParameter(f"{name} cannot be read: {error}") from None
+    except opening.UNREADABLE as error:
+        raise CommandError(f"{name} cannot be read: {error}") from None
     classes = {y for _, y in listed}
     if len(classes) > 2:
         some = ", ".join(sorted(map(str, classes))[:5])
-        raise typer.BadParameter(f"{name} has {len(classes)} classes ({some} ...): give it two")
+        raise CommandError(f"{name} has {len(classes)} classes ({some} ...): give it two")
     return listed

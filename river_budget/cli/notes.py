@@ -1,0 +1,65 @@
+"""Notes on standard error: what a command is about to do, and what it has done."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from numba.core import event
+
+__all__ = ["are_shown", "say", "set_quiet", "shown"]
+
+logger = logging.getLogger(__name__)
+
+
+class _StandardError(logging.Handler):
+    """Writes to whatever standard error is at the time: a display may have replaced it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"river-budget: {record.getMessage()}", file=sys.stderr)
+
+
+class _Compiling(event.Listener):
+    """Says once that Numba compiles; what it finds in its cache it does not compile."""
+
+    def __init__(self) -> None:
+        self._was_said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self._was_said:
+            say("compiling for this machine, once ... (`river-budget warmup` does it beforehand)")
+        self._was_said = True
+
+    def on_end(self, event: Any) -> None:
+        """Say nothing."""
+
+
+@contextlib.contextmanager
+def shown() -> Iterator[None]:
+    """Show notes while a command runs."""
+    handler = _StandardError()
+    logger.addHandler(handler)
+    set_quiet(False)
+    try:
+        with event.install_listener("numba:compile", _Compiling()):
+            yield
+    finally:
+        logger.removeHandler(handler)
+
+
+def set_quiet(quiet: bool) -> None:
+    """Show no notes, or show them again."""
+    logger.setLevel(logging.WARNING if quiet else logging.INFO)
+
+
+def are_shown() -> bool:
+    """Tell whether notes are shown."""
+    return logger.isEnabledFor(logging.INFO)
+
+
+def say(text: str) -> None:
+    """Write a line on standard error, unless the command is to be quiet."""
+    logger.info("%s", text)

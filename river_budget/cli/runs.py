@@ -1,0 +1,136 @@
+"""Runs through an input: an answer to each row, as a line of JSON."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from river_budget.base import classifier_of, memory_of, predict_with_margin
+from river_budget.cli import files, notes, output
+from river_budget.cli.options import OnError
+from river_budget.cli.signals import Signals
+
+__all__ = ["Predicting", "Run"]
+
+
+class Run(abc.ABC):
+    """Answers the rows of an input, and counts them.
+
+    Parameters
+    ----------
+    on_error
+        Whether a bad row stops the run, or is skipped.
+
+    """
+
+    def __init__(self, on_error: OnError) -> None:
+        self.n_labelled = self.n_right = 0
+        self._on_error = on_error
+        self._n_lines = self._n_skipped = 0
+        self._seconds = 0.0
+
+    @abc.abstractmethod
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        """Return the answer to a row; raise ValueError, and change nothing, if it is bad."""
+
+    @abc.abstractmethod
+    def memory(self) -> str:
+        """Return what the summary says about memory."""
+
+    def settle(self) -> None:
+        """Take note that a row was answered or skipped."""
+
+    def close(self) -> None:
+        """Take note that the run is over, whatever its end."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of correct predictions among those whose label is known; 0 before the first."""
+        return self.n_right / self.n_labelled if self.n_labelled else 0.0
+
+    def through(self, rows: Iterable[files.Row]) -> None:
+        """Print the answers to rows, and at the end, or when a signal comes, a summary."""
+        try:
+            with Signals() as signals, output.status() as show, contextlib.closing(self):
+                for row in rows:
+                    with signals.step():
+                        fields = self._timed(row)
+                        self.settle()
+                    output.print_answer(fields)
+                    show(self._counts())
+        except SystemExit:
+            self._sum_up()
+            raise
+        self._sum_up()
+
+    def _timed(self, row: files.Row) -> dict[str, Any]:
+        start = time.perf_counter()
+        fields = self._answered(row)
+        self._seconds += time.perf_counter() - start
+        self._n_lines += 1
+        return fields
+
+    def _answered(self, row: files.Row) -> dict[str, Any]:
+        try:
+            return self.answer(row)
+        except ValueError as error:
+            if self._on_error is OnError.STOP:
+                raise ValueError(f"line {row.line}: {error}") from None
+            self._n_skipped += 1
+            return {"error": str(error), "line": row.line}
+
+    def _counts(self) -> str:
+        skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
+        right = f"accuracy {self.accuracy:.4f}" if self.n_labelled else "no label"
+        noun = "line" if self._n_lines == 1 else "lines"
+        return f"{self._n_lines:,} {noun}{skipped}, {right}"
+
+    def _sum_up(self) -> None:
+        cost = 1e6 * self._seconds / max(1, self._n_lines)
+        notes.say(f"{self._counts()}, {self.memory()}, {cost:,.1f} µs a line")
+
+
+class Predicting(Run):
+    """Predicts each row with a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    form
+        The format of the rows.
+    on_error
+        Whether a bad row stops the run, or is skipped.
+
+    """
+
+    def __init__(self, model: Any, form: files.Format, on_error: OnError) -> None:
+        super().__init__(on_error)
+        self.n_seen = 0
+        self._model = model
+        self._classifier = classifier_of(model)
+        self._form = form
+
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        x, y = files.example(row, self._form)
+        margin, label = predict_with_margin(self._model, x)
+        # Before the first label there is none to predict.
+        prediction = label if self._classifier.n_rounds else None
+        if y is not None:
+            self.meet(x, y)
+        self.n_seen += 1
+        self.n_labelled += y is not None
+        self.n_right += y is not None and prediction == y
+        return {
+            "example": self.n_seen, "prediction": prediction, "margin": margin, "label": y,
+            "accuracy": self.accuracy,
+        }  # fmt: skip
+
+    def meet(self, x: dict[Any, Any], y: Any) -> None:
+        """Do what is to be done with a labelled example; raise ValueError if it is bad."""
+
+    def memory(self) -> str:
+        return f"{memory_of(self._model):,} bytes"

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pytest
+from commands import answers_of
+
+pytest.importorskip("typer")
+
+SKIP = ["--on-error", "skip", "--model", "stoptron"]
+
+
+@pytest.mark.parametrize(
+    ("text", "bad"),
+    [
+        ("a,y\n1,0\nred,1\n2,1\n1,2\n3,0\n", {3: "'red' in column 'a'", 5: "third class"}),
+        ("a,y\n1,0\n1,1,1\n1\n3,0\n", {3: "more cells", 4: "fewer cells"}),
+        (f'a,y\n1,0\n"{200_000 * "x"}",1\n3,0\n', {3: "field larger than field limit"}),
+        ('{"a":1,"y":0}\n{"a"\n[]\n{"a":2,"y":1}\n', {2: "not JSON", 3: "not a JSON object"}),
+        ('{"a":1,"y":0}\n{"a":NaN,"y":0}\n', {2: "has the value nan"}),
+        ('{"a":1,"y":0}\n{"a":1,"y":[0]}\n{"a":1,"y":1}\n', {2: "the label is [0]"}),
+        (b"a,y\n1,0\n2,\xff\n3,1\n", {3: "not text in the encoding"}),
+        (b'{"a":1,"y":0}\n{"a":1,"y":"\xff"}\n{"a":1,"y":1}\n', {2: "not text in the encoding"}),
+    ],
+)
+def test_a_bad_line_is_answered_and_the_others_are_learned(run, stdin, text, bad):
+    stdin(text)
+    code, out, err = run("learn", "--target", "y", *SKIP)
+    answers = answers_of(out)
+    errors = {answer["line"]: answer["error"] for answer in answers if "error" in answer}
+    assert code == 0
+    assert errors.keys() == bad.keys()
+    assert all(bad[line] in errors[line] for line in bad)
+    good = [answer["example"] for answer in answers if "error" not in answer]
+    assert good == list(range(1, len(good) + 1))
+    assert f"{len(bad)} skipped" in err
+
+
+def test_values_that_are_too_large_do_not_spoil_the_scaler(run, stdin):
+    stdin("a,y\n1,0\n2,1\n" + 3 * "1e200,1\n" + "inf,1\n2,1\n1,0\n")
+    code, out, _ = run("learn", "--target", "y", *SKIP)
+    answers = answers_of(out)
+    assert code == 0
+    assert [answer.get("line") for answer in answers] == [None, None, 4, 5, 6, 7, None, None]
+    assert answers[-1]["example"] == 4
+
+
+def test_a_bad_line_of_libsvm(run, stdin):
+    stdin("0 a:1\n1 a:x\n1\n1 a:2\n")
+    code, out, err = run("learn", *SKIP)
+    assert code == 0
+    assert [answer.get("line") for answer in answers_of(out)] == [None, 2, None, None]
+    assert "1 skipped" in err
+
+
+def test_a_bad_line_of_one_key_does_not_stop_the_others(run, stdin):
+    stdin(
+        "key,t,u,y\nann,0,1,0\nann,1,red,1\nbob,0,1,0\n,0,1,0\nann,1.5,1,0\nann,2,1,2\nann,3,1,3\n"
+        "bob,1,1,1\nann,4,,1\n"
+    )
+    code, out, err = run("keyed", "--seq", "t", *SKIP)
+    answers = answers_of(out)
+    assert code == 0
+    assert [(a.get("key"), a.get("line")) for a in answers] == [
+        ("ann", None), (None, 3), ("bob", None), (None, 5), (None, 6), ("ann", None), (None, 8),
+        ("bob", None), (None, 10),
+    ]  # fmt: skip
+    assert "5 skipped" in err
+    assert "2 keys" in err
+
+
+def test_the_first_bad_line_stops_by_default(run, stdin):
+    for command in (["learn", "--target", "y"], ["keyed"]):
+        stdin("key,a,y\n1,1,0\n1,red,1\n1,2,1\n")
+        code, out, err = run(*command, "--model", "stoptron")
+        assert (code, len(answers_of(out))) == (2, 1)
+        assert err == "river-budget: standard input: line 3: 'red' in column 'a' is not a number\n"
+
+
+def test_there_are_two_ways_to_meet_a_bad_line(run):
+    code, _, err = run("learn", "--target", "y", "--on-error", "panic")
+    assert code == 2
+    assert "on-error" in err

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zipfile
+
+import pytest
+from commands import CSV, answers_of
+
+pytest.importorskip("typer")
+
+import river_budget
+
+OPTIONS = ["--target", "y", "--model", "stoptron", "--budget", "5"]
+
+
+def zipped(text, *names):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, text)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def expected(run, stdin):
+    stdin(CSV)
+    return run("learn", *OPTIONS)[1]
+
+
+@pytest.mark.parametrize("data", [gzip.compress(CSV.encode()), zipped(CSV, "a.csv")])
+def test_compressed_input(run, stdin, tmp_path, expected, data):
+    stdin(data)
+    assert run("learn", *OPTIONS)[:2] == (0, expected)
+    path = tmp_path / "data.bin"
+    path.write_bytes(data)
+    assert run("learn", path, *OPTIONS)[:2] == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(CSV.encode())[:60], "Compressed file ended"),
+        (gzip.compress(CSV.encode())[:15] + 40 * b"?", "while decompressing"),
+        (zipped(CSV, "a.csv", "b.csv"), "the archive has 2 files: expected one"),
+        (b"PK\x03\x04 and so on", "not a zip file"),
+    ],
+)
+def test_what_cannot_be_unpacked(run, stdin, data, message):
+    stdin(data)
+    code, _, err = run("learn", *OPTIONS)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("river-budget: standard input: ")
+    assert message in err
+
+
+def test_other_delimiters(run, stdin, expected):
+    for delimiter, character in [(";", ";"), ("\\t", "\t"), ("tab", "\t"), ("|", "|")]:
+        stdin(CSV.replace(",", character))
+        assert run("learn", *OPTIONS, "--delimiter", delimiter)[:2] == (0, expected)
+    for delimiter in ("", ";;", '"', "\n"):
+        code, _, err = run("learn", *OPTIONS, "--delimiter", delimiter)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "--delimiter" in err
+
+
+def test_other_encodings(run, stdin):
+    text = "größe,y\n1,früh\n2,spät\n"
+    for encoding in ("utf-8", "latin-1", "utf-16"):
+        stdin(text.encode(encoding))
+        _, out, _ = run("learn", *OPTIONS, "--encoding", encoding)
+        assert [answer["label"] for answer in answers_of(out)] == ["früh", "spät"]
+    stdin(b"\xef\xbb\xbf" + b"y,u\n0,1\n1,2\n")
+    _, out, err = run("learn", *OPTIONS)
+    assert [answer["label"] for answer in answers_of(out)] == [0, 1]
+    assert "no column" not in err
+    code, _, err = run("learn", *OPTIONS, "--encoding", "klingon")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "klingon" in err
+
+
+def test_keyed_reads_the_same(run, stdin):
+    stdin(gzip.compress("key;größe;y\na;1;0\nb;2;1\n".encode("latin-1")))
+    options = ["--delimiter", ";", "--encoding", "latin-1", "--model", "stoptron"]
+    code, out, _ = run("keyed", *options)
+    assert code == 0
+    assert [answer["key"] for answer in answers_of(out)] == ["a", "b"]
+
+
+def test_parquet(run, stdin, tmp_path, expected):
+    arrow = pytest.importorskip(
+        "pyarrow", reason="pyarrow is not installed: parquet input was not tested"
+    )
+    from pyarrow import parquet
+
+    _, *lines = CSV.splitlines()
+    u, v, y = zip(*(line.split(",") for line in lines), strict=True)
+    table = arrow.table({"u": list(map(int, u)), "v": list(map(float, v)), "y": list(y)})
+    path = tmp_path / "some.parquet"
+    parquet.write_table(table, path)
+    assert run("learn", path, *OPTIONS)[:2] == (0, expected)
+    stdin(path.read_bytes())
+    assert run("learn", *OPTIONS)[:2] == (0, expected)
+    code, out, _ = run("compare", "--stream", path, "--target", "y", "--models", "stoptron")
+    assert (code, "60 examples" in out) == (0, True)
+
+
+def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    stdin(b"PAR1 and so on")
+    code, _, err = run("learn", *OPTIONS)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "parquet needs pyarrow: pip install pyarrow" in err
+
+
+def test_the_version(run):
+    assert run("--version") == (0, f"river-budget {river_budget.__version__}\n", "")
+
+
+def test_a_summary_at_the_end(run, stdin):
+    stdin(CSV)
+    _, out, err = run("learn", *OPTIONS)
+    accuracy = answers_of(out)[-1]["accuracy"]
+    assert err.count("\n") == 1
+    assert err.startswith(f"river-budget: 60 lines, accuracy {accuracy:.4f}, ")
+    assert "bytes" in err
+    assert "µs a line" in err
+
+
+def test_keyed_has_a_summary(run, stdin):
+    stdin("key,t,u,y\na,0,1,0\nb,0,1,1\na,1,1,\na,1,,0\n")
+    _, _, err = run("keyed", "--model", "stoptron", "--seq", "t")
+    assert err.startswith("river-budget: 4 lines, accuracy 0.3333, ")
+    assert "2 keys" in err
+
+
+def test_a_command_can_be_quiet(run, stdin, tmp_path):
+    options = ["--quiet", "--model", "stoptron"]
+    for command in (["learn", "--target", "y", "--checkpoint", tmp_path / "model"], ["keyed"]):
+        for _ in range(2):
+            stdin("key,u,y\n1,1,0\n2,2,1\n")
+            code, out, err = run(*command, *options)
+            assert (code, err) == (0, "")
+    stdin("key,u\n1,1\n")
+    code, out, err = run("predict", "--model-file", tmp_path / "model", "--quiet")
+    assert (code, err, len(answers_of(out))) == (0, "", 1)
+    stdin("key,u,y\n1,red,0\n")
+    assert "'red'" in run("learn", "--target", "y", *options)[2]

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from commands import CSV, answers_of
+
+pytest.importorskip("typer")
+
+STOPTRON = ["--model", "stoptron"]
+
+
+@pytest.mark.parametrize(
+    ("command", "header"),
+    [(["learn", "--target", "y"], "u,v,u,y"), (["keyed"], "key,u,u,y")],
+)
+def test_a_name_that_the_header_has_twice(run, stdin, command, header):
+    stdin(f"{header}\n1,2,3,0\n")
+    code, out, err = run(*command, *STOPTRON, "--on-error", "skip")
+    assert (code, out) == (2, "")
+    assert err == "river-budget: standard input: line 1: the header has the column 'u' twice\n"
+
+
+def test_a_stream_with_a_name_twice(run, tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text("u,u,y\n1,2,0\n")
+    code, _, err = run("compare", "--stream", path, "--target", "y")
+    assert code == 2
+    assert "the header has the column 'u' twice" in err
+
+
+@pytest.mark.parametrize("text", ["u,v,y\n1,2,0\n", "u y\n1 2\n", "u;v;y\n1;2;0\n"])
+def test_csv_without_a_target(run, stdin, text):
+    stdin(text)
+    code, _, err = run("learn", *STOPTRON)
+    assert code == 2
+    assert err == "river-budget: standard input: csv needs --target, the name of the label\n"
+
+
+@pytest.mark.parametrize("text", ["0 a:1\n", "+1 1:0.5 7:2\n", "-1\n", "spam a:1\n", "", "\n"])
+def test_libsvm_needs_no_target(run, stdin, text):
+    stdin(text)
+    _, _, err = run("learn", *STOPTRON)
+    assert "--target" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["learn", "absent.csv", "--target", "y"], "absent.csv: "),
+        (["compare", "--stream", "absent.libsvm"], "absent.libsvm cannot be read: "),
+        (["learn", "--target", "y"], "standard input: line 2: "),
+        (["keyed"], "standard input: line 2: "),
+        (["compare", "--stream", "{three}"], "{three} has 3 classes"),
+        (["certify", "--stream", "{three}"], "{three} has 3 classes"),
+        (["compare", "--stream", "{nan}"], "{nan}: "),
+        (["certify", "--stream", "{nan}"], "{nan}: "),
+    ],
+)
+def test_what_goes_wrong_at_work_is_no_wrong_option(run, stdin, tmp_path, arguments, message):
+    three, nan = tmp_path / "three.libsvm", tmp_path / "nan.libsvm"
+    three.write_text("0 a:1\n1 a:1\n2 a:1\n")
+    nan.write_text("0 a:nan\n1 a:1\n")
+    stdin("u,y\nred,0\n")
+    arguments = [argument.format(three=three, nan=nan) for argument in arguments]
+    code, _, err = run(*arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith("river-budget: " + message.format(three=three, nan=nan))
+
+
+def test_a_field_that_is_too_large_names_its_line(run, stdin, tmp_path):
+    text = f'u,y\n1,0\n"{200_000 * "x"}",1\n'
+    stdin(text)
+    assert "line 3: field larger than field limit" in run("learn", "--target", "y", *STOPTRON)[2]
+    path = tmp_path / "some.csv"
+    path.write_text(text)
+    _, _, err = run("compare", "--stream", path, "--target", "y")
+    assert "line 3: field larger than field limit" in err
+    stdin(f"{200_000 * 'x'},y\n1,0\n")
+    assert "line 1: field larger than field limit" in run("learn", "--target", "y", *STOPTRON)[2]
+
+
+@pytest.mark.parametrize(
+    "text", [CSV, '{"a":1,"y":"b"}\n{"a":2,"y":"c"}\n', '{"a":1,"y":false}\n{"a":2,"y":true}\n']
+)
+def test_nothing_is_predicted_before_the_first_label(run, stdin, text):
+    stdin(text)
+    _, out, _ = run("learn", "--target", "y", *STOPTRON)
+    first, second, *_ = answers_of(out)
+    assert (first["prediction"], first["accuracy"]) == (None, 0.0)
+    assert second["prediction"] == first["label"]
+
+
+def test_no_key_predicts_before_its_first_label(run, stdin):
+    stdin("key,t,u,y\na,0,1,\nb,0,1,0\na,1,2,\na,0,,0\na,1,,0\nb,1,1,0\n")
+    _, out, _ = run("keyed", *STOPTRON, "--seq", "t")
+    answers = answers_of(out)
+    assert [answer["prediction"] for answer in answers] == [None, None, None, None, 0, 0]
+    assert [answer["accuracy"] for answer in answers] == [0.0, 0.0, 0.0, 0.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("nothing", ["", "NA"])
+def test_what_means_no_label(run, stdin, nothing):
+    stdin(f"a,y\n1,0\n2,1\n3,{nothing}\n")
+    assert [a["label"] for a in answers_of(run("learn", "--target", "y", *STOPTRON)[1])] == [
+        0,
+        1,
+        None,
+    ]
+    stdin(f'{{"a":1,"y":0}}\n{{"a":2,"y":1}}\n{{"a":3,"y":"{nothing}"}}\n{{"a":3,"y":null}}\n')
+    code, out, _ = run("learn", "--target", "y", *STOPTRON)
+    assert code == 0
+    assert [a["label"] for a in answers_of(out)] == [0, 1, None, None]
+    stdin(f"key,a,y\n1,1,0\n1,2,1\n1,3,{nothing}\n")
+    code, out, _ = run("keyed", *STOPTRON)
+    assert (code, len(answers_of(out))) == (0, 3)
+
+
+@pytest.mark.parametrize("command", ["compare", "certify"])
+def test_pictures_without_matplotlib_name_the_extra(tmp_path, command):
+    absent = "import sys; sys.modules.update(dict.fromkeys(['matplotlib', 'cycler']))"
+    program = f"{absent}; from river_budget.__main__ import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, command, "--limit", "50", "--plot", tmp_path / "out.png"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    expected = "river-budget: --plot needs matplotlib: pip install 'river-budget[plot]'\n"
+    assert ended.stderr == expected
+
+
+@pytest.mark.parametrize("command", ["compare", "certify"])
+def test_a_title_has_no_kernel_without_a_width(run, tmp_path, command):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    code, out, _ = run(command, "--stream", path, "--target", "y")
+    assert code == 0
+    assert out.startswith(f"{path}: 60 examples, budget ")
+    assert "None" not in out.splitlines()[0]

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+from commands import CSV, answers_of
+
+pytest.importorskip("typer")
+
+import river_budget as rb
+from river_budget import checkpoint
+
+OPTIONS = ["--target", "y", "--model", "forgetron", "--budget", "10"]
+
+
+@pytest.fixture
+def saved(run, tmp_path):
+    data, path = tmp_path / "some.csv", tmp_path / "model"
+    data.write_text(CSV)
+    assert run("learn", data, *OPTIONS, "--checkpoint", path)[0] == 0
+    return path
+
+
+def test_a_model_is_asked_and_not_taught(run, stdin, saved):
+    before = saved.read_bytes()
+    model = checkpoint.load(saved)
+    rows = [{"u": t % 5, "v": t % 4} for t in range(10)]
+    stdin("u,v\n" + "".join(f"{x['u']},{x['v']}\n" for x in rows))
+    code, out, err = run("predict", "--model-file", saved)
+    answers = answers_of(out)
+    assert code == 0
+    assert [answer["prediction"] for answer in answers] == [model.predict_one(x) for x in rows]
+    assert {answer["label"] for answer in answers} == {None}
+    assert saved.read_bytes() == before
+    assert "10 lines" in err
+
+
+def test_the_same_line_is_predicted_the_same_again(run, stdin, saved):
+    stdin("u,v,y\n" + 5 * "1,2,yes\n" + 5 * "1,2,no\n" + "1,2,maybe\n")
+    code, out, err = run("predict", "--model-file", saved, "--target", "y")
+    answers = answers_of(out)
+    assert code == 0
+    assert len({answer["margin"] for answer in answers}) == 1
+    right = [answer["prediction"] == answer["label"] for answer in answers]
+    assert answers[-1]["accuracy"] == sum(right) / 11
+    assert "accuracy" in err
+
+
+def test_a_file_without_the_target_is_only_predicted(run, tmp_path, saved):
+    data = tmp_path / "new.csv"
+    data.write_text("u,v\n1,2\n3,1\n1,2\n")
+    code, out, err = run("learn", data, *OPTIONS, "--checkpoint", saved)
+    answers = answers_of(out)
+    assert code == 0
+    assert [answer["example"] for answer in answers] == [61, 62, 63]
+    assert answers[0]["margin"] == answers[2]["margin"]
+    assert f"{data} has no column 'y', it has u, v: its lines are predicted, not learned" in err
+    assert checkpoint.load(saved)["Forgetron"].n_rounds == 60
+
+
+def test_bad_lines_are_skipped_if_asked(run, stdin, saved):
+    text = "u,v\n1,2\nred,2\n1,1\n"
+    stdin(text)
+    code, out, err = run("predict", "--model-file", saved)
+    assert (code, len(answers_of(out))) == (2, 1)
+    assert "line 3: 'red'" in err
+    stdin(text)
+    code, out, err = run("predict", "--model-file", saved, "--on-error", "skip")
+    assert (code, len(answers_of(out))) == (0, 3)
+    assert "1 skipped" in err
+
+
+def test_libsvm_is_predicted(run, stdin, tmp_path):
+    saved = tmp_path / "model"
+    model = rb.Stoptron(rb.RBF(gamma=1.0))
+    model.learn_one({"a": 1.0}, 0)
+    model.learn_one({"a": 3.0}, 1)
+    checkpoint.save(model, saved)
+    stdin("0 a:1\n1 a:3\n")
+    code, out, _ = run("predict", "--model-file", saved)
+    assert code == 0
+    assert [answer["accuracy"] for answer in answers_of(out)] == [1.0, 1.0]
+
+
+def test_what_is_no_model_to_predict_with(run, tmp_path):
+    path = tmp_path / "none"
+    code, _, err = run("predict", "--model-file", path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert str(path) in err
+    path.write_text("nothing")
+    code, _, err = run("predict", "--model-file", path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(f"river-budget: {path}: this is no whole safetensors file")
+    assert run("predict")[0] == 2
