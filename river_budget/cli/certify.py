@@ -41,7 +41,7 @@ def certify(
     the budget is compared with.
 
     """
-    output.check_folders(json_file, plot_file)
+    output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)
@@ -66,7 +66,7 @@ def certify(
             certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
             advance(certificate.name)
-    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {kernel}"
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {models.described(kernel)}"
     lines = [line for certificate in certificates.values() for line in _lines(certificate)]
     output.print_table(title, HEADINGS, lines)
     if json_file:

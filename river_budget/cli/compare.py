@@ -31,7 +31,7 @@ def compare(
     plot_file: options.PlotFile = None,
 ) -> None:
     """Run every algorithm on one stream by progressive validation, and print a table."""
-    output.check_folders(json_file, plot_file)
+    output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)

@@ -51,7 +51,7 @@ def learn(
     """
     notes.set_quiet(quiet)
     files.check_format(form)
-    output.check_folders(checkpoint_file)
+    output.check_directories(checkpoint_file)
     kernel, algorithm = models.rbf(gamma), models.algorithm(model)
     name = Path(file).name
     with files.blaming(file), opening.opened(file, encoding) as lines:

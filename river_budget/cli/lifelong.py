@@ -7,7 +7,7 @@ import typer
 
 from river_budget import evaluate, synth
 from river_budget.cli import models, options, output, sources
-from river_budget.cli.app import app
+from river_budget.cli.app import CommandError, app
 
 __all__ = ["lifelong"]
 
@@ -45,7 +45,7 @@ def lifelong(
     transfer, forgetting, the mean number of examples to recover from a drift, and the model size.
 
     """
-    output.check_folders(json_file, plot_file)
+    output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     tasks = _tasks(task_names, target, seed)
     kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
@@ -60,11 +60,11 @@ def lifelong(
                     model, rows, cycles * list(range(len(rows))), learn, test
                 )
             except ValueError as error:
-                raise typer.BadParameter(f"{task_names}: {error}") from None
+                raise CommandError(f"{task_names}: {error}") from None
             advance(name)
     title = (
         f"{task_names}: {len(rows)} tasks, {cycles} x {learn:,} examples each, "
-        f"budget {budget}, {kernel}"
+        f"budget {budget}, {models.described(kernel)}"
     )
     output.print_table(title, HEADINGS, [[name, *_cells(run)] for name, run in runs.items()])
     if json_file:

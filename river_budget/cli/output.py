@@ -20,15 +20,15 @@ from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
 __all__ = [
-    "check_folders", "import_plots", "print_answer", "print_table", "progress", "status", "write_json",
+    "check_directories", "import_plots", "print_answer", "print_table", "progress", "status", "write_json",
 ]  # fmt: skip
 
 
-def check_folders(*paths: Path | None) -> None:
-    """Refuse files whose folder does not exist, before any work is done."""
+def check_directories(*paths: Path | None) -> None:
+    """Refuse files whose directory does not exist, before any work is done."""
     for path in paths:
         if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"the folder of {path} does not exist")
+            raise typer.BadParameter(f"the directory of {path} does not exist")
 
 
 def import_plots(path: Path) -> Any:

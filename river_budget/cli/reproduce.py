@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget.cli import output
-from river_budget.cli.app import app
+from river_budget.cli.app import CommandError, app
 
 __all__ = ["reproduce"]
 
@@ -19,10 +19,10 @@ def reproduce(
     papers: Annotated[
         str, typer.Option(help="projectron, tightest or forgetron, with commas.")
     ] = "projectron,tightest,forgetron",
-    folder: Annotated[
+    directory: Annotated[
         Path | None,
         typer.Option(
-            "--data", envvar="RIVER_BUDGET_DATA", help="Folder of the data sets, as *.npz files."
+            "--data", envvar="RIVER_BUDGET_DATA", help="Directory of the data sets, as *.npz files."
         ),
     ] = None,
     download: Annotated[
@@ -34,7 +34,7 @@ def reproduce(
     out: Annotated[
         Path,
         typer.Option(
-            help="Folder of results; a run that was stopped goes on from there. Take "
+            help="Directory of results; a run that was stopped goes on from there. Take "
             "another one for other data."
         ),
     ] = Path("reproduction"),
@@ -54,19 +54,19 @@ def reproduce(
     of theirs and ours) of the paper, better or worse.
 
     """
-    output.check_folders(out)
+    output.check_directories(out)
     experiments, run = _imported()
     for name in papers.split(","):
         if name not in experiments:
             raise typer.BadParameter(f"no paper is called {name!r}: give {', '.join(experiments)}")
-    if folder is not None and not folder.is_dir():
-        raise typer.BadParameter(f"{folder} is not a folder")
+    if directory is not None and not directory.is_dir():
+        raise typer.BadParameter(f"{directory} is not a directory")
     if download:
-        _download(folder)
+        _download(directory)
     chosen = [experiments[name] for name in papers.split(",")]
     tasks, notes = [], []
     for experiment in chosen:
-        found, missing = experiment.tasks(folder, quick, splits)
+        found, missing = experiment.tasks(directory, quick, splits)
         tasks += found
         notes += [f"Left out: {experiment.title}, {note}." for note in missing]
     with output.progress(len(tasks)) as advance:
@@ -82,19 +82,19 @@ def _imported() -> Any:
         from river_budget.reproduce import run
         from river_budget.reproduce.papers import EXPERIMENTS
     except ModuleNotFoundError as error:
-        raise typer.BadParameter(
+        raise CommandError(
             f"reproduce needs {error.name}: pip install 'river-budget[reproduce]'"
         ) from None
     return EXPERIMENTS, run
 
 
-def _download(folder: Path | None) -> None:
+def _download(directory: Path | None) -> None:
     from river_budget.reproduce import data
 
     try:
-        data.download(folder)
+        data.download(directory)
     except OSError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise CommandError(str(error)) from None
 
 
 def _page(experiments: list[Any], results: dict[str, Any], notes: list[str], out: Path) -> str:

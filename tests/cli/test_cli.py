@@ -82,7 +82,10 @@ def test_figures_and_picture_go_to_files(run, tmp_path):
         (["compare", "--stream", "absent.libsvm"], "absent.libsvm cannot be read"),
         (["compare", "--stream", "absent.csv"], "needs --target"),
         (["compare", "--plot", "out.foo"], "no picture is drawn to 'out.foo'"),
-        (["compare", "--json", "absent/out.json"], "the folder of absent/out.json does not exist"),
+        (
+            ["compare", "--json", "absent/out.json"],
+            "the directory of absent/out.json does not exist",
+        ),
         (["compile"], "compile"),
     ],
 )
@@ -336,7 +339,7 @@ def test_papers_are_reproduced(run, tmp_path):
     ("arguments", "message"),
     [
         (["--papers", "bible"], "no paper is called 'bible'"),
-        (["--data", "absent"], "absent is not a folder"),
+        (["--data", "absent"], "absent is not a directory"),
         (["--splits", "0"], "splits"),
     ],
 )
