@@ -39,10 +39,12 @@ def check_probability(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
 
 
-def check_count(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is an integer of at least 1."""
-    if not _is_real(value) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+def check_count(name: str, value: Any, most: int | None = None) -> None:
+    """Raise ValueError unless the parameter is a whole number from 1 to `most`, if there is one."""
+    is_whole = _is_real(value) and isinstance(value, numbers.Integral)
+    if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
+        allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
+        raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
 
 
 def _is_real(value: Any) -> bool:

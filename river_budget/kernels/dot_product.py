@@ -11,6 +11,9 @@ from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, POWER, Spec, kernel
 
 __all__ = ["Linear", "Polynomial"]
 
+# A kernel value takes time in proportion to the degree.
+LARGEST_DEGREE = 1000
+
 
 @dataclasses.dataclass(frozen=True)
 class Polynomial(VectorKernel):
@@ -19,7 +22,7 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree
-        Degree, an integer of at least 1.
+        Degree, an integer from 1 to 1,000.
     gamma
         Factor of the dot product, positive.
     coef0
@@ -47,7 +50,7 @@ class Polynomial(VectorKernel):
     kernel_function = POWER
 
     def __post_init__(self) -> None:
-        check_count("degree", self.degree)
+        check_count("degree", self.degree, LARGEST_DEGREE)
         check_positive("gamma", self.gamma)
         check_not_negative("coef0", self.coef0)
 
