@@ -367,13 +367,13 @@ class NumericStore(VectorStore):
         sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
         values = floats(state["values"], (len(places),))
         require(type(names) is tuple, "the names are not a tuple")
-        require(
-            (sizes >= 0).all() and sizes.sum() == len(places),
-            "the sizes of the vectors are invalid",
-        )
+        possible = ((sizes >= 0) & (sizes <= len(places))).all()
+        require(possible and sizes.sum() == len(places), "the sizes of the vectors are invalid")
         require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
         pairs = zip([names[i] for i in places], values.tolist(), strict=True)
-        return [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+        vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+        require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
+        return vectors
 
     def __getstate__(self) -> Any:
         _, slots = super().__getstate__()

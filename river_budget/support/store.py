@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -235,10 +236,9 @@ class VectorStore(abc.ABC):
 
     def restore(self, state: State) -> None:
         """Restore an empty store from its state."""
-        kernel = state["kernel"]
-        expected = self.kernel
-        is_same = kernel == expected if expected.is_resolved else type(kernel) is type(expected)
-        require(is_same, f"expected the kernel {expected!r}, got {kernel!r}")
+        kernel, expected = state["kernel"], self.kernel
+        fits = _may_resolve_to(expected, kernel)
+        require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
         self._set_kernel(kernel)
         vectors = self._restored_vectors(state)
         inserted = integers(state["inserted"], (len(vectors),))
@@ -251,8 +251,11 @@ class VectorStore(abc.ABC):
             and ((inserted >= 0) & (inserted < n_inserted)).all(),
             "the insertion order is invalid",
         )
+        # An empty store checks a vector without a kernel value for each one before it.
+        empty = type(self)(kernel)
         for x in vectors:
-            self._append(self.query(x))
+            empty.query(x)
+            self._append(self.entry(x))
         self._inserted[: self.n] = inserted
         self._n_inserted = n_inserted
 
@@ -299,3 +302,17 @@ class VectorStore(abc.ABC):
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         return None, {**state[1], "_last": None}
+
+
+def _may_resolve_to(given: Any, resolved: Any) -> bool:
+    """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
+    if given is None or given == resolved:
+        return True
+    return (
+        isinstance(given, Kernel)
+        and type(given) is type(resolved)
+        and all(
+            _may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
+            for field in dataclasses.fields(given)  # type: ignore[arg-type]
+        )
+    )
