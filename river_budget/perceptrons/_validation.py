@@ -105,11 +105,13 @@ class ValidationSet(abc.ABC):
     def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
         """Restore an empty validation set from its state, given the number of support vectors."""
         table = floats(state["table"], (None, None))
-        require(table.shape[1] >= n_support, "the validation table has too few columns")
+        columns = range(n_support, 2 * n_support + 3)
+        require(table.shape[1] in columns, "a validation table has too few or too many columns")
         self.n = len(table)
         self._table = table
         self._values = floats(state["values"], (self.n,))
         self._signs = floats(state["signs"], (self.n,))
+        require((np.abs(self._signs) == 1).all(), "the labels of a validation set are wrong")
 
     def _errors(self, values: Floats, rows: Floats) -> dict[str, float]:
         table = self.table[:, : rows.shape[1]]
@@ -209,7 +211,8 @@ class _StoredExamples(ValidationSet):
         if state["store"] is not None:
             self._store = vector_store(kernel)
             self._store.restore(state["store"])
-        require(self.n == len(self.examples), "the validation set has the wrong number of examples")
+        n_stored = 0 if self._store is None else self._store.n
+        require(self.n == n_stored, "a validation set has other examples than its store")
 
     def _append(self, kernel: Kernel, x: Features, row: Floats, value: float, y: float) -> None:
         if self._store is None:

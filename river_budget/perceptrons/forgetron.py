@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget._state import State, finite
+from river_budget._state import State, finite, require
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
 from river_budget.support import Query
@@ -97,6 +97,7 @@ class Forgetron(BudgetPerceptron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        require((abs(self.coefficients) < 1 + 1e-6).all(), "a coefficient is above 1")
         self._slack = finite(state["slack"], 0.0, math.inf)
         self._last_shrink_factor = finite(state["last_shrink_factor"], 0.0, 1.0)
         self._shrinking_loss = finite(state["shrinking_loss"], 0.0, math.inf)
