@@ -9,6 +9,8 @@ class.
 
 from __future__ import annotations
 
+import math
+import numbers
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -19,13 +21,16 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats
 
 __all__ = [
-    "State", "count", "finite", "floats", "integers", "number", "random_state", "require",
-    "restore_random",
+    "LARGEST_COUNT", "State", "count", "finite", "floats", "integers", "number", "numbers_by_name",
+    "random_state", "require", "require_definite", "restore_random",
 ]  # fmt: skip
 
 State = dict[str, Any]
 
 LARGEST_COUNT = 2**62
+
+# What rounding may add to an element of a matrix, as a share of the largest one.
+ROUNDING = 1e-6
 
 # The state of `random.Random`: its version, and the length of its internal array.
 RANDOM_VERSION, RANDOM_LENGTH = 3, 625
@@ -74,6 +79,26 @@ def count(value: Any) -> int:
     return value
 
 
+def numbers_by_name(values: Any) -> None:
+    """Raise ValueError unless all values of a dict are finite numbers."""
+    require(isinstance(values, dict), f"{values!r} is no dict")
+    for name, value in values.items():
+        require(_is_finite(value), f"{name!r} has the value {value!r}, which is not finite")
+
+
+def require_definite(matrices: Floats, otherwise: str) -> None:
+    """Raise ValueError unless matrices (..., n, n) are symmetric, and no eigenvalue is below 0."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = np.abs(matrices).max(axis=(-2, -1), keepdims=True, initial=0.0)
+        tolerance = ROUNDING * largest
+        transposed = matrices.swapaxes(-2, -1)
+        require((np.abs(matrices - transposed) <= tolerance).all(), f"{otherwise}: not symmetric")
+        try:
+            np.linalg.cholesky(matrices + (tolerance + (largest == 0)) * np.eye(matrices.shape[-1]))
+        except np.linalg.LinAlgError:
+            raise ValueError(f"{otherwise}: not positive semi-definite") from None
+
+
 def random_state(rng: random.Random) -> State:
     """Return the state of a random number generator."""
     _, internal, gauss = rng.getstate()
@@ -90,6 +115,13 @@ def restore_random(rng: random.Random, state: State) -> None:
     if state["gauss"] is not None:
         number(state["gauss"])
     rng.setstate((RANDOM_VERSION, tuple(internal.tolist()), state["gauss"]))
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return isinstance(value, numbers.Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:

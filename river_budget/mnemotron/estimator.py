@@ -9,7 +9,7 @@ from river import base
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State, count, floats, require
+from river_budget._state import State, count, floats, require, require_definite
 from river_budget.base import Machine, rows_of
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
@@ -272,8 +272,18 @@ class Mnemotron(Machine):
         self._inverses[:, :n, :n] = floats(state["inverses"], (n_kernels, n, n))
         self._scales = floats(state["scales"], (n_experts,))
         self._log_weights = floats(state["log_weights"], (n_experts,))
-        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of range")
+        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of its range")
+        self._check_matrices()
         self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
+
+    def _check_matrices(self) -> None:
+        """Raise ValueError unless each posterior variance is from 0 to the prior one."""
+        n = self.n_support
+        inverses, covariances = self._inverses[:, :n, :n], self._covariances[:, :n, :n]
+        scaled = self._scales[:, None, None] * covariances
+        require_definite(inverses, "an inverse Gram matrix is wrong")
+        require_definite(-covariances, "a covariance is wrong")
+        require_definite(inverses[self._kernel_of] + scaled, "a posterior variance is wrong")
 
     def _queries(self, x: Features) -> list[Query]:
         return [store.query(x) for store in self._stores]
