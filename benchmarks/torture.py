@@ -86,12 +86,13 @@ class Report:
     loaded
         Number of complete checkpoints found after a writer, the older ones included.
     left
-        Number of kills during a save that left a temporary file.
+        Number of temporary files found after the kills, before the next save removed them.
     replayed
         Number of examples that were learned again.
     losses
-        Number of checkpoints that could not be loaded or were too old, and of finished runs whose
-        model differs from that of an uninterrupted run.
+        Number of checkpoints that could not be loaded or were older than they may be, of runs that
+        ended with another model than they would have without interruption, and of temporary files
+        beside their last checkpoints.
 
     """
 
@@ -139,8 +140,10 @@ def torture(n_kills: int, n_rounds: int = N_ROUNDS, seed: int = 1) -> Report:
                 # A byte is written after the save, so at most one more example was learned.
                 report.losses += start < reached // EVERY * EVERY
                 report.replayed += max(0, reached - start)
-            report.left += len(list(Path(directory).glob(f".{path.name}.*")))
+                left = set(Path(directory).glob(f".{path.name}.*.tmp"))
+                report.left += len(left)
             report.runs += 1
+            report.losses += len(left)
             report.losses += path.read_bytes() != uninterrupted(run, n_rounds)
         if report.kills >= n_kills:
             return report

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats
 
 __all__ = [
-    "LARGEST_COUNT", "State", "count", "finite", "floats", "integers", "number", "numbers_by_name",
-    "random_state", "require", "require_definite", "restore_random",
+    "LARGEST_COUNT", "State", "count", "finite", "floats", "integers", "number", "random_state",
+    "require", "require_definite", "require_numbers", "restore_random",
 ]  # fmt: skip
 
 State = dict[str, Any]
@@ -79,7 +79,7 @@ def count(value: Any) -> int:
     return value
 
 
-def numbers_by_name(values: Any) -> None:
+def require_numbers(values: Any) -> None:
     """Raise ValueError unless all values of a dict are finite numbers."""
     require(isinstance(values, dict), f"{values!r} is no dict")
     for name, value in values.items():

@@ -1,32 +1,48 @@
 """Models as JSON and tensors, and back.
 
 The codec knows which classes there are, and how plain values, arrays and kernels are written. What a
-model has learned is what the model gives as its `state`; a new model with the same parameters takes
-it back with `restore`, which checks it.
+classifier of this package has learned is what it gives as its `state`; a new one with the same
+parameters takes it back with `restore`, which checks it. Classes of River have entries in `rivers`.
 
 """
 
 from __future__ import annotations
 
 import dataclasses
-import inspect
+import json
 import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import compose, preprocessing
 
 from river_budget import kernels
 from river_budget._state import require
 from river_budget.base import Machine
 from river_budget.catalog import ALGORITHMS
+from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Composite, Part
 
 __all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 
 Tensors = dict[str, NDArray[Any]]
 
-MODELS: dict[str, type[Machine]] = {name: row.model for name, row in ALGORITHMS.items()}
+
+class Classifier(Part):
+    """A classifier of this package, which gives its state itself."""
+
+    def __init__(self, model: type[Machine]) -> None:
+        self.model = model
+
+    def state(self, model: Any) -> dict[str, Any]:
+        return model.state()
+
+    def restore(self, model: Any, state: dict[str, Any]) -> None:
+        model.restore(state)
+
+
+MODELS: dict[str, Part] = {
+    **PARTS, **{name: Classifier(row.model) for name, row in ALGORITHMS.items()},
+}  # fmt: skip
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (
@@ -35,8 +51,9 @@ KERNELS: dict[str, Any] = {
     )
 }  # fmt: skip
 
-# What a scaler has learned.
-SCALER_STATE = ("counts", "means", "vars")
+
+# A larger one cannot be computed with floats.
+LARGEST_INTEGER = 2**1000
 
 
 class CheckpointError(ValueError):
@@ -57,19 +74,22 @@ class Writer:
         self.tensors: Tensors = {}
 
     def model(self, model: Any) -> Any:
-        """Return a classifier, a scaler or a pipeline of them."""
-        if isinstance(model, compose.Pipeline):
-            return {"pipeline": [[name, self.model(step)] for name, step in model.steps.items()]}
-        if type(model) is preprocessing.StandardScaler:
-            return self._scaler(model)
+        """Return a model, with the models that it consists of."""
         name = type(model).__name__
-        if MODELS.get(name) is not type(model):
+        composite, part = COMPOSITES.get(name), MODELS.get(name)
+        if composite is not None and composite.model is type(model):
+            return {"class": name, "parts": self._parts(composite, model)}
+        if part is None or part.model is not type(model):
             raise CheckpointError(
-                f"{name} cannot be stored: the classifiers of river_budget, StandardScaler and "
-                "pipelines of them can"
+                f"{name} cannot be stored: the classifiers of river_budget can, and River's "
+                f"{', '.join([*PARTS, *COMPOSITES])}"
             )
-        parameters = {key: self.value(value) for key, value in _parameters(model).items()}
-        return {"class": name, "parameters": parameters, "state": self.state(model.state())}
+        try:
+            part.check(model)
+            parameters = {key: self.value(value) for key, value in part.parameters(model).items()}
+            return {"class": name, "parameters": parameters, "state": self.state(part.state(model))}
+        except ValueError as error:
+            raise CheckpointError(f"{name} cannot be stored: {error}") from None
 
     def state(self, state: dict[str, Any]) -> Any:
         """Return what a model has learned: its `state`, with arrays as tensors."""
@@ -87,12 +107,19 @@ class Writer:
         """Return a number, a text, None, a kernel, or a container of these."""
         if isinstance(value, np.generic):
             value = value.item()
-        if value is None or type(value) in (bool, int, str):
+        if value is None or type(value) in (bool, str):
+            return value
+        if type(value) is int:
+            if abs(value) > LARGEST_INTEGER:
+                raise CheckpointError("an integer that is too large for a float cannot be stored")
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, tuple | frozenset):
             return {type(value).__name__: [self.value(item) for item in value]}
+        if isinstance(value, set):
+            # In an order of its own, so that equal models are equal bytes.
+            return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, dict):
@@ -104,16 +131,8 @@ class Writer:
             "tuple of these"
         )
 
-    def _scaler(self, scaler: Any) -> Any:
-        if scaler.window_size is not None:
-            raise CheckpointError("a StandardScaler with a window_size cannot be stored")
-        learned = {key: dict(getattr(scaler, key)) for key in SCALER_STATE}
-        if not all(math.isfinite(v) for values in learned.values() for v in values.values()):
-            raise CheckpointError(
-                "a StandardScaler that has seen what is not finite cannot be stored"
-            )
-        state = {key: self.value(values) for key, values in learned.items()}
-        return {"class": "StandardScaler", "with_std": scaler.with_std, "state": state}
+    def _parts(self, composite: Composite, model: Any) -> Any:
+        return [[self.value(name), self.model(part)] for name, part in composite.parts(model)]
 
     def _kernel(self, kernel: Any) -> Any:
         name = type(kernel).__name__
@@ -150,14 +169,17 @@ class Reader:
             If it does not fit a model with its parameters. Nonsense may raise other errors, too.
 
         """
-        if "pipeline" in node:
-            return compose.Pipeline(*((name, self.model(step)) for name, step in node["pipeline"]))
-        if node["class"] == "StandardScaler":
-            return self._scaler(node)
-        require(node["class"] in MODELS, f"there is no model called {node['class']!r}")
+        name = node["class"]
+        if name in COMPOSITES:
+            parts = [(self.value(key), self.model(part)) for key, part in node["parts"]]
+            return COMPOSITES[name].make(parts)
+        require(name in MODELS, f"there is no model called {name!r}")
+        part = MODELS[name]
         parameters = {key: self.value(value) for key, value in node["parameters"].items()}
-        model = MODELS[node["class"]](**parameters)
-        model.restore(self.state(node["state"]))
+        model = part.make(parameters)
+        require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
+        part.restore(model, self.state(node["state"]))
+        part.check(model)
         return model
 
     def state(self, node: Any) -> dict[str, Any]:
@@ -176,6 +198,8 @@ class Reader:
         """Return what `Writer.value` wrote."""
         if isinstance(node, list):
             return [self.value(item) for item in node]
+        if type(node) is int:
+            require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
         if not isinstance(node, dict):
             return node
         if "float" in node:
@@ -184,20 +208,11 @@ class Reader:
             return tuple(self.value(item) for item in node["tuple"])
         if "frozenset" in node:
             return frozenset(self.value(item) for item in node["frozenset"])
+        if "set" in node:
+            return {self.value(item) for item in node["set"]}
         if "dict" in node:
             return {self.value(key): self.value(item) for key, item in node["dict"]}
         fields = {key: self.value(value) for key, value in node["fields"].items()}
-        return KERNELS[node["kernel"]](**fields)
-
-    def _scaler(self, node: Any) -> Any:
-        scaler = preprocessing.StandardScaler(with_std=node["with_std"] is True)
-        for key in SCALER_STATE:
-            values = self.value(node["state"][key])
-            numbers = all(isinstance(v, int | float) and math.isfinite(v) for v in values.values())
-            require(numbers, "a scaler has what is no number")
-            getattr(scaler, key).update(values)
-        return scaler
-
-
-def _parameters(model: Any) -> dict[str, Any]:
-    return {name: getattr(model, name) for name in inspect.signature(type(model)).parameters}
+        kernel = KERNELS[node["kernel"]](**fields)
+        hash(kernel)
+        return kernel

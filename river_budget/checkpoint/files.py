@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -19,11 +16,15 @@ from safetensors.numpy import save as write_tensors
 import river_budget
 from river_budget._checks import check_count
 from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writer
+from river_budget.checkpoint.disk import write
 
 __all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "save"]
 
 FORMAT = "river_budget checkpoint"
-VERSION = 2
+VERSION = 3
+
+# The largest head of a safetensors file, in bytes.
+LARGEST_TEXT = 100_000_000
 
 # What reading a file that was made to deceive may raise.
 DECEIVED = (
@@ -35,12 +36,17 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     """Write a model to a file, all of it or nothing.
 
     The file is written beside its place, forced to the disk and then moved there, so that a crash at any
-    time leaves the old file or the new one.
+    time leaves the old file or the new one. Several processes may save to the same place: the last one
+    wins. What killed ones have left beside it is removed.
 
     Parameters
     ----------
     model
-        A classifier of this package, or a pipeline of `StandardScaler` and one.
+        A classifier of this package, or a pipeline that ends in one. River's `StandardScaler`,
+        `MinMaxScaler`, `Normalizer`, `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`,
+        `Discard`, `TransformerUnion`, `OneVsRestClassifier` and `LogisticRegression` can be parts of it.
+        Without: windows of scalers, functions that split texts, and optimizers, schedulers, losses and
+        initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
     path
         Where it goes.
     extra
@@ -69,22 +75,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     True
 
     """
-    _write(Path(path), dumps(model, extra))
-
-
-def _write(path: Path, data: bytes) -> None:
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
-        raise
-    _sync_directory(path.absolute().parent)
+    write([Path(path)], dumps(model, extra))
 
 
 def load(path: str | Path) -> Any:
@@ -132,7 +123,14 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     }
     text = json.dumps(content)
     head = {"version": VERSION, "sha256": _digest(text, writer.tensors), "content": text}
-    return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})
+    try:
+        return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})
+    except SafetensorError as error:
+        raise CheckpointError(
+            f"the model cannot be stored: all but its arrays takes {len(text):,} bytes, of which the "
+            f"format allows {LARGEST_TEXT:,}; it has too many names of features, or too long ones "
+            f"({error})"
+        ) from None
 
 
 def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
@@ -172,6 +170,8 @@ def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
 
 class Checkpointer:
     """Saves a model every so many rounds of a loop.
+
+    A save that fails leaves all files as they were. Processes that save to the same place take turns.
 
     Parameters
     ----------
@@ -228,16 +228,9 @@ class Checkpointer:
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
-        data = dumps(self.model, extra)
-        for age in range(self.keep - 1, 1, -1):
-            if self._older(age - 1).exists():
-                os.replace(self._older(age - 1), self._older(age))
-        if self.keep > 1 and self.path.exists():
-            _write(self._older(1), self.path.read_bytes())
-        _write(self.path, data)
-
-    def _older(self, age: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{age}")
+        name = self.path.name
+        older = [self.path.with_name(f"{name}.{age}") for age in range(1, self.keep)]
+        write([self.path, *older], dumps(self.model, extra))
 
 
 def _metadata(data: bytes) -> dict[str, str]:
@@ -253,13 +246,3 @@ def _digest(text: str, tensors: Tensors) -> str:
         digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
         digest.update(tensor.tobytes())
     return digest.hexdigest()
-
-
-def _sync_directory(directory: Path) -> None:
-    """Force a directory's entries to the disk, where the system can."""
-    if os.name == "posix":
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

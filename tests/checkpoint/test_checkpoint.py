@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import enum
 import json
 import os
@@ -8,11 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import KERNELS, each_algorithm, each_kernel
-from hypothesis import given, settings
+from algorithms import each_algorithm, each_kernel
+from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
-from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import river_budget as rb
@@ -113,10 +111,9 @@ def test_a_pipeline_with_a_scaler():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (overflowing_scaler() | rb.Forgetron(), "has seen what is not finite"),
+        (overflowing_scaler() | rb.Forgetron(), "StandardScaler.*not finite"),
         (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is no number"),
-        (linear_model.LogisticRegression(), "LogisticRegression cannot be stored"),
-        (preprocessing.MinMaxScaler() | rb.Forgetron(), "MinMaxScaler cannot be stored"),
+        (linear_model.PAClassifier(), "PAClassifier cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
         (rb.Forgetron(rb.FunctionKernel(max)), "function is code"),
         (
@@ -193,89 +190,9 @@ def test_foreign_files_and_later_versions():
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="no whole safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
-    head = json.dumps({"version": 3, "sha256": "", "content": "{}"})
-    with pytest.raises(CheckpointError, match="version 3, and version 2 can be read"):
+    head = json.dumps({"version": 4, "sha256": "", "content": "{}"})
+    with pytest.raises(CheckpointError, match="version 4, and version 3 can be read"):
         checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
-
-
-def forged(content, tensors):
-    """Return a checkpoint with a true digest."""
-    text = json.dumps(content)
-    head = {"version": files.VERSION, "sha256": files._digest(text, tensors), "content": text}
-    return write_tensors(tensors, {files.FORMAT: json.dumps(head)})
-
-
-def parts(model):
-    data = checkpoint.dumps(model)
-    head = json.loads(files._metadata(data)[files.FORMAT])
-    return json.loads(head["content"]), read_tensors(data)
-
-
-def test_a_forgery_with_nothing_changed_is_the_checkpoint():
-    model = trained(rb.Forgetron(budget=5))
-    assert forged(*parts(model)) == checkpoint.dumps(model)
-
-
-FORGED_MODELS = [
-    trained(make)
-    for make in [
-        rb.TightestPerceptron(budget=4),
-        rb.Projectron(eta=0.3),
-        rb.TighterPerceptron(budget=4, validation=5, seed=1),
-        rb.RandomizedBudgetPerceptron(rb.Normalized(KERNELS[5]), budget=4, seed=1),
-        rb.Mnemotron(budget=4),
-    ]
-]
-VALUES = [None, -1, 0, 10**30, 1e308, "x", "0", [], {}, True, {"float": "nan"}, {"tuple": [1]}]
-
-
-def paths(node, prefix=()):
-    yield prefix
-    children = (
-        node.items()
-        if isinstance(node, dict)
-        else enumerate(node)
-        if isinstance(node, list)
-        else ()
-    )
-    for key, child in children:
-        yield from paths(child, (*prefix, key))
-
-
-@given(st.data())
-@settings(max_examples=300)
-def test_forged_files_make_a_whole_model_or_an_error(data):
-    model = data.draw(st.sampled_from(FORGED_MODELS))
-    content, tensors = parts(model)
-    if data.draw(st.booleans()):
-        path = data.draw(st.sampled_from([p for p in paths(content["model"]) if p]))
-        node = content["model"]
-        for key in path[:-1]:
-            node = node[key]
-        node[path[-1]] = data.draw(st.sampled_from(VALUES))
-    else:
-        name = data.draw(st.sampled_from(sorted(tensors)))
-        array = tensors[name]
-        tensors[name] = data.draw(
-            st.sampled_from(
-                [
-                    array[:-1],
-                    np.append(array, array[:1]),
-                    array.astype(np.float32),
-                    array * 0 + 7,
-                    array - 9,
-                ]
-            )
-        )
-    try:
-        loaded, _ = checkpoint.loads(forged(content, tensors))
-    except CheckpointError:
-        return
-    with contextlib.suppress(ValueError):
-        for x, y in ROWS[:30]:
-            loaded.predict_one(x)
-            loaded.learn_one(x, y)
-    assert loaded.n_support == len(loaded.support_vectors) <= 100
 
 
 def test_a_checkpointer_keeps_the_last_ones(path):

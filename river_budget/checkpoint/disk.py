@@ -1,0 +1,161 @@
+"""Files that are written as a whole or not at all, with the versions before them.
+
+A file is written beside its place, forced to the disk, and moved there. A writer locks its temporary file
+until then, so that another one can tell whether it still lives, and locks the directory while it
+changes names. Both locks vanish with their process.
+
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # there are no such locks on Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["write"]
+
+# Where there are no locks, a temporary file of this age in seconds belongs to nobody.
+ABANDONED_AFTER = 86_400.0
+
+
+def write(places: Sequence[Path], data: bytes) -> None:
+    """Write a file to the first place, and move those that are there one place on.
+
+    Parameters
+    ----------
+    places
+        Where the newest file goes, and then the older ones, in one directory. What was in the last
+        place is lost.
+    data
+        The new content.
+
+    Raises
+    ------
+    OSError
+        If it fails. All files are as they were then.
+
+    """
+    directory = places[0].absolute().parent
+    temporary, spare = _temporary(places[0]), _temporary(places[0])
+    try:
+        with _locked(directory):
+            _sweep(places[0])
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            file = os.fdopen(handle, "wb")
+            with contextlib.suppress(OSError):
+                _lock(handle, wait=False)
+        with file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+            with _locked(directory):
+                file.close()
+                _rotate([*places, spare], temporary)
+    finally:
+        for left in (temporary, spare):
+            with contextlib.suppress(OSError):
+                left.unlink(missing_ok=True)
+
+
+def _rotate(places: Sequence[Path], new: Path) -> None:
+    """Move a file to the first place, and each one there, up to a gap, one place on."""
+    taken = list(itertools.takewhile(Path.exists, places[:-1]))
+    moves = list(itertools.pairwise(places))[: len(taken)]
+    with contextlib.ExitStack() as undo:
+        for place, older in reversed(moves[1:]):
+            os.replace(place, older)
+            undo.callback(os.replace, older, place)
+        for place, older in moves[:1]:
+            # The first place is never empty.
+            undo.callback(_take_back, older, place)
+            _copy(place, older)
+        if not taken:
+            undo.callback(places[0].unlink, missing_ok=True)
+        os.replace(new, places[0])
+        _sync(places[0].absolute().parent)
+        undo.pop_all()
+
+
+def _copy(place: Path, other: Path) -> None:
+    """Give a file a second name, or copy it where it can have only one."""
+    try:
+        os.link(place, other)
+    except OSError:
+        shutil.copy2(place, other)
+        with open(other, "rb") as file:
+            os.fsync(file.fileno())
+
+
+def _take_back(copy: Path, place: Path) -> None:
+    """Move a copy back to its place."""
+    if copy.exists():
+        os.replace(copy, place)
+        # Nothing is moved if both are names of the same file.
+        copy.unlink(missing_ok=True)
+
+
+def _temporary(place: Path) -> Path:
+    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.tmp")
+
+
+def _sweep(place: Path) -> None:
+    """Remove the temporary files of a place whose writers are gone."""
+    pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}\.tmp")
+    for entry in place.absolute().parent.iterdir():
+        if pattern.fullmatch(entry.name):
+            with contextlib.suppress(OSError):
+                if _is_abandoned(entry):
+                    entry.unlink()
+
+
+def _is_abandoned(temporary: Path) -> bool:
+    if fcntl is None:
+        return time.time() - temporary.stat().st_mtime > ABANDONED_AFTER
+    with open(temporary, "rb") as file:
+        try:
+            _lock(file.fileno(), wait=False)
+        except OSError:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Keep other writers away from the names in a directory, where the system can."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            _lock(handle, wait=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int, wait: bool) -> None:
+    """Lock a file until it is closed; raise OSError if it cannot be locked, or not at once."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+
+
+def _sync(directory: Path) -> None:
+    """Force a directory's entries to the disk, where the system can."""
+    if os.name == "posix":
+        handle = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

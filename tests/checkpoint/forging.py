@@ -1,0 +1,49 @@
+"""Checkpoints with a correct digest and a changed content, as an attacker would write them."""
+
+from __future__ import annotations
+
+import json
+
+from safetensors.numpy import load as read_tensors
+from safetensors.numpy import save as write_tensors
+
+from river_budget import checkpoint
+from river_budget.checkpoint import files
+
+
+def forged(content, tensors):
+    """Return a checkpoint with a correct digest."""
+    text = json.dumps(content)
+    head = {"version": files.VERSION, "sha256": files._digest(text, tensors), "content": text}
+    return write_tensors(tensors, {files.FORMAT: json.dumps(head)})
+
+
+def parts_of(data):
+    """Return the content and the tensors of a checkpoint."""
+    head = json.loads(files._metadata(data)[files.FORMAT])
+    return json.loads(head["content"]), read_tensors(data)
+
+
+def parts(model):
+    return parts_of(checkpoint.dumps(model))
+
+
+def paths(node, prefix=()):
+    """Yield the place of each node of a JSON document."""
+    yield prefix
+    children = (
+        node.items()
+        if isinstance(node, dict)
+        else enumerate(node)
+        if isinstance(node, list)
+        else ()
+    )
+    for key, child in children:
+        yield from paths(child, (*prefix, key))
+
+
+def change(node, path, value):
+    """Set the node at a place of a JSON document."""
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value

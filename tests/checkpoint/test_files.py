@@ -1,0 +1,209 @@
+"""Checkpoints on disk: failing writes, several writers, permissions and temporary files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+
+ROWS = list(synth.NoisyCheckerboard(160, seed=3))
+KEPT = 4
+CALLS = ["open", "link", "replace", "rename", "fsync"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def places(path, keep=KEPT):
+    return [path, *(path.with_name(f"{path.name}.{age}") for age in range(1, keep))]
+
+
+def contents(path):
+    """Return the bytes of all files beside a path, by name."""
+    return {file.name: file.read_bytes() for file in path.parent.iterdir()}
+
+
+def saved_examples(path, keep=KEPT):
+    return [checkpoint.restore(place)[1]["example"] for place in places(path, keep)]
+
+
+def checkpointer(path, keep=KEPT, budget=5):
+    return checkpoint.Checkpointer(rb.Forgetron(budget=budget), path, every=1, keep=keep)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Return a function that lets the n-th call of any of `CALLS` fail, and says if it did."""
+    calls = {"left": None}
+
+    def failing_once(original):
+        def call(*arguments, **options):
+            if calls["left"] is not None:
+                calls["left"] -= 1
+                if calls["left"] == 0:
+                    raise OSError("the disk is full")
+            return original(*arguments, **options)
+
+        return call
+
+    for name in CALLS:
+        monkeypatch.setattr(os, name, failing_once(getattr(os, name)))
+    return lambda n: calls.update(left=n)
+
+
+@pytest.mark.parametrize("keep", [1, 2, KEPT])
+@pytest.mark.parametrize("n_saved", [0, 1, 2, KEPT, KEPT + 2])
+def test_a_failed_save_leaves_everything_as_it_was(path, keep, n_saved, failing):
+    writer = checkpointer(path, keep)
+    for example in range(n_saved):
+        writer.save({"example": example})
+    before = contents(path)
+    for n in range(1, 100):
+        failing(n)
+        try:
+            writer.save({"example": n_saved})
+        except OSError:
+            assert contents(path) == before
+        else:
+            break
+    assert 3 < n < 99
+    assert checkpoint.restore(path)[1] == {"example": n_saved}
+    assert len(contents(path)) == min(n_saved + 1, keep)
+
+
+def test_failing_writes_lose_no_older_copy(path, monkeypatch):
+    writer = checkpointer(path)
+    for example in range(KEPT):
+        writer.save({"example": example})
+
+    def fail(handle):
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        for _ in range(KEPT):
+            with pytest.raises(OSError, match="no space"):
+                writer.save({"example": 99})
+    assert saved_examples(path) == [3, 2, 1, 0]
+    writer.save({"example": 4})
+    assert saved_examples(path) == [4, 3, 2, 1]
+
+
+def test_copies_are_kept_where_there_are_no_hard_links(path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError("operation not supported")
+
+    monkeypatch.setattr(os, "link", fail)
+    writer = checkpointer(path)
+    for example in range(KEPT + 1):
+        writer.save({"example": example})
+    assert saved_examples(path) == [4, 3, 2, 1]
+    assert len(os.listdir(path.parent)) == KEPT
+
+
+def test_a_missing_copy_is_filled_before_an_older_one_goes(path):
+    writer = checkpointer(path)
+    for example in range(KEPT):
+        writer.save({"example": example})
+    places(path)[1].unlink()
+    writer.save({"example": 4})
+    assert saved_examples(path) == [4, 3, 1, 0]
+
+
+def write_many(path, name, n):
+    writer = checkpointer(path, keep=3, budget=5)
+    for example in range(n):
+        writer.save({"writer": name, "example": example})
+
+
+@pytest.mark.slow
+def test_writers_of_one_file_do_not_disturb_each_other(path):
+    n_writers, n = 3, 40
+    context = multiprocessing.get_context("spawn")
+    writers = [
+        context.Process(target=write_many, args=(path, name, n)) for name in range(n_writers)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0] * n_writers
+    found = [checkpoint.restore(place)[1] for place in places(path, 3)]
+    assert found[0]["example"] == n - 1
+    assert len({tuple(extra.values()) for extra in found}) == 3
+    assert len(os.listdir(path.parent)) == 3
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_the_mode_is_the_one_that_the_umask_says(path, mask, mode):
+    before = os.umask(mask)
+    try:
+        for _ in range(3):
+            checkpointer(path, keep=2).save()
+        checkpoint.save(rb.Forgetron(), path.with_name("other"))
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    assert modes == {mode}
+
+
+WRITER = """
+import os, sys, time
+import river_budget as rb
+from river_budget import checkpoint
+fsync = os.fsync
+def wait(handle):
+    print("writing", flush=True)
+    time.sleep(600)
+os.fsync = wait
+checkpoint.save(rb.Forgetron(), sys.argv[1])
+"""
+
+
+@pytest.fixture
+def writer_in_mid_write(path):
+    """Yield a process that has written a temporary file, and waits before it moves it."""
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout.readline() == "writing\n"
+        yield writer
+        writer.kill()
+
+
+def test_temporary_files_of_killed_writers_are_swept(path, writer_in_mid_write):
+    (left,) = os.listdir(path.parent)
+    checkpoint.save(rb.Forgetron(), path)
+    assert set(os.listdir(path.parent)) == {left, path.name}  # the writer is alive
+    writer_in_mid_write.kill()
+    writer_in_mid_write.wait()
+    checkpoint.save(rb.Forgetron(), path.with_name("other"))
+    checkpoint.save(rb.Forgetron(), path.with_name(left.split(".")[1]))
+    assert left in os.listdir(path.parent)  # it belongs to another checkpoint
+    checkpoint.save(rb.Forgetron(), path)
+    assert left not in os.listdir(path.parent)
+
+
+def test_files_of_others_are_not_swept(path):
+    others = [f".{path.name}", f".{path.name}.swp", f".{path.name}.1.0123abcd.tmp", "x.tmp"]
+    for name in others:
+        path.with_name(name).write_text("mine")
+        os.utime(path.with_name(name), (0, 0))
+    checkpoint.save(rb.Forgetron(), path)
+    assert set(os.listdir(path.parent)) == {path.name, *others}
+
+
+def test_more_names_than_the_format_takes_are_refused_clearly(path):
+    model = rb.Forgetron(budget=5)
+    model.learn_one({"n" * 100_000_000: 1.0}, True)
+    with pytest.raises(checkpoint.CheckpointError, match=r"100,000,000.*names"):
+        checkpoint.save(model, path)
+    assert os.listdir(path.parent) == []

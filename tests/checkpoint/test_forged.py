@@ -1,0 +1,333 @@
+"""Files that were written to deceive: each makes a whole model or a `CheckpointError`."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import resource
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from algorithms import ALGORITHMS, KERNELS, each_algorithm
+from forging import change, forged, parts, paths
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pipelines import PIPELINES, rows
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+from river_budget.base import classifier_of
+from river_budget.checkpoint import CheckpointError
+
+ROWS = list(synth.NoisyCheckerboard(160, seed=3))
+HUGE = 10**400
+
+
+def trained(model, examples=ROWS[:100]):
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+def refused(content, tensors, message=None):
+    with pytest.raises(CheckpointError, match=message):
+        checkpoint.loads(forged(content, tensors))
+
+
+def test_a_forgery_with_nothing_changed_is_the_checkpoint():
+    model = trained(rb.Forgetron(budget=5))
+    assert forged(*parts(model)) == checkpoint.dumps(model)
+
+
+@pytest.mark.parametrize("degree", [1001, 10**12, 2**63])
+def test_a_degree_has_a_limit(degree):
+    with pytest.raises(ValueError, match=r"degree must be a whole number from 1 to 1,000, got"):
+        rb.Polynomial(degree=degree)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_forged_degree_does_not_hang(wrapped):
+    kernel = rb.Polynomial(degree=777)
+    content, tensors = parts(rb.Forgetron(rb.Normalized(kernel) if wrapped else kernel))
+    changed = json.dumps(content).replace('"degree": 777', '"degree": 1000000000000')
+    refused(json.loads(changed), tensors, "degree")
+
+
+LIMITED = """
+import sys
+from river_budget import checkpoint
+try:
+    checkpoint.load(sys.argv[1])
+except checkpoint.CheckpointError as error:
+    print("refused", error)
+else:
+    print("loaded")
+"""
+
+
+def load_within(path, seconds):
+    """Return what a process says that loads a file and may take some seconds of processor time."""
+    return subprocess.run(
+        [sys.executable, "-c", LIMITED, str(path)],
+        capture_output=True, text=True, check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+    ).stdout  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
+    n = 300_000
+    content, tensors = parts(rb.KernelPerceptron(rb.RBF(gamma=1.0)))
+    hypothesis = content["model"]["state"]["hypothesis"]["state"]
+    store = hypothesis["store"]["state"]
+    content["model"]["state"] |= {"n_rounds": n, "n_mistakes": n}
+    store["n_inserted"] = n
+    tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
+    tensors[store["inserted"]["tensor"]] = np.arange(n)
+    tensors[hypothesis["alphas"]["tensor"]] = np.ones(n)
+    tensors[content["model"]["state"]["moments"]["tensor"]] = np.ones(n)
+    (tmp_path / "model").write_bytes(forged(content, tensors))
+    assert load_within(tmp_path / "model", 60) == "loaded\n"
+
+
+def test_claims_of_size_are_not_believed():
+    content, tensors = parts(trained(rb.Forgetron(budget=5)))
+    store = content["model"]["state"]["hypothesis"]["state"]["store"]["state"]
+    sizes = store["sizes"]["tensor"]
+    for claimed in ([2**62, 2**62, 2**62, 2**62, 10], [2**63 - 1] * 5, [10**9] * 5):
+        refused(content, {**tensors, sizes: np.array(claimed, np.int64)}, "sizes of vectors")
+
+
+@each_algorithm
+def test_no_array_may_hold_what_is_not_finite(make):
+    content, tensors = parts(trained(make(None)))
+    for name, array in tensors.items():
+        if array.dtype == np.float64 and array.size:
+            for value in (np.nan, np.inf):
+                changed = array.copy()
+                changed.flat[0] = value
+                refused(content, {**tensors, name: changed}, "not finite")
+
+
+@each_algorithm
+def test_no_number_may_be_beyond_all_counts_or_not_finite(make):
+    content, tensors = parts(trained(make(None)))
+    state = content["model"]["state"]
+    places = [path for path in paths(state) if path and isinstance(at(state, path), int | float)]
+    assert ("n_rounds",) in places
+    for path in places:
+        if "dict" in path or "tuple" in path:
+            continue  # labels and names: any number can be one
+        for value in (HUGE, -HUGE, {"float": "nan"}, {"float": "inf"}, True):
+            forgery = copy.deepcopy(content)
+            change(forgery["model"]["state"], path, value)
+            refused(forgery, tensors)
+
+
+def at(node, path):
+    for key in path:
+        node = node[key]
+    return node
+
+
+def store_of(content):
+    return content["model"]["state"]["hypothesis"]["state"]["store"]["state"]
+
+
+def test_a_kernel_in_use_is_resolved():
+    content, tensors = parts(trained(rb.Forgetron(budget=5)))
+    store_of(content)["kernel"]["fields"]["gamma"] = None
+    refused(content, tensors, "not resolved")
+
+
+def test_a_kernel_resolves_the_one_that_the_model_was_given():
+    content, tensors = parts(trained(rb.Forgetron(rb.Normalized(rb.RBF()), budget=5)))
+    inner = store_of(content)["kernel"]["fields"]["kernel"]
+    inner["kernel"] = "Laplacian"
+    refused(content, tensors, "another kernel")
+    content, tensors = parts(trained(rb.Mnemotron(budget=5)))
+    additive = content["model"]["state"]["stores"]["state"]["1"]["state"]["kernel"]["fields"]
+    for names in (["0", "1"], 5, {"float": "1.0"}):
+        additive["names"] = names
+        refused(content, tensors)
+
+
+TIGHTER = rb.TighterPerceptron(budget=4, validation=5, seed=1)
+
+
+def test_a_reservoir_needs_its_store():
+    content, tensors = parts(trained(TIGHTER.clone()))
+    content["model"]["state"]["validation"]["state"]["store"] = None
+    refused(content, tensors, "lacks examples|has other examples")
+
+
+def test_a_reservoir_has_no_more_examples_than_its_store_knows():
+    content, tensors = parts(trained(TIGHTER.clone()))
+    validation = content["model"]["state"]["validation"]["state"]
+    validation["n_offered"] = 3
+    for name in ("table", "values", "signs"):
+        array = tensors[validation[name]["tensor"]]
+        tensors[validation[name]["tensor"]] = array[:3].copy()
+    refused(content, tensors, "other examples")
+
+
+@pytest.mark.parametrize("model", [rb.TightestPerceptron(budget=4), TIGHTER], ids=["tightest", "A"])
+def test_a_validation_set_has_labels_and_a_table_of_its_size(model):
+    content, tensors = parts(trained(model.clone()))
+    validation = content["model"]["state"]["validation"]["state"]
+    signs, table = validation["signs"]["tensor"], validation["table"]["tensor"]
+    refused(content, {**tensors, signs: tensors[signs] * 3}, "labels")
+    wide = np.zeros((len(tensors[table]), 1000))
+    refused(content, {**tensors, table: wide}, "columns")
+
+
+def test_an_empty_table_claims_no_columns():
+    content, tensors = parts(TIGHTER.clone())
+    table = content["model"]["state"]["validation"]["state"]["table"]["tensor"]
+    refused(content, {**tensors, table: np.zeros((0, 10**12))}, "columns")
+
+
+@pytest.mark.parametrize("name", ["inverses", "covariances"])
+@pytest.mark.parametrize(
+    "forge",
+    [lambda m: m + np.triu(np.ones(m.shape[1:])), lambda m: -m, lambda m: m * 0 + 1e6],
+    ids=["not symmetric", "negated", "constant"],
+)
+def test_matrices_of_a_mnemotron_are_possible(name, forge):
+    content, tensors = parts(trained(rb.Mnemotron(budget=5)))
+    tensor = content["model"]["state"][name]["tensor"]
+    refused(content, {**tensors, tensor: forge(tensors[tensor])}, "symmetric|definite|variance")
+
+
+@pytest.mark.parametrize("name", ["degree", "gamma", "coef0"])
+def test_forged_parameters_of_kernels_are_refused(name):
+    kernel = rb.Polynomial(degree=2)
+    content, tensors = parts(trained(rb.Forgetron(kernel)))
+    for value in (HUGE, -1, None, "x", {"float": "nan"}, [1]):
+        forgery = copy.deepcopy(content)
+        forgery["model"]["parameters"]["kernel"]["fields"][name] = value
+        refused(forgery, tensors)
+
+
+def test_no_parameter_may_be_left_out():
+    content, tensors = parts(rb.Forgetron(budget=5))
+    del content["model"]["parameters"]["budget"]
+    refused(content, tensors, "Forgetron lacks parameters")
+
+
+def transformer(content, name):
+    return next(part for key, part in content["model"]["parts"] if key == name)
+
+
+FORGED_TRANSFORMERS = [
+    ("StandardScaler", "StandardScaler", ("state", "means", "state", "u"), {"float": "nan"}),
+    ("StandardScaler", "StandardScaler", ("state", "vars", "state", "u"), -1.0),
+    ("StandardScaler", "StandardScaler", ("state", "counts", "state", "u"), HUGE),
+    ("StandardScaler", "StandardScaler", ("state", "counts"), {"state": {}}),
+    ("StandardScaler", "StandardScaler", ("parameters", "window_size"), 10**9),
+    ("MinMaxScaler", "MinMaxScaler", ("state", "min", "state", "u"), {"float": "nan"}),
+    ("MinMaxScaler", "MinMaxScaler", ("state", "min", "state", "u"), "low"),
+    ("MinMaxScaler", "MinMaxScaler", ("state", "max"), {"state": {}}),
+    ("Normalizer", "Normalizer", ("parameters", "order"), "nuc"),
+    ("OneHotEncoder", "OneHotEncoder", ("state", "columns"), ["colour_red", "fee"]),
+    ("OneHotEncoder", "OneHotEncoder", ("state", "values", "state", "colour"), "red"),
+    ("FeatureHasher", "FeatureHasher", ("parameters", "n_features"), 0),
+    ("FeatureHasher", "FeatureHasher", ("parameters", "n_features"), 10**30),
+    ("FeatureHasher", "FeatureHasher", ("state", "seed"), 2**32),
+    ("BagOfWords", "BagOfWords", ("parameters", "ngram_range"), {"tuple": [1, 10**9]}),
+    ("BagOfWords", "BagOfWords", ("parameters", "tokenizer_pattern"), "("),
+    ("BagOfWords", "BagOfWords", ("parameters", "tokenizer"), "print"),
+    ("TFIDF", "TFIDF", ("state", "n"), 1),
+    ("TFIDF", "TFIDF", ("state", "dfs", "state", "river"), -3),
+    ("LogisticRegression", "LogisticRegression", ("state", "intercept"), {"float": "inf"}),
+    ("LogisticRegression", "LogisticRegression", ("state", "weights", "state", "u"), "x"),
+    ("LogisticRegression", "LogisticRegression", ("state", "n_iterations"), -1),
+    ("LogisticRegression", "LogisticRegression", ("parameters", "lr"), "fast"),
+    ("LogisticRegression", "LogisticRegression", ("parameters", "clip_gradient"), None),
+]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "name", "path", "value"),
+    FORGED_TRANSFORMERS,
+    ids=[f"{name}-{path[-1]}-{value}"[:40] for _, name, path, value in FORGED_TRANSFORMERS],
+)
+def test_forged_parts_of_a_pipeline_are_refused(pipeline, name, path, value):
+    content, tensors = parts(trained(PIPELINES[pipeline](), rows(40)))
+    change(transformer(content, name), path, value)
+    refused(content, tensors)
+
+
+def test_a_pipeline_has_parts_and_transformers_before_the_last():
+    content, tensors = parts(trained(PIPELINES["StandardScaler"](), rows(40)))
+    pipeline = content["model"]["parts"]
+    content["model"]["parts"] = pipeline[::-1]
+    refused(content, tensors, "is no transformer")
+    content["model"]["parts"] = []
+    refused(content, tensors, "no parts")
+
+
+def test_the_classifiers_of_all_classes_are_alike():
+    content, tensors = parts(trained(PIPELINES["OneVsRestClassifier"](), rows(40)))
+    one_vs_rest = transformer(content, "OneVsRestClassifier")
+    one_vs_rest["parts"][0][1] = parts(rb.Stoptron())[0]["model"]
+    refused(content, tensors)
+
+
+FORGED_MODELS = {
+    **{name: trained(make(None)) for name, make in ALGORITHMS.items()},
+    "Normalized": trained(
+        rb.RandomizedBudgetPerceptron(rb.Normalized(KERNELS[5]), budget=4, seed=1)
+    ),
+    **{name: trained(make(), rows(40)) for name, make in PIPELINES.items()},
+}
+WHOLE = {name: parts(model) for name, model in FORGED_MODELS.items()}
+VALUES = [
+    None, -1, 0, 1, 10**30, HUGE, 1e308, "x", "0", [], {}, True, {"float": "nan"}, {"float": "-inf"},
+    {"tuple": [1]}, {"tuple": []}, {"set": ["x"]}, {"dict": []}, {"dict": [["u", 1.0]]},
+    {"state": {}}, {"tensor": "0"},
+]  # fmt: skip
+
+
+def forged_array(array, data):
+    changed = [
+        array[:-1], np.append(array, array[:1]), array.astype(np.float32), array * 0 + 7,
+        array - 9, array.reshape(-1), array[None], array * 1e200, array[..., :1],
+    ]  # fmt: skip
+    return data.draw(st.sampled_from(changed))
+
+
+@pytest.mark.parametrize("name", FORGED_MODELS)
+@given(st.data())
+@settings(max_examples=40)
+def test_forged_files_make_a_whole_model_or_an_error(name, data):
+    content, tensors = copy.deepcopy(WHOLE[name])
+    if not tensors or data.draw(st.booleans()):
+        path = data.draw(st.sampled_from([p for p in paths(content["model"]) if p]))
+        change(content["model"], path, data.draw(st.sampled_from(VALUES)))
+    else:
+        changed = data.draw(st.sampled_from(sorted(tensors)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            tensors[changed] = forged_array(tensors[changed], data)
+    try:
+        loaded, _ = checkpoint.loads(forged(content, tensors))
+    except CheckpointError:
+        return
+    examples = rows(30, seed=2) if name in PIPELINES else ROWS[:30]
+    # A whole pipeline may read other features than these examples have.
+    refusals = (ValueError, TypeError, KeyError, AttributeError)
+    with contextlib.suppress(*refusals), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        for x, y in examples:
+            loaded.predict_one(x)
+            loaded.learn_one(x, y)
+    classifier = classifier_of(loaded)
+    if hasattr(classifier, "n_support"):
+        assert classifier.n_support == len(classifier.support_vectors) <= 200
+    with contextlib.suppress(CheckpointError):
+        checkpoint.dumps(loaded)

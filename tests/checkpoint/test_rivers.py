@@ -1,0 +1,145 @@
+"""The classes of River that a checkpoint can hold."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+from pipelines import PIPELINES, forgetron, logistic, numbers, rows
+from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing, utils
+
+import river_budget as rb
+from river_budget import checkpoint
+from river_budget.checkpoint import CheckpointError
+
+each_pipeline = pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
+HERE = pathlib.Path(__file__).parent
+
+
+def trained(model, n=60):
+    for x, y in rows(n):
+        model.learn_one(x, y)
+    return model
+
+
+def go_on(model):
+    """Return what a model predicts while it learns more examples."""
+    predictions = []
+    for x, y in rows(120)[60:]:
+        model.learn_one(x, y)
+        predictions.append(model.predict_proba_one(x))
+    return predictions
+
+
+@each_pipeline
+@pytest.mark.parametrize("n_learned", [0, 1, 60])
+def test_a_loaded_pipeline_goes_on_bit_for_bit(make, n_learned):
+    model = trained(make(), n_learned)
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    assert repr(loaded) == repr(model)
+    assert go_on(loaded) == go_on(model)
+    assert checkpoint.dumps(loaded) == checkpoint.dumps(model)
+
+
+def test_a_seed_that_was_drawn_is_kept():
+    model = preprocessing.FeatureHasher(n_features=1000)
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    assert loaded.seed is None
+    for x, _ in rows(9):
+        assert loaded.transform_one(x) == model.transform_one(x)
+
+
+LOAD = """
+import sys
+from test_rivers import go_on
+from river_budget import checkpoint
+print(go_on(checkpoint.load(sys.argv[1])))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["StandardScaler", "OneHotEncoder with categories", "TFIDF"])
+def test_a_process_that_orders_sets_otherwise_goes_on_bit_for_bit(name, tmp_path):
+    model = trained(PIPELINES[name]())
+    checkpoint.save(model, tmp_path / "model")
+    expected = repr(go_on(model))
+    for seed in range(1, 4):
+        environment = os.environ | {
+            "PYTHONHASHSEED": str(seed),
+            "PYTHONPATH": os.pathsep.join(map(str, [HERE.parents[1], HERE.parent, HERE])),
+        }
+        command = [sys.executable, "-c", LOAD, str(tmp_path / "model")]
+        found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert found.stdout.strip() == expected
+
+
+def test_labels_of_many_classes_are_kept():
+    model = preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(forgetron())
+    examples = [({"u": float(t % 5)}, ["a", 2, None][t % 3] or "c") for t in range(40)]
+    for x, y in examples[:20]:
+        model.learn_one(x, y)
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    for x, y in examples[20:]:
+        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
+        model.learn_one(x, y)
+        loaded.learn_one(x, y)
+    assert list(loaded["OneVsRestClassifier"].classifiers) == ["a", 2, "c"]
+
+
+def shout(text):
+    return text.upper()
+
+
+REFUSED = {
+    "MinMaxScaler.*window_size": preprocessing.MinMaxScaler(window_size=5) | forgetron(),
+    "StandardScaler.*window_size": preprocessing.StandardScaler(window_size=5) | forgetron(),
+    "RobustScaler cannot be stored": preprocessing.RobustScaler() | forgetron(),
+    "BagOfWords.*tokenizer": feature_extraction.BagOfWords(on="t", tokenizer=str.split)
+    | forgetron(),
+    "TFIDF.*preprocessor": feature_extraction.TFIDF(on="t", preprocessor=shout) | forgetron(),
+    "LogisticRegression.*Adam": linear_model.LogisticRegression(optimizer=optim.Adam()),
+    "LogisticRegression.*InverseScaling": linear_model.LogisticRegression(
+        optimizer=optim.SGD(optim.schedulers.InverseScaling(0.1))
+    ),
+    "LogisticRegression.*Hinge": linear_model.LogisticRegression(loss=optim.losses.Hinge()),
+    "LogisticRegression.*Normal": linear_model.LogisticRegression(
+        initializer=optim.initializers.Normal()
+    ),
+    "OneVsOneClassifier cannot be stored": multiclass.OneVsOneClassifier(forgetron()),
+    "PAClassifier cannot be stored": multiclass.OneVsRestClassifier(linear_model.PAClassifier()),
+    "FuncTransformer cannot be stored": compose.FuncTransformer(dict) + numbers() | forgetron(),
+    "SelectType cannot be stored": compose.SelectType(float) | forgetron(),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_a_checkpointer_names_at_once_what_it_cannot_store(message, tmp_path):
+    with pytest.raises(CheckpointError, match=message):
+        checkpoint.Checkpointer(REFUSED[message], tmp_path / "model")
+
+
+def test_weights_that_are_not_finite_are_named():
+    model = linear_model.LogisticRegression()
+    model.learn_one({"a": float("inf")}, True)
+    with pytest.raises(CheckpointError, match=r"LogisticRegression.*not finite"):
+        checkpoint.dumps(model)
+
+
+def test_a_stored_class_of_river_is_exactly_that_class():
+    class MyScaler(preprocessing.StandardScaler):
+        pass
+
+    with pytest.raises(CheckpointError, match="MyScaler cannot be stored"):
+        checkpoint.dumps(MyScaler() | rb.Forgetron())
+
+
+def test_the_optimizer_goes_on_from_its_step():
+    model = trained(logistic())
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    learned = loaded["LogisticRegression"]
+    assert learned.optimizer.n_iterations == 60
+    assert isinstance(learned._weights, utils.VectorDict)
+    assert learned.weights == model["LogisticRegression"].weights

@@ -1,0 +1,89 @@
+"""Pipelines of River's classes that can be stored, with examples that they learn."""
+
+from __future__ import annotations
+
+import random
+
+from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing
+
+import river_budget as rb
+
+KERNEL = rb.RBF(gamma=0.5)
+WORDS = ["the", "river", "runs", "over", "stones", "and", "the", "stones", "do", "not", "run"]
+
+
+def forgetron():
+    return rb.Forgetron(KERNEL, budget=6)
+
+
+def rows(n, seed=1):
+    """Return examples with numbers, a category and a text, and their labels."""
+    rng = random.Random(seed)
+    return [
+        (
+            {
+                "u": rng.gauss(0, 1),
+                "v": rng.gauss(3, 2),
+                "w": rng.random(),
+                "colour": rng.choice(["red", "green", "blue"]),
+                "text": " ".join(rng.choices(WORDS, k=5)),
+            },
+            rng.random() < 0.5,
+        )
+        for _ in range(n)
+    ]
+
+
+def numbers():
+    return compose.Select("u", "v", "w")
+
+
+def logistic(**parameters):
+    return numbers() | linear_model.LogisticRegression(**parameters)
+
+
+def text(vectorizer, **parameters):
+    return vectorizer(on="text", **parameters) | forgetron()
+
+
+PIPELINES = {
+    "StandardScaler": lambda: numbers() | preprocessing.StandardScaler() | forgetron(),
+    "without deviation": lambda: (
+        numbers() | preprocessing.StandardScaler(with_std=False) | forgetron()
+    ),
+    "MinMaxScaler": lambda: numbers() | preprocessing.MinMaxScaler() | forgetron(),
+    "Normalizer": lambda: numbers() | preprocessing.Normalizer(order=1) | forgetron(),
+    "OneHotEncoder": lambda: compose.Select("colour") | preprocessing.OneHotEncoder() | forgetron(),
+    "OneHotEncoder with categories": lambda: (
+        compose.Select("colour")
+        | preprocessing.OneHotEncoder(categories={"colour": {"red", "blue"}}, drop_first=True)
+        | forgetron()
+    ),
+    "FeatureHasher": lambda: preprocessing.FeatureHasher(n_features=20, seed=3) | forgetron(),
+    "BagOfWords": lambda: text(
+        feature_extraction.BagOfWords, ngram_range=(1, 2), stop_words={"the", "and"}
+    ),
+    "TFIDF": lambda: text(feature_extraction.TFIDF),
+    "Discard": lambda: compose.Discard("colour", "text") | rb.Projectron(KERNEL, budget=6),
+    "TransformerUnion": lambda: (
+        (
+            (numbers() | preprocessing.StandardScaler())
+            + (compose.Select("colour") | preprocessing.OneHotEncoder())
+            + feature_extraction.TFIDF(on="text")
+        )
+        | rb.TightestPerceptron(KERNEL, budget=6)
+    ),
+    "OneVsRestClassifier": lambda: (
+        numbers() | preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(forgetron())
+    ),
+    "OneVsRest of a pipeline": lambda: multiclass.OneVsRestClassifier(
+        numbers() | preprocessing.StandardScaler() | forgetron()
+    ),
+    "LogisticRegression": logistic,
+    "LogisticRegression with l1": lambda: logistic(
+        optimizer=optim.SGD(0.1), l1=0.01, intercept_lr=0.05, clip_gradient=3.0
+    ),
+    "LogisticRegression with l2": lambda: logistic(
+        loss=optim.losses.Log(weight_pos=2.0), l2=0.1, intercept_init=0.3
+    ),
+}
