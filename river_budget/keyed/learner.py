@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
-from river_budget.base import classifier_of, predict_with_margin
+from river_budget._state import LARGEST_COUNT, count, require
+from river_budget.base import classifier_of
+from river_budget.checkpoint import CheckpointError
+from river_budget.keyed.answers import check_given, check_label, predict
 
 __all__ = ["Event", "KeyedLearner", "KeyedModel", "Prediction"]
+
+# The largest number of an event that can be stored.
+LARGEST_SEQ = LARGEST_COUNT - 2
 
 
 class Event(NamedTuple):
@@ -24,8 +31,8 @@ class Event(NamedTuple):
         that is delivered again has the same number. A negative number marks a query: it is predicted,
         and neither counted nor learned.
     x
-        Its features. None is enough for a label that arrives later, with the number of the event that
-        it belongs to.
+        Its features. A label that arrives later, with the number of the event that it belongs to, needs
+        none.
     y
         Its label, or None.
 
@@ -33,7 +40,7 @@ class Event(NamedTuple):
 
     key: Any
     seq: int
-    x: dict[Any, Any] | None
+    x: dict[Any, Any] | None = None
     y: Any = None
 
 
@@ -44,9 +51,11 @@ class Prediction(NamedTuple):
     ----------
     key, seq
         Those of the event.
-    y_pred, margin
-        The predicted label, and f(x), positive for the positive class; None for a late label whose
-        event is no longer known.
+    y_pred
+        The predicted label; None for a late label whose event is no longer known.
+    margin
+        f(x), positive for the positive class, if the classifier has a `decision_function_one`. Else it
+        is None, as it is where `y_pred` is.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy
@@ -88,6 +97,15 @@ class KeyedModel:
         self.n_labelled: int = extra.get("n_labelled", 0)
         self.n_right: int = extra.get("n_right", 0)
 
+    def check(self) -> None:
+        """Raise an error unless the record is that of some stream."""
+        require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
+        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_SEQ, "its number is wrong")
+        for x, _ in self.pending.values():
+            check_given(x)
+        counts = [count(n) for n in (self.n_right, self.n_labelled, self.n_seen)]
+        require(counts == sorted(counts), "its counts are wrong")
+
     @property
     def extra(self) -> dict[str, Any]:
         """Everything but the model."""
@@ -109,18 +127,22 @@ class KeyedLearner:
     Parameters
     ----------
     factory
-        Returns the model of a new key: a classifier of this package, or a pipeline of
-        `StandardScaler` and one. A seed that it sets is the same for all keys.
+        Returns the model of a new key: any classifier that `checkpoint.save` can store, or a pipeline
+        that ends in one. A seed that it sets is the same for all keys.
     max_state_bytes
         Largest size of the state of a key.
     max_pending
         Largest number of events of a key that wait for their label. Beyond it, the event that has
         waited longest is forgotten.
+    max_jump
+        Largest difference between the number of a new event and the largest so far, which is -1 for a
+        new key. An event whose number is further away is refused: after it, all others would count as
+        seen. Numbers that are times need a larger one.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of its range, or the factory's models are no classifiers.
     CheckpointError
         If the factory's models cannot be serialized.
 
@@ -146,13 +168,20 @@ class KeyedLearner:
         factory: Callable[[], Any],
         max_state_bytes: int = 900_000,
         max_pending: int = 100,
+        max_jump: int = 10**9,
     ) -> None:
         check_count("max_state_bytes", max_state_bytes)
         check_count("max_pending", max_pending)
+        check_count("max_jump", max_jump)
         self.factory = factory
         self.max_state_bytes = max_state_bytes
         self.max_pending = max_pending
-        self.serialize(self.deserialize(None))
+        self.max_jump = max_jump
+        new = self.deserialize(None)
+        self.serialize(new)
+        self._outline = checkpoint.outline(new.model)
+        if not hasattr(classifier_of(new.model), "predict_one"):
+            raise ValueError(f"factory must return a classifier, got {self._outline}")
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the state of the event's key after the event, and the prediction.
@@ -180,7 +209,18 @@ class KeyedLearner:
         """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
             return KeyedModel(self.factory(), {})
-        return KeyedModel(*checkpoint.loads(state))
+        model, extra = checkpoint.loads(state)
+        found = checkpoint.outline(model)
+        if found != self._outline:
+            raise CheckpointError(
+                f"the state is that of a model {found}, and the factory returns {self._outline}"
+            )
+        try:
+            keyed = KeyedModel(model, extra)
+            keyed.check()
+        except (ValueError, TypeError, AttributeError) as error:
+            raise CheckpointError(f"the record beside the model is invalid: {error}") from None
+        return keyed
 
     def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
@@ -198,10 +238,11 @@ class KeyedLearner:
         Raises
         ------
         ValueError
-            If a value or a label is refused, or a new event has no features. The model does not
-            change.
+            If a value or a label is refused, a new event has no features, or its number is no integer
+            or too far from the last one. The model does not change.
 
         """
+        self._check_number(keyed, event)
         is_new = event.seq > keyed.last_seq
         waiting = None if is_new else keyed.pending.get(event.seq)
         x = event.x if event.x is not None else waiting[0] if waiting else None
@@ -209,7 +250,7 @@ class KeyedLearner:
             if is_new:
                 raise ValueError(f"event {event.seq} of {event.key!r} is new and has no features")
             return self._prediction(keyed, event, None, None)
-        margin, y_pred = predict_with_margin(keyed.model, x)
+        margin, y_pred = predict(keyed.model, x)
         if event.y is not None and (is_new or waiting):
             self._learn(keyed, event, waiting or (x, y_pred))
         if is_new:
@@ -219,10 +260,20 @@ class KeyedLearner:
                 self._wait(keyed, event.seq, (x, y_pred))
         return self._prediction(keyed, event, y_pred, margin)
 
+    def _check_number(self, keyed: KeyedModel, event: Event) -> None:
+        seq, last = event.seq, keyed.last_seq
+        if not isinstance(seq, numbers.Integral) or isinstance(seq, bool):
+            raise ValueError(f"seq is {seq!r}: expected a whole number")
+        if seq > min(last + self.max_jump, LARGEST_SEQ):
+            raise ValueError(
+                f"event {seq} of {event.key!r} comes after event {last}, and a number may be larger "
+                f"than the one before by at most max_jump={self.max_jump}"
+            )
+
     def _learn(self, keyed: KeyedModel, event: Event, example: tuple[dict[Any, Any], Any]) -> None:
         x, y_pred = example
         # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-        classifier_of(keyed.model).check_label(event.y)
+        check_label(keyed.model, event.y)
         keyed.model.learn_one(x, event.y)
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1

@@ -13,6 +13,7 @@ from typing import Any
 from quixstreams import message_context
 from quixstreams.dataframe import StreamingDataFrame
 from quixstreams.sinks import BaseSink
+from quixstreams.utils import json
 
 from river_budget.keyed.cache import ModelCache
 from river_budget.keyed.learner import Event, KeyedLearner, Prediction
@@ -27,7 +28,7 @@ NAME = "model"
 MAGIC = b"river_budget:"
 
 # The errors that an invalid message may raise.
-BROKEN = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
+BROKEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 def event_of(value: Any, key: Any) -> Event:
@@ -36,9 +37,10 @@ def event_of(value: Any, key: Any) -> Event:
     Parameters
     ----------
     value
-        The message's value; `x` and `y` may be missing or None.
+        The message's value, as JSON in bytes or already deserialized; `x` and `y` may be missing or
+        None.
     key
-        The message's key.
+        The message's key. Bytes are taken as UTF-8.
 
     Raises
     ------
@@ -49,10 +51,14 @@ def event_of(value: Any, key: Any) -> Event:
     --------
 
     >>> from river_budget.keyed import quix
-    >>> quix.event_of({"seq": 3, "x": {"a": 1.0}}, "ann")
+    >>> quix.event_of(b'{"seq": 3, "x": {"a": 1.0}}', b"ann")
     Event(key='ann', seq=3, x={'a': 1.0}, y=None)
 
     """
+    if isinstance(key, bytes):
+        key = key.decode()
+    if isinstance(value, bytes):
+        value = json.loads(value)
     if not isinstance(value, dict):
         raise ValueError(f"the message is {value!r}: expected an object with seq, x and y")
     seq, x = value.get("seq"), value.get("x")
@@ -72,7 +78,9 @@ def apply(
     """Predict, then learn, the messages of a stream with one model for each key.
 
     Each result is a dict: the fields of `Prediction`, or the key and an `error`. A message that is
-    refused changes no model and does not stop the stream. A model whose state has become too large to
+    refused changes no model and does not stop the stream. For one that cannot be decoded, this holds if
+    the topic has `key_deserializer="bytes"` and `value_deserializer="bytes"`: Quix Streams stops at a
+    message that it cannot deserialize itself. A model whose state has become too large to
     be stored is dropped, as `ModelCache` describes: its stored state stays as it was, and the key's
     messages are answered with errors until the partition moves or the application restarts.
 
@@ -86,7 +94,7 @@ def apply(
     learner
         The learner.
     event
-        Returns the event of a message's value and key.
+        Returns the event of a message's value and key; raises an error if there is none.
     max_live
         Largest number of live models for each partition.
 
@@ -105,9 +113,14 @@ def apply(
                 raise ValueError("the message has no key")
             return models.advance(event(value, key))._asdict()
         except BROKEN as error:
-            return {"key": key, "error": str(error) or repr(error)}
+            return {"key": _readable(key), "error": str(error) or repr(error)}
 
     return sdf.apply(advance, stateful=True, metadata=True)
+
+
+def _readable(key: Any) -> Any:
+    """Return the key of a message as text; bytes that are no UTF-8 are escaped."""
+    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
 
 
 class _Models(BaseSink):
@@ -120,7 +133,8 @@ class _Models(BaseSink):
       So what `flush` stores is committed with the offsets of the events that were learned. If the
       commit fails, the events are delivered again, and a live model knows those that it has seen.
     - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state of a key: the one that
-      a function with `stateful=True` gets for the key of its message.
+      a function with `stateful=True` gets for a message with that key. It is the key of the event, so
+      that it is the same whether the topic deserializes the key or `event_of` does.
     - A partition of the store is one object from its assignment to its revocation. The models live as
       long as it does.
     - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps the

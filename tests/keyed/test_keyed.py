@@ -8,9 +8,11 @@ import random
 import re
 
 import hypothesis
+import numpy as np
 import pytest
 from hypothesis import strategies as st
-from river import preprocessing
+from pipelines import PIPELINES, rows
+from river import linear_model, multiclass, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint, keyed
@@ -180,6 +182,185 @@ def test_the_event_that_has_waited_longest_for_its_label_is_forgotten():
     state, _ = learner.step(state, Event("a", 2, None, y=False))
     assert forgotten.margin is None
     assert checkpoint.loads(state)[0].n_rounds == 2
+
+
+def test_a_late_label_needs_no_features():
+    learner = forgetrons()
+    state, _ = learner.step(None, Event("a", 0, {"u": 1.0}))
+    state, answer = learner.step(state, Event("a", 0, y=True))
+    assert (answer.n_seen, checkpoint.loads(state)[0].n_rounds) == (1, 1)
+
+
+@pytest.mark.parametrize("seq", [10**9, 2**53, 2**62, 10**400])
+def test_a_number_that_jumps_too_far_is_refused_and_freezes_no_key(seq):
+    learner = forgetrons()
+    for state in [None, learner.step(None, Event("a", 0, {"u": 1.0}, True))[0]]:
+        with pytest.raises(ValueError, match=r"comes after event (-1|0), .* max_jump=1000000000"):
+            learner.step(state, Event("a", seq + 1, {"u": 1.0}, True))
+    state, answer = learner.step(state, Event("a", 1, {"u": 1.0}, True))
+    assert answer.n_seen == 2
+
+
+def test_numbers_may_jump_as_far_as_the_learner_allows():
+    learner = forgetrons(max_jump=2 * 10**18)
+    state, _ = learner.step(None, Event("a", 1_790_000_000_000_000_000, {"u": 1.0}, True))
+    assert learner.step(state, Event("a", 1_790_000_000_000_000_001, {"u": 1.0}))[1].n_seen == 2
+    with pytest.raises(ValueError, match="max_jump"):
+        forgetrons(max_jump=10**30).step(None, Event("a", 2**62, {"u": 1.0}))
+
+
+@pytest.mark.parametrize("seq", [1.0, "1", True, None, math.nan])
+def test_a_number_that_is_no_integer_is_refused(seq):
+    with pytest.raises(ValueError, match=r"seq is .*: expected a whole number"):
+        forgetrons().step(None, Event("a", seq, {"u": 1.0}, True))
+
+
+def test_numbers_of_numpy_are_integers():
+    state, _ = forgetrons().step(None, Event("a", np.int64(0), {"u": 1.0}))
+    state, answer = forgetrons().step(state, Event("a", np.int64(1), {"u": 1.0}, True))
+    assert answer.n_seen == 2
+
+
+def labels_of(examples, model):
+    """Return examples with labels that a model learns: those of many classes for one that can."""
+    many = base_of(model)._multiclass
+    return [(x, "abc"[t % 3] if many else y) for t, (x, y) in enumerate(examples)]
+
+
+@pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
+def test_any_model_that_can_be_stored_runs_for_each_key(make):
+    learner = keyed.KeyedLearner(make)
+    examples = labels_of(rows(40), make())
+    stream = [Event(key, t, x, y) for t, (x, y) in enumerate(examples) for key in "ab"]
+    states, predictions = fold(learner, late(stream, seed=2))
+    cached = {}
+    assert list(keyed.run_local(late(stream, seed=2), learner, cached, 1)) == predictions
+    assert contents(cached) == contents(states)
+    model = learner.deserialize(states["a"])
+    assert (model.n_seen, model.n_labelled) == (40, 40)
+    has_margin = hasattr(base_of(make()), "decision_function_one")
+    assert {type(p.margin) for p in predictions} == {float if has_margin else type(None)}
+
+
+def base_of(model):
+    return list(model.steps.values())[-1] if hasattr(model, "steps") else model
+
+
+@pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        ({"u": math.nan}, True),
+        ({"new": math.inf}, True),
+        ({"new": 1e200}, True),
+        ({"u": None}, True),
+        ({"v": 3j}, True),
+        ({}, math.nan),
+        ({}, [1]),
+        ({"new": ["a", 3]}, False),
+    ],
+    ids=str,
+)
+def test_what_one_part_would_refuse_changes_no_other(make, x, y):
+    learner = keyed.KeyedLearner(make)
+    examples = labels_of(rows(12), make())
+    (first, _), *_ = examples
+    states, _ = fold(learner, [Event("a", t, *example) for t, example in enumerate(examples)])
+    before = contents(states)
+    with pytest.raises(ValueError, match=r"feature|label"):
+        learner.step(states["a"], Event("a", 12, {**first, **x}, y))
+    assert contents(states) == before
+    live = learner.deserialize(states["a"])
+    with pytest.raises(ValueError, match=r"feature|label"):
+        learner.advance(live, Event("a", 12, {**first, **x}, y))
+    assert content(learner.serialize(live)) == before["a"]
+
+
+REFUSED = {
+    "texts": (lambda: linear_model.LogisticRegression(), {"u": "red"}, True, "OneHotEncoder"),
+    "no field": (lambda: PIPELINES["TFIDF"](), {"u": 1.0}, True, "KeyError.*text"),
+    "no norm": (lambda: PIPELINES["Normalizer"](), {"u": 0.0, "v": 0, "w": 0.0}, True, "division"),
+    "a text to scale": (
+        lambda: PIPELINES["StandardScaler"](), {"u": "red", "v": 1.0, "w": 1.0}, True, "encode it first",
+    ),
+    "no truth value": (
+        lambda: linear_model.LogisticRegression(), {"u": 1.0}, "yes",
+        "'yes' is neither False nor True.*OneVsRest",
+    ),
+    "no label": (
+        lambda: multiclass.OneVsRestClassifier(linear_model.LogisticRegression()), {"u": 1.0}, [],
+        "expected the name of a class",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_a_model_cannot_take_is_a_value_error(name):
+    make, x, y, message = REFUSED[name]
+    with pytest.raises(ValueError, match=message):
+        keyed.KeyedLearner(make).step(None, Event("a", 0, x, y))
+
+
+def test_a_new_feature_is_learned_behind_a_min_max_scaler():
+    learner = keyed.KeyedLearner(lambda: preprocessing.MinMaxScaler() | rb.Forgetron(KERNEL))
+    state = None
+    for t in range(6):
+        x = {"u": float(t)} if t < 3 else {"u": float(t), "new": float(t)}
+        state, answer = learner.step(state, Event("a", t, x, t % 2 == 0))
+    assert answer.n_seen == 6
+
+
+def test_a_transformer_is_no_classifier():
+    with pytest.raises(ValueError, match="must return a classifier, got StandardScaler"):
+        keyed.KeyedLearner(preprocessing.StandardScaler)
+
+
+def test_what_cannot_be_stored_is_named_when_the_learner_is_made():
+    with pytest.raises(checkpoint.CheckpointError, match="RobustScaler cannot be stored"):
+        keyed.KeyedLearner(lambda: preprocessing.RobustScaler() | rb.Forgetron())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda: rb.Stoptron(KERNEL, budget=5),
+        lambda: preprocessing.StandardScaler() | rb.Forgetron(KERNEL, budget=5),
+        lambda: multiclass.OneVsRestClassifier(rb.Forgetron(KERNEL, budget=5)),
+    ],
+    ids=["class", "pipeline", "many classes"],
+)
+def test_the_state_of_another_class_is_refused(other):
+    states, _ = fold(keyed.KeyedLearner(other), events_of("a"))
+    with pytest.raises(checkpoint.CheckpointError, match="and the factory returns Forgetron"):
+        forgetrons().step(states["a"], Event("a", 24, {"u": 1.0}))
+    budget = keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=9))
+    states, _ = fold(budget, events_of("a"))
+    assert forgetrons().step(states["a"], Event("a", 24, {"u": 1.0}))[1].n_seen == 25
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"n_seen": 10**400},
+        {"n_seen": -1},
+        {"n_right": 5},
+        {"last_seq": 10**400},
+        {"last_seq": 1.5},
+        {"last_seq": -2},
+        {"last_seq": True},
+        {"pending": [1]},
+        {"pending": {9: ({"u": 1.0}, True)}},
+        {"pending": {0: (None, True)}},
+        {"pending": {0: ({"u": math.nan}, True)}},
+        {"pending": {0: 7}},
+    ],
+    ids=lambda forged: str(forged)[:30],
+)
+def test_a_forged_record_is_refused(forged):
+    learner = forgetrons()
+    live = learner.deserialize(fold(learner, events_of("a", 3))[0]["a"])
+    with pytest.raises(checkpoint.CheckpointError):
+        learner.deserialize(checkpoint.dumps(live.model, live.extra | forged))
 
 
 def test_a_new_event_needs_features():

@@ -80,18 +80,22 @@ def serve(tmp_path):
 
         def call(learner, messages, max_live=10_000):
             for key, value in messages:
-                producer.produce("events", json.dumps(value), key)
+                producer.produce("events", encoded(value), key)
             producer.flush(60)
             app = mock_kafka.application(
                 address, "workers",
                 auto_offset_reset="earliest", state_dir=tmp_path, loglevel="ERROR",
                 commit_every=7,
             )  # fmt: skip
-            topic = app.topic("events", key_deserializer="str", value_deserializer="json")
+            topic = app.topic("events", key_deserializer="bytes", value_deserializer="bytes")
             quix.apply(app.dataframe(topic), learner, max_live=max_live)
             return app.run(count=len(messages), timeout=60)
 
         yield call
+
+
+def encoded(value):
+    return value if value is None or isinstance(value, bytes) else json.dumps(value)
 
 
 def forgetrons(**options):
@@ -145,6 +149,42 @@ def test_a_message_that_is_refused_is_answered_and_changes_nothing(serve):
     assert len(errors) == len(BROKEN)
     for error, (_, _, message) in zip(with_key, BROKEN, strict=False):
         assert message in error["error"]
+
+
+UNDECODABLE = [
+    ("ann", b'{"seq": 4, "x": {"a": NaN}}', "unexpected character"),
+    ("ann", b'{"seq": 4, "x": {"a": 1.0', "unexpected end of data"),
+    ("ann", b'{"seq": 4, "x": {"a": 1e999}}', "infinity"),
+    ("ann", b'{"seq": 4, "x": {"a": 1.0}, "y": "\\ud800"}', "surrogate"),
+    ("ann", b"\xff\xfe", "not valid UTF-8"),
+    ("ann", b"", "empty"),
+    ("ann", b"[" * 100_000, "depth limit exceeded"),
+    ("ann", None, "expected an object"),
+    ("ann", b'{"seq": 9007199254740992, "x": {"a": 1.0}}', "max_jump=1000000000"),
+    ("ann", b'{"seq": 4.0, "x": {"a": 1.0}}', "seq is 4.0: expected a whole number"),
+    ("ann", b'{"seq": 1180591620717411303424, "x": {"a": 1.0}}', "expected a whole number"),
+    ("ann", b'{"seq": -1180591620717411303424, "x": {"a": 1.0}}', "expected a whole number"),
+    (b"an\xffn", b'{"seq": 4, "x": {"a": 1.0}}', "can't decode byte 0xff"),
+]
+
+
+def test_a_message_that_cannot_be_decoded_is_answered_and_does_not_stop_the_worker(serve):
+    good = [("ann", {"seq": t, "x": {"a": t % 2}, "y": t % 2 == 0}) for t in range(6)]
+    bad = [(key, value) for key, value, _ in UNDECODABLE]
+    results = serve(forgetrons(), [*good[:4], *bad, *good[4:]])
+    events = [quix.event_of(value, key) for key, value in good]
+    expected = [p._asdict() for p in keyed.run_local(events, forgetrons())]
+    assert [result for result in results if "error" not in result] == expected
+    errors = by_key([result for result in results if "error" in result])
+    assert [error["key"] for error in errors["an\\xffn"]] == ["an\\xffn"]
+    found = [error["error"] for error in [*errors["ann"], *errors["an\\xffn"]]]
+    for error, (_, _, message) in zip(found, UNDECODABLE, strict=True):
+        assert message in error
+
+
+def test_a_key_has_the_same_state_whoever_decodes_it():
+    event = {"seq": 3, "x": {"a": 1.0}, "y": True}
+    assert quix.event_of(json.dumps(event).encode(), "änn".encode()) == quix.event_of(event, "änn")
 
 
 def test_a_model_that_grows_too_large_leaves_the_others_alone(serve):

@@ -1,0 +1,109 @@
+"""What any classifier predicts, and which examples and labels it takes.
+
+A pipeline learns part by part. What one part would refuse must not reach those before it, so features
+and labels are checked first. Models consist of exactly the classes that `checkpoint` can store, which
+are compared by identity: River's `isinstance` is slow.
+
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from river.compose import Pipeline, TransformerUnion
+from river.multiclass import OneVsRestClassifier
+from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
+
+from river_budget.base import Labels, classifier_of
+from river_budget.support import check_features
+
+__all__ = ["check_given", "check_label", "predict"]
+
+# Transformers that read numbers only.
+NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)
+
+# Types of values that are no texts, so that most examples are not looked through.
+PLAIN = frozenset([bool, int, float])
+
+# What transformers of River raise for features that they cannot take.
+REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
+
+
+def predict(model: Any, x: Any) -> tuple[float | None, Any]:
+    """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
+
+    The margin is None unless the classifier has a `decision_function_one`.
+
+    Raises
+    ------
+    ValueError
+        If x is no dict, or has a number that is not finite or too large; if it has texts that no part
+        of the pipeline encodes; if a part of the pipeline needs a feature that x lacks.
+
+    """
+    check_given(x)
+    *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
+    try:
+        for transformer in transformers:
+            x = _transformed(transformer, x)
+        if hasattr(classifier, "decision_function_one"):
+            return classifier.decision_function_one(x), classifier.predict_one(x)
+        if type(classifier) is OneVsRestClassifier:
+            # A class that is new gets a clone of this one, which is to learn x as well.
+            predict(classifier.classifier, x)
+        else:
+            check_features(x)
+        return None, classifier.predict_one(x)
+    except REFUSALS as error:
+        raise ValueError(f"the model cannot take these features: {error!r}") from None
+
+
+def check_given(x: Any) -> None:
+    """Raise ValueError unless x maps names to texts, lists of texts and valid numbers."""
+    if isinstance(x, dict) and not PLAIN.issuperset(map(type, x.values())):
+        x = {name: value for name, value in x.items() if not _is_text(value)}
+    check_features(x)
+
+
+def check_label(model: Any, y: Any) -> None:
+    """Raise ValueError if the classifier of a model cannot learn a label."""
+    classifier = classifier_of(model)
+    if hasattr(classifier, "check_label"):
+        classifier.check_label(y)
+        return
+    try:
+        Labels().check(y)
+    except ValueError:
+        raise ValueError(f"the label is {y!r}: expected the name of a class") from None
+    if not classifier._multiclass and y not in (False, True):
+        raise ValueError(
+            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
+            "others: use multiclass.OneVsRestClassifier"
+        )
+
+
+def _transformed(part: Any, x: Any) -> Any:
+    """Return what a transformer makes of x, as its `transform_one` would."""
+    if type(part) is Pipeline:
+        for step in part.steps.values():
+            x = _transformed(step, x)
+        return x
+    if type(part) is TransformerUnion:
+        merged: dict[Any, Any] = {}
+        for transformer in reversed(part.transformers.values()):
+            merged.update(_transformed(transformer, x))
+        return merged
+    if type(part) in NUMERIC:
+        check_features(x)
+    transformed = part.transform_one(x)
+    if type(part) is MinMaxScaler:
+        # It makes 0 of a feature with one value, but NaN of one that it has not seen, which the
+        # classifier would refuse, again and again, before the scaler can learn it.
+        return {name: 0.0 if value != value else value for name, value in transformed.items()}
+    return transformed
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    return isinstance(value, str)
