@@ -110,7 +110,7 @@ def quix_speed(address: str) -> float:
                 first.append(time.perf_counter())
             return value
 
-        topic = app.topic("events", key_deserializer="str", value_deserializer="json")
+        topic = app.topic("events", key_deserializer="bytes", value_deserializer="bytes")
         quix.apply(app.dataframe(topic).apply(started), learner())
         app.run(count=N_QUIX_EVENTS, timeout=60, collect=False)
         return N_QUIX_EVENTS / (time.perf_counter() - first[0])

@@ -75,8 +75,10 @@ def application(job: Job, directory: str) -> Application:
 def stream(job: Job, app: Application):
     """Return the stream of events, and the topic of results."""
     size = TopicConfig(num_partitions=N_PARTITIONS, replication_factor=1)
-    events = app.topic(job.events, key_deserializer="str", value_deserializer="json", config=size)
-    results = app.topic(job.results, key_serializer="str", value_serializer="json", config=size)
+    events = app.topic(
+        job.events, key_deserializer="bytes", value_deserializer="bytes", config=size
+    )
+    results = app.topic(job.results, key_serializer="bytes", value_serializer="json", config=size)
     return app.dataframe(events), results
 
 
