@@ -75,7 +75,8 @@ def check_label(model: Any, y: Any) -> None:
         Labels().check(y)
     except ValueError:
         raise ValueError(f"the label is {y!r}: expected the name of a class") from None
-    if not classifier._multiclass and y not in (False, True):
+    is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
+    if is_binary and y not in (False, True):
         raise ValueError(
             f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
             "others: use multiclass.OneVsRestClassifier"
