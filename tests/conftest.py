@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import os
 import pathlib
+import sys
 
 # BLAS reads this when NumPy is loaded. The matrices of the tests are small, and threads that wait for
 # each other take several times as long, most of all where the tests run in several processes.
@@ -39,6 +41,34 @@ def adult9(shared):
     """Return the training part of Adult9 as sparse examples."""
     data = shared("data/adult_a9a.npz")
     return sparse_examples(data["X_train"], data["y_train"])
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run a command in this process."""
+    cli = pytest.importorskip("river_budget.cli")
+    from commands import without_compiling
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["river-budget", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return ended.value.code or 0, captured.out, without_compiling(captured.err)
+
+    return call
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Give a text or bytes on standard input."""
+
+    def give(content):
+        data = content if isinstance(content, bytes) else content.encode()
+        buffer = io.BufferedReader(io.BytesIO(data))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
+
+    return give
 
 
 def pytest_terminal_summary(terminalreporter):

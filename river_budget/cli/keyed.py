@@ -31,6 +31,14 @@ def keyed(
             help="Name of the column that numbers the lines of a key. [default: in order of arrival]"
         ),
     ] = None,
+    max_jump: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="With --seq, largest step from a key's number to its next, the first counted from "
+            "-1. A larger one is refused, since it would freeze the key.",
+        ),
+    ] = 10**9,
     model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
@@ -58,7 +66,9 @@ def keyed(
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
         table = files.table(lines, found, target, delimiter)
         files.note_missing(target, table.header, file)
-        learner = _Learner(lambda: models.build(algorithm, kernel, budget, seed, scale=True))
+        learner = _Learner(
+            lambda: models.build(algorithm, kernel, budget, seed, scale=True), max_jump=max_jump
+        )
         _Keyed(learner, key, seq, found, on_error).through(table.rows)
 
 

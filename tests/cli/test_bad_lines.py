@@ -79,3 +79,15 @@ def test_there_are_two_ways_to_meet_a_bad_line(run):
     code, _, err = run("learn", "--target", "y", "--on-error", "panic")
     assert code == 2
     assert "on-error" in err
+
+
+def test_numbers_that_are_times_need_a_larger_jump(run, stdin):
+    text = "key,t,a,y\nann,1763740800,1,yes\nann,1763740801,2,no\n"
+    stdin(text)
+    code, out, err = run("keyed", "--seq", "t")
+    assert (code, out) == (2, "")
+    assert "line 2" in err
+    stdin(text)
+    code, out, _ = run("keyed", "--seq", "t", "--max-jump", 10**10)
+    assert code == 0
+    assert [answer["seq"] for answer in answers_of(out)] == [1763740800, 1763740801]

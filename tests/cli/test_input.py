@@ -29,7 +29,9 @@ def expected(run, stdin):
     return run("learn", *OPTIONS)[1]
 
 
-@pytest.mark.parametrize("data", [gzip.compress(CSV.encode()), zipped(CSV, "a.csv")])
+@pytest.mark.parametrize(
+    "data", [gzip.compress(CSV.encode()), zipped(CSV, "a.csv")], ids=["gzip", "zip"]
+)
 def test_compressed_input(run, stdin, tmp_path, expected, data):
     stdin(data)
     assert run("learn", *OPTIONS)[:2] == (0, expected)
@@ -46,6 +48,7 @@ def test_compressed_input(run, stdin, tmp_path, expected, data):
         (zipped(CSV, "a.csv", "b.csv"), "the archive has 2 files: expected one"),
         (b"PK\x03\x04 and so on", "not a zip file"),
     ],
+    ids=["cut off", "damaged", "two files", "no zip"],
 )
 def test_what_cannot_be_unpacked(run, stdin, data, message):
     stdin(data)
