@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import tempfile
 import warnings
@@ -31,15 +32,33 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return numba.njit(cache=True, **options)(function)
+            return _stamped(numba.njit(cache=True, **options)(function))
         except RuntimeError:  # no writable cache directory
             _cache_in_temporary_directory()
         try:
-            return numba.njit(cache=True, **options)(function)
+            return _stamped(numba.njit(cache=True, **options)(function))
         except (RuntimeError, OSError):
             return numba.njit(**options)(function)
 
     return decorate
+
+
+def _stamped(dispatcher: Any) -> Any:
+    """Let the cache of a function depend on every file whose functions it may inline.
+
+    Numba compares the function's own file only.
+
+    """
+    dispatcher._cache._cache_file._source_stamp = _digest()  # noqa: SLF001 (no public name)
+    return dispatcher
+
+
+@functools.cache
+def _digest() -> str:
+    """Return a digest of all files with compiled functions and of the constants that they use."""
+    root = Path(__file__).parent
+    files = [*root.rglob("_compiled.py"), *root.glob("mnemotron/*.py"), root / "kernels/spec.py"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
 
 
 @functools.cache

@@ -27,6 +27,9 @@ __all__ = [
 
 State = dict[str, Any]
 
+# No sum of products of such numbers overflows.
+LARGEST_NUMBER = 1e150
+
 LARGEST_COUNT = 2**62
 
 # What rounding may add to an element of a matrix, as a share of the largest one.
@@ -52,7 +55,8 @@ def floats(value: Any, shape: Sequence[int | None]) -> Floats:
 
     """
     array = _array(value, np.float64, shape)
-    require(np.isfinite(array).all(), "an array has a value that is not finite")
+    bounded = np.abs(array).max(initial=0.0) <= LARGEST_NUMBER
+    require(bounded, "an array has a value that is not finite or too large")
     return array
 
 

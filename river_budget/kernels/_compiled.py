@@ -246,20 +246,43 @@ def _cancels(spec, x_statistic, statistics, n_blocks):
 
 
 @compiled(forceinline=True)
+def _square_error(s, square):
+    """Return what s * s lost to rounding, by Dekel's product; `square` is s * s."""
+    c = 134217729.0 * s
+    high = c - (c - s)
+    low = s - high
+    return ((high * high - square) + 2.0 * high * low) + low * low
+
+
+@compiled(forceinline=True)
 def _add_missing(squared, rows, table, tiles, n_blocks, row):
-    """Add the squares or the absolute values of the features that x lacks."""
+    """Add the squares or the absolute values of the features that x lacks.
+
+    Feature rows have another order in a model that was loaded. The sums are taken with twice the
+    digits, and so do not depend on the order.
+
+    """
     present = np.zeros(len(table), np.bool_)
     for r in rows:
         present[r] = True
-    for r in range(1, len(table)):
-        if present[r]:
-            continue
-        for block in range(n_blocks):
+    high, low = np.empty(TILE), np.empty(TILE)
+    for block in range(n_blocks):
+        for i in range(TILE):
+            high[i], low[i] = 0.0, 0.0
+        for r in range(1, len(table)):
             t = table[r, block]
-            if t != 0:
-                for i in range(TILE):
-                    s = tiles[t, i]
-                    row[block, i] += s * s if squared else abs(s)
+            if t == 0 or present[r]:
+                continue
+            for i in range(TILE):
+                s = tiles[t, i]
+                term = s * s if squared else abs(s)
+                error = _square_error(s, term) if squared else 0.0
+                total = high[i] + term
+                rest = total - high[i]
+                low[i] += ((high[i] - (total - rest)) + (term - rest)) + error
+                high[i] = total
+        for i in range(TILE):
+            row[block, i] += high[i] + low[i]
 
 
 @compiled(forceinline=True)

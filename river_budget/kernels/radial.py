@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -180,7 +181,7 @@ class AdditiveRationalQuadratic(RadialKernel):
     Raises
     ------
     ValueError
-        If `gamma` is not positive.
+        If `gamma` is not positive, or `names` are no tuple of different names.
 
     Examples
     --------
@@ -197,6 +198,13 @@ class AdditiveRationalQuadratic(RadialKernel):
     names: tuple[Any, ...] | None = None
     inner_statistic = SUM_OF_RATIONALS
     kernel_function = MEAN
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.names is None:
+            return
+        if not isinstance(self.names, tuple) or len(set(self.names)) < len(self.names):
+            raise ValueError(f"names must be a tuple of different names, got {self.names!r}")
 
     @property
     def spec(self) -> Spec:
@@ -215,9 +223,13 @@ class AdditiveRationalQuadratic(RadialKernel):
         return super(AdditiveRationalQuadratic, named).resolve(named.names or ())
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
-        if self.names is None or set(names) <= set(self.names):
+        if self.names is None or self._known.issuperset(names):
             return None
-        return [i for i, name in enumerate(names) if name in self.names]
+        return [i for i, name in enumerate(names) if name in self._known]
+
+    @functools.cached_property
+    def _known(self) -> frozenset[Any]:
+        return frozenset(self.names or ())
 
     def __call__(self, x: Features, z: Features) -> float:
         if self.names is None:

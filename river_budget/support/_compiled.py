@@ -21,7 +21,7 @@ from river_budget.kernels._compiled import (
 __all__ = [
     "TILE", "check_block", "erase", "evaluate", "evaluate_block", "load",
     "oldest", "oldest_largest", "overwrite", "scan", "self_value", "self_value_of",
-    "squared_norms", "store",
+    "squared_norm_of", "store",
 ]  # fmt: skip
 
 
@@ -238,13 +238,9 @@ def oldest_largest(scores, inserted):
 
 
 @compiled()
-def squared_norms(tiles, table, row_uses, n_blocks):
-    """Return the squared norm of each stored vector (blocks, TILE)."""
-    squares = np.zeros((n_blocks, TILE))
-    for r in range(len(table)):
-        if row_uses[r] > 0:
-            for block in range(n_blocks):
-                t = table[r, block]
-                for i in range(TILE):
-                    squares[block, i] += tiles[t, i] * tiles[t, i]
-    return squares
+def squared_norm_of(workspace, n_values):
+    """Return the squared norm of the example in a workspace with `n_values` values."""
+    total = 0.0
+    for value in workspace[len(workspace) - n_values :]:
+        total += value * value
+    return total

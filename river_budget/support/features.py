@@ -25,7 +25,7 @@ __all__ = [
 Rows = NDArray[np.uint32]
 
 # Errors that packing values as doubles may raise; AttributeError if x is not a mapping.
-NOT_NUMBERS = (struct.error, TypeError, ValueError, OverflowError, AttributeError)
+NOT_NUMBERS = (struct.error, TypeError, ValueError, ArithmeticError, AttributeError)
 
 # Types whose values are always numbers. Values of other types are checked one by one.
 NUMBERS = frozenset(
@@ -201,6 +201,8 @@ def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
             )
         if not _is_finite(value):
             return ValueError(f"feature {name!r} has the value {value!r}: expected a finite number")
+    if not x:
+        return ValueError(f"k(x, x) is too large for an example without features under {kernel}")
     name, value = max(x.items(), key=lambda item: abs(item[1]))
     limit = f"k(x, x) or the norm of x exceeds {LARGEST:g}"
     under = f" under {kernel}" if kernel is not None else ""

@@ -76,10 +76,12 @@ class NumericStore(VectorStore):
         "_free_tiles",
         "_index",
         "_is_selective",
+        "_keeps_squares",
         "_layout",
         "_row_uses",
         "_slot_rows",
         "_spec",
+        "_squares",
         "_statistics",
         "_table",
         "_tile_uses",
@@ -89,6 +91,8 @@ class NumericStore(VectorStore):
     def __init__(self, kernel: VectorKernel) -> None:
         super().__init__(kernel)
         self._statistics: Floats = np.zeros((0, TILE))
+        # Squared norms, under kernels whose statistics are none.
+        self._squares: Floats = np.zeros((0, TILE))
         self._layout: Layout
         self._clear()
         self._set_kernel(kernel)
@@ -96,7 +100,12 @@ class NumericStore(VectorStore):
     def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
         last = self._last
         try:
-            if last is not None and x == last.snapshot and (x is last.given or _is_exact(x, last)):
+            if (
+                last is not None
+                and last.f is f
+                and x == last.snapshot
+                and (x is last.given or _is_exact(x, last))
+            ):
                 return last
             names = list(x)
             layout = self._layout
@@ -122,13 +131,15 @@ class NumericStore(VectorStore):
                 check_types(x.values())
         except NOT_NUMBERS:
             raise invalid_example(x, self.kernel) from None
-        self._last = query = Query(x, dict(x), layout, workspace, self.n, value)
+        # Values that can change in place are compared by their doubles.
+        given, snapshot = (x, dict(x)) if plain else (None, _doubles(x))
+        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, value)
         return query
 
     def entry(self, x: Features) -> Query:
         layout = self._layout_of(list(x))
         values = np.array([x[name] for name in layout.stored], np.float64)
-        return Query(x, x, layout, values, 0, None)
+        return Query(x, x, None, layout, values, 0, None)
 
     def features(self, query: Query) -> Features:
         names = query.layout.stored
@@ -179,7 +190,7 @@ class NumericStore(VectorStore):
         _compiled.evaluate(
             workspace, NO_WEIGHTS.alphas, 1.0, self._spec, layout.rows, *self._vectors
         )
-        return Query(None, None, layout, workspace, self.n, None)
+        return Query(None, None, None, layout, workspace, self.n, None)
 
     def scan(
         self, block: Block, signs: Floats, start: int, threshold: float, f: Weights
@@ -192,7 +203,7 @@ class NumericStore(VectorStore):
         )  # fmt: skip
         if row == len(block):
             return row, None
-        return row, Query(None, None, layout, workspace, self.n, value)
+        return row, Query(None, None, f, layout, workspace, self.n, value)
 
     def evaluate_block(self, block: Block, f: Weights) -> Floats:
         layout = self._block_layout(block)
@@ -204,7 +215,7 @@ class NumericStore(VectorStore):
     @property
     def nbytes(self) -> int:
         arrays = [
-            self._inserted, self._statistics, self._tiles, self._tile_uses, self._free_tiles,
+            self._inserted, self._statistics, self._squares, self._tiles, self._tile_uses, self._free_tiles,
             self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
         ]  # fmt: skip
         # One query is always counted, so that the figure does not depend on the last call.
@@ -238,10 +249,9 @@ class NumericStore(VectorStore):
 
     def _distances(self, workspace: Floats, rows: Rows) -> Floats:
         n, n_rows, table, tiles, statistics = self._vectors
-        if self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS:
-            statistics = _compiled.squared_norms(tiles, table, self._row_uses, len(statistics))
+        squares = self._squares if self._keeps_squares else statistics
         _compiled.evaluate(
-            workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, statistics
+            workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, squares
         )
         return workspace[:n]
 
@@ -251,6 +261,7 @@ class NumericStore(VectorStore):
     def _set_kernel(self, kernel: Any) -> None:
         self.kernel = kernel
         self._spec = kernel.spec
+        self._keeps_squares = self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS
         self._is_selective = kernel.active([_UNKNOWN_NAME]) is not None
         self._layout = self._layout_of([])
 
@@ -267,8 +278,12 @@ class NumericStore(VectorStore):
 
     def _insert(self, query: Query, slot: int) -> None:
         self._slot_rows.append(self._store(query, slot))
+        if self._keeps_squares:
+            self._set_square(query, slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
+        if self._keeps_squares:
+            self._set_square(query, slot)
         rows = query.layout.rows
         if self._slot_rows[slot] is rows:
             _compiled.overwrite(
@@ -281,7 +296,12 @@ class NumericStore(VectorStore):
         if n_unused:
             self._release(old)
 
+    def _set_square(self, query: Query, slot: int) -> None:
+        square = _compiled.squared_norm_of(query.workspace, len(query.layout.stored))
+        self._squares[slot // TILE, slot % TILE] = square
+
     def _erase(self, slot: int) -> None:
+        self._statistics[slot // TILE, slot % TILE] = 0.0
         n_unused, rows = self._empty(slot), self._slot_rows.pop()
         if n_unused:
             self._release(rows)
@@ -333,6 +353,7 @@ class NumericStore(VectorStore):
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
         self._statistics = padded(self._statistics, n_blocks)
+        self._squares = padded(self._squares, n_blocks)
         self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
         self._renew_layout(self._layout)
 
@@ -383,6 +404,12 @@ class NumericStore(VectorStore):
         for name, value in state[1].items():
             setattr(self, name, value)
         self._layout = self._layout_of([])
+
+
+def _doubles(x: Features) -> Features:
+    """Return a copy of x with doubles as values."""
+    doubles = np.frombuffer(packer(len(x)).pack(*x.values())) if x else np.zeros(0)
+    return dict(zip(x, doubles.tolist(), strict=True))
 
 
 def _is_exact(x: Features, last: Query) -> bool:

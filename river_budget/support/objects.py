@@ -33,15 +33,15 @@ class ObjectStore(VectorStore):
         if not isinstance(x, Mapping):
             raise invalid_example(x)
         last = self._last
-        if last is not None and _are_equal(x, last.snapshot):
+        if last is not None and last.f is f and _are_equal(x, last.snapshot):
             return last
         snapshot = copy.deepcopy(dict(x))
         value, row = self._evaluate(snapshot, f)
-        self._last = query = Query(x, snapshot, None, row, self.n, value)
+        self._last = query = Query(x, snapshot, f, None, row, self.n, value)
         return query
 
     def entry(self, x: Features) -> Query:
-        return Query(x, copy.deepcopy(x), None, np.zeros(0), 0, None)
+        return Query(x, copy.deepcopy(x), None, None, np.zeros(0), 0, None)
 
     def features(self, query: Query) -> Features:
         return copy.deepcopy(query.snapshot)
@@ -123,8 +123,9 @@ class ObjectStore(VectorStore):
 
 
 def _are_equal(x: Any, z: Features) -> bool:
-    """Return whether two examples have equal values and the same names in the same order."""
+    """Return whether two examples have equal values of equal types, and the same order of names."""
     try:
-        return list(x) == list(z) and bool(dict(x) == z)
+        types = [list(map(type, example.values())) for example in (x, z)]
+        return list(x) == list(z) and types[0] == types[1] and bool(dict(x) == z)
     except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
         return False

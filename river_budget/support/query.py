@@ -13,8 +13,8 @@ class Query:
     """An example x, its kernel row over a store, and the value of a hypothesis at x.
 
     A store keeps its last query, which is the only cache of the package. It is reused for an x with
-    the same names in the same order and bitwise equal values, until the store or a hypothesis over
-    it changes (`VectorStore.forget_query`). A prediction and the update that follows thus compute
+    the same names in the same order and bitwise equal values under the same hypothesis, until the
+    store or the hypothesis changes (`VectorStore.forget_query`). A prediction and the update that follows thus compute
     one kernel row.
 
     Queries are immutable, except for `answer`. Threads that predict may replace the last query of a
@@ -23,7 +23,10 @@ class Query:
     Attributes
     ----------
     given, snapshot
-        x and a copy of it; None for a row of a block.
+        x and a copy of it; None for a row of a block. x itself is kept where all of its values are
+        plain numbers, so that the same object with the same values needs no closer look.
+    f
+        The hypothesis that was evaluated.
     layout
         The names and feature rows of x; None in an `ObjectStore`.
     workspace
@@ -36,13 +39,21 @@ class Query:
 
     """
 
-    __slots__ = ("answer", "given", "layout", "n", "snapshot", "workspace")
+    __slots__ = ("answer", "f", "given", "layout", "n", "snapshot", "workspace")
 
     def __init__(
-        self, given: Any, snapshot: Any, layout: Any, workspace: Floats, n: int, answer: Any
+        self,
+        given: Any,
+        snapshot: Any,
+        f: Any,
+        layout: Any,
+        workspace: Floats,
+        n: int,
+        answer: Any,
     ) -> None:
         self.given = given
         self.snapshot = snapshot
+        self.f = f
         self.layout = layout
         self.workspace = workspace
         self.n = n

@@ -214,3 +214,30 @@ def test_a_checkpointer_refuses_at_once(path):
         checkpoint.Checkpointer(rb.Forgetron(), path, keep=0)
     with pytest.raises(CheckpointError, match="function"):
         checkpoint.Checkpointer(rb.Forgetron(rb.FunctionKernel(max)), path)
+
+
+def examples_with_a_time_stamp(n):
+    rng = np.random.default_rng(1)
+    for _ in range(n):
+        names = [name for name in "abcdefgh" if rng.random() < 0.5]
+        x = {name: float(rng.normal()) for name in names}
+        yield x | {"time": 1.7e9 + float(rng.normal())}, bool(rng.random() < 0.5)
+
+
+@each_algorithm
+def test_sums_over_missing_names_do_not_depend_on_where_they_are_stored(make):
+    rows = list(examples_with_a_time_stamp(300))
+    model = trained(make(rb.RBF(gamma=0.1)), rows[:100])
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    go_on_alike(model, loaded, rows[100:])
+
+
+def test_distances_in_input_space_do_not_depend_on_where_names_are_stored():
+    rng = np.random.default_rng(2)
+    rows = [
+        ({name: float(rng.integers(9)) / 10 for name in rng.permutation(list("abcdef"))[:4]}, y)
+        for y in rng.random(600) < 0.5
+    ]
+    model = trained(rb.TightestPerceptron(rb.Laplacian(gamma=0.3), budget=20), rows[:200])
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    go_on_alike(model, loaded, rows[200:])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import river_budget as rb
-from river_budget.support import vector_store
+from river_budget.support import Expansion, vector_store
 
 NAMES = ["a", "b", "c", 4]
 EXAMPLES = st.dictionaries(st.sampled_from(NAMES), st.floats(-4.0, 4.0), max_size=4)
@@ -274,3 +274,35 @@ def test_an_example_with_a_million_names_leaves_nothing():
     assert [store.vector(slot) for slot in range(50)] == vectors
     x = {"a": 3.0, "own-9": 1.0}
     assert store.query(x).row == pytest.approx([rb.RBF(gamma=1.0)(x, s) for s in vectors])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(np.float16(1000.4), 1000.4), (np.float32(0.1), 0.1)], ids=str
+)
+def test_a_dict_whose_value_becomes_another_type_gets_a_new_query(first, second):
+    store, x = filled(rb.Linear(), [{"a": 1.0}]), {"a": first}
+    store.query(x)
+    x["a"] = second
+    store.add(store.query(x))
+    assert store.vector(1) == {"a": second}
+
+
+def test_an_array_that_changes_in_place_gets_a_new_query():
+    store, value = filled(rb.Linear(), [{"a": 1.0}]), np.array(1.0)
+    x = {"a": value}
+    store.query(x)
+    value[()] = 5.0
+    assert store.query(x).row == 5.0
+
+
+def test_a_query_belongs_to_one_hypothesis():
+    f = Expansion(rb.RBF(gamma=1.0))
+    f.add(f.query({"a": 1.0}), 1.0)
+    f.store.rows([{"a": 1.0}])
+    assert f.query({"a": 1.0}).answer == 1.0
+
+
+@pytest.mark.parametrize("names", [("a", "a"), ["a"], "ab"])
+def test_names_of_an_additive_kernel_are_a_tuple_of_different_ones(names):
+    with pytest.raises(ValueError, match="names must be a tuple of different names"):
+        rb.AdditiveRationalQuadratic(names=names)
