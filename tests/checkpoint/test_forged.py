@@ -99,7 +99,7 @@ def test_claims_of_size_are_not_believed():
     store = content["model"]["state"]["hypothesis"]["state"]["store"]["state"]
     sizes = store["sizes"]["tensor"]
     for claimed in ([2**62, 2**62, 2**62, 2**62, 10], [2**63 - 1] * 5, [10**9] * 5):
-        refused(content, {**tensors, sizes: np.array(claimed, np.int64)}, "sizes of vectors")
+        refused(content, {**tensors, sizes: np.array(claimed, np.int64)}, "sizes of the vectors")
 
 
 @each_algorithm
@@ -141,14 +141,14 @@ def store_of(content):
 def test_a_kernel_in_use_is_resolved():
     content, tensors = parts(trained(rb.Forgetron(budget=5)))
     store_of(content)["kernel"]["fields"]["gamma"] = None
-    refused(content, tensors, "not resolved")
+    refused(content, tensors, "lacks parameters")
 
 
 def test_a_kernel_resolves_the_one_that_the_model_was_given():
     content, tensors = parts(trained(rb.Forgetron(rb.Normalized(rb.RBF()), budget=5)))
     inner = store_of(content)["kernel"]["fields"]["kernel"]
     inner["kernel"] = "Laplacian"
-    refused(content, tensors, "another kernel")
+    refused(content, tensors, "expected the kernel")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
     additive = content["model"]["state"]["stores"]["state"]["1"]["state"]["kernel"]["fields"]
     for names in (["0", "1"], 5, {"float": "1.0"}):
