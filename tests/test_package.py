@@ -15,6 +15,7 @@ def run(code):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(rb.SUBPACKAGES))
 def test_subpackages_are_imported_on_first_use(name):
     code = f"""
@@ -30,6 +31,7 @@ def test_what_there_is_not():
         rb.forests  # noqa: B018
 
 
+@pytest.mark.slow
 def test_no_heavy_library_is_imported_with_the_package():
     heavy = ["sklearn", "matplotlib", "pandas", "scipy.linalg", "scipy.special", "typer", "pooch"]
     code = f"import sys, river_budget; print(*(m for m in {heavy} if m in sys.modules))"

@@ -59,6 +59,7 @@ def in_parallel(*functions):
     return results
 
 
+@pytest.mark.slow
 @each_algorithm
 @pytest.mark.parametrize(
     "kernel", [None, rb.FunctionKernel(rb.RBF(gamma=0.7))], ids=["vectors", "objects"]

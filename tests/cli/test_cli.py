@@ -128,6 +128,7 @@ def test_a_file_that_is_not_text(run, tmp_path):
     assert "cannot be read" in err
 
 
+@pytest.mark.slow
 def test_as_a_module_and_in_a_pipe():
     ended = subprocess.run(
         [sys.executable, "-m", "river_budget", "compare", "--limit", "100"],
@@ -226,6 +227,7 @@ def test_nothing_to_learn_from(run, stdin):
 LEARN = ["learn", "--target", "y", "--quiet"]
 
 
+@pytest.mark.slow
 def test_each_answer_comes_at_once():
     with started(*LEARN) as process:
         for label in [True, False]:
@@ -237,6 +239,7 @@ def test_each_answer_comes_at_once():
         assert process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away():
     with started(*LEARN) as process:
         process.stdin.write('{"a": 1, "y": true}\n')
@@ -249,6 +252,7 @@ def test_a_reader_that_goes_away():
         assert process.stderr.read() == ""
 
 
+@pytest.mark.slow
 def test_an_interrupt():
     with started(*LEARN) as process:
         process.stdin.write('{"a": 1, "y": true}\n')
@@ -322,6 +326,7 @@ def test_certificates_of_a_scaled_file(run, tmp_path):
     assert "nan" in err
 
 
+@pytest.mark.slow
 def test_papers_are_reproduced(run, tmp_path):
     pytest.importorskip("pandas")
     options = ["--quick", "--papers", "projectron", "--out", tmp_path / "out", "--processes", "1"]

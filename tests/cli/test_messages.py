@@ -117,6 +117,7 @@ def test_what_means_no_label(run, stdin, nothing):
     assert (code, len(answers_of(out))) == (0, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["compare", "certify"])
 def test_pictures_without_matplotlib_name_the_extra(tmp_path, command):
     absent = "import sys; sys.modules.update(dict.fromkeys(['matplotlib', 'cycler']))"

@@ -13,6 +13,8 @@ pytest.importorskip("typer")
 import river_budget as rb
 from river_budget import checkpoint
 
+pytestmark = pytest.mark.slow
+
 LINES = CSV.splitlines(keepends=True)
 OPTIONS = ["--target", "y", "--model", "tightest", "--budget", "10"]
 

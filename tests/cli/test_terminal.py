@@ -7,6 +7,8 @@ import sys
 import pytest
 from commands import CSV, answers_of
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("typer")
 pty = pytest.importorskip("pty")
 

@@ -442,6 +442,7 @@ def test_only_a_download_needs_pooch(adult, monkeypatch, tmp_path):
     assert list(datasets.Adult9()) == ADULT
 
 
+@pytest.mark.slow
 def test_data_sets_are_imported_without_pooch():
     code = "import sys, river_budget.datasets; sys.exit('pooch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -120,6 +120,7 @@ def late(stream, seed):
     return result + waiting
 
 
+@pytest.mark.slow
 @each_factory
 @hypothesis.given(
     crashes=st.lists(st.tuples(st.integers(0, 90), st.integers(0, 30)), max_size=3),
@@ -227,6 +228,7 @@ def labels_of(examples, model):
     return [(x, "abc"[t % 3] if many else y) for t, (x, y) in enumerate(examples)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
 def test_any_model_that_can_be_stored_runs_for_each_key(make):
     learner = keyed.KeyedLearner(make)
@@ -538,6 +540,7 @@ def noise(n=300):
         yield Event("a", t, x, None if t % 9 == 0 else rng.random() < 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("limit", [8000, 12_000])
 @pytest.mark.parametrize(

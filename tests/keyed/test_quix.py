@@ -22,6 +22,8 @@ import river_budget as rb
 from river_budget import keyed
 from river_budget.keyed import quix
 
+pytestmark = pytest.mark.slow
+
 N_AGENTS, N_EVENTS = 10, 90
 
 

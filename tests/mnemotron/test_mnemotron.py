@@ -170,6 +170,7 @@ def test_accuracy_on_rivers_data(dataset, goal):
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_accuracy_on_a_drifting_stream():
     stream = river_synth.RandomRBFDrift(
         seed_model=42, seed_sample=42, n_classes=2, n_features=10, n_centroids=50,

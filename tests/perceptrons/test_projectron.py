@@ -53,6 +53,7 @@ def test_the_adaptive_threshold_against_the_authors_library():
     assert np.abs(margins - trace["margin"]).max() < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetron", [1500, 3000])
 def test_adult9_as_published(adult9, forgetron):
     """Table 1 of the paper."""

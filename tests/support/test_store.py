@@ -260,6 +260,7 @@ def test_large_values_beside_missing_names_lose_no_digits(kernel, large):
         assert store.query(x).row == pytest.approx(np.array(expected), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_an_example_with_a_million_names_leaves_nothing():
     store = vector_store(rb.RBF(gamma=1.0))
     for t in range(50):
