@@ -237,12 +237,13 @@ def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_
 
 @compiled(forceinline=True)
 def _cancels(spec, x_statistic, statistics, n_blocks):
-    """Return whether differences of self statistics would lose significant digits."""
-    largest = x_statistic
+    """Return whether the statistics are too large to subtract without losing digits."""
+    limit = CANCELS_ABOVE / spec[GAMMA]
+    n_above = 1 if x_statistic > limit else 0
     for block in range(n_blocks):
         for i in range(TILE):
-            largest = max(largest, statistics[block, i])
-    return spec[GAMMA] * largest > CANCELS_ABOVE
+            n_above += statistics[block, i] > limit
+    return n_above > 0
 
 
 @compiled(forceinline=True)
