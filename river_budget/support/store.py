@@ -209,7 +209,15 @@ class VectorStore(abc.ABC):
         -------
         The previous slots of the remaining vectors (n,), to reindex arrays with one value per slot.
 
+        Raises
+        ------
+        IndexError
+            If a slot is not in use.
+
         """
+        unused = set(slots) - set(range(self.n))
+        if unused:
+            raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         kept = np.setdiff1d(np.arange(self.n), slots)
         vectors = [self.vector(slot) for slot in kept]
         for slot in reversed(range(self.n)):

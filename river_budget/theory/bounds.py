@@ -64,6 +64,9 @@ __all__ = [
 SMALLEST_FORGETRON_BUDGET = 83
 SMALLEST_SIMPLIFIED_BUDGET = 500
 
+# Integers up to here are exact as doubles.
+LARGEST_BUDGET = 2**53
+
 # Rounding errors of k(x, x) = 1 that are tolerated.
 TOLERANCE = 1e-9
 
@@ -308,7 +311,9 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
         simplified_forgetron_norm: SMALLEST_SIMPLIFIED_BUDGET,
     }
     least = smallest.get(largest_norm, 1)
-    return least + bisect.bisect_left(range(least, 2**53), norm, key=largest_norm)
+    if norm > largest_norm(LARGEST_BUDGET):
+        raise ValueError(f"norm must be at most {largest_norm(LARGEST_BUDGET):.4g}, got {norm!r}")
+    return least + bisect.bisect_left(range(least, LARGEST_BUDGET), norm, key=largest_norm)
 
 
 def _check(**arguments: float) -> None:

@@ -307,3 +307,11 @@ def test_a_query_belongs_to_one_hypothesis():
 def test_names_of_an_additive_kernel_are_a_tuple_of_different_ones(names):
     with pytest.raises(ValueError, match="names must be a tuple of different names"):
         rb.AdditiveRationalQuadratic(names=names)
+
+
+@pytest.mark.parametrize("slots", [[-1], [2], [0, 5]])
+def test_a_slot_that_is_not_in_use_cannot_be_removed(slots):
+    store = filled(rb.Linear(), [{"a": 1.0}, {"a": 2.0}])
+    with pytest.raises(IndexError, match="not in use"):
+        store.remove(slots)
+    assert store.n == 2

@@ -185,3 +185,8 @@ def test_failed_assumptions_of_models():
     assert failed(full) == []
     full.learn_one({"a": 1.0}, True)
     assert failed(full) == ["a support set below its budget"]
+
+
+def test_no_budget_is_large_enough_for_any_norm():
+    with pytest.raises(ValueError, match="norm must be at most"):
+        bounds.smallest_budget(bounds.forgetron_norm, 1e9)
