@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from .classifier import KernelClassifier
 from .labels import Labels
-from .machine import Machine, classifier_of, memory_of, predict_with_margin, rows_of
+from .machine import Machine, classifier_of, memory_of, rows_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 
 __all__ = [
@@ -23,6 +23,5 @@ __all__ = [
     "Perceptron",
     "classifier_of",
     "memory_of",
-    "predict_with_margin",
     "rows_of",
 ]

@@ -19,12 +19,11 @@ from river_budget._arrays import Floats
 from river_budget._state import State, count, require
 from river_budget.base.labels import Labels
 from river_budget.kernels import Features
-from river_budget.support import check_features
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["Machine", "classifier_of", "memory_of", "predict_with_margin", "rows_of"]
+__all__ = ["Machine", "classifier_of", "memory_of", "rows_of"]
 
 
 def rows_of(frame: Any) -> NDArray[Any]:
@@ -44,21 +43,6 @@ def memory_of(model: Any) -> int:
     if isinstance(classifier, Machine):
         return classifier.memory_bytes
     return classifier._raw_memory_usage  # noqa: SLF001 (River has no public name for it)
-
-
-def predict_with_margin(model: Any, x: Any) -> tuple[float, Any]:
-    """Return f(x) and the prediction of a classifier, or of a pipeline that ends in one.
-
-    Raises
-    ------
-    ValueError
-        If x is invalid; see `support.check_features`.
-
-    """
-    check_features(x)
-    classifier = classifier_of(model)
-    transformed = x if classifier is model else model.transform_one(x)
-    return classifier.decision_function_one(transformed), classifier.predict_one(transformed)
 
 
 def _parameter(name: str) -> property:

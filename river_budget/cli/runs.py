@@ -8,10 +8,11 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from river_budget.base import classifier_of, memory_of, predict_with_margin
+from river_budget.base import classifier_of, memory_of
 from river_budget.cli import files, notes, output
 from river_budget.cli.options import OnError
 from river_budget.cli.signals import Signals
+from river_budget.keyed.answers import predict
 
 __all__ = ["Predicting", "Run"]
 
@@ -116,7 +117,7 @@ class Predicting(Run):
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         x, y = files.example(row, self._form)
-        margin, label = predict_with_margin(self._model, x)
+        margin, label = predict(self._model, x)
         # Before the first label there is none to predict.
         prediction = label if self._classifier.n_rounds else None
         if y is not None:
