@@ -74,7 +74,8 @@ class Algorithm(NamedTuple):
         chosen = next(iter(self.variants)) if variant is None else variant
         arguments = {"kernel": kernel, "budget": budget, "seed": seed}
         accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
-        return self.model(**accepted, **self.variants[chosen].parameters)
+        make: Any = self.model
+        return make(**accepted, **self.variants[chosen].parameters)
 
 
 DEKEL = "Dekel, Shalev-Shwartz & Singer 2005"

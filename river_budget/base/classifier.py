@@ -2,59 +2,73 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from river_budget._arrays import Floats
+from river_budget._checks import check_count
 from river_budget._state import State, require
+from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine, rows_of
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
-from river_budget.support import Expansion
+from river_budget.support import Expansion, vector_store
 
 __all__ = ["KernelClassifier"]
 
+ADVICE = "raise max_classes, unless the labels are ids by mistake"
+
 
 class KernelClassifier(Machine):
-    """A binary classifier whose hypothesis is a kernel expansion over the support set.
+    """A classifier whose hypothesis is a kernel expansion over the support set.
+
+    It takes any number of labels, new ones at any time. See `support.target` for the reduction of
+    more than two labels to a binary algorithm.
 
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default.
+    max_classes
+        Maximum number of labels.
 
     """
 
-    def __init__(self, kernel: Kernel | None = None) -> None:
+    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
         if kernel is not None:
             check_kernel(kernel)
-        super().__init__()
+        check_count("max_classes", max_classes)
+        super().__init__(Labels(max_classes, ADVICE))
         self.kernel = kernel
-        self._hypothesis = Expansion(RBF() if kernel is None else kernel)
-        self._store = self._hypothesis.store
+        self.max_classes = max_classes
+        self._store = vector_store(RBF() if kernel is None else kernel)
+        self._hypothesis = Expansion(self._store)
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
 
     @property
     def resolved_kernel(self) -> Kernel:
         """The kernel, with the parameters that were set from the first stored example."""
         return self._store.kernel
 
+    def scores_one(self, x: Features) -> dict[Any, float]:
+        return self._by_label(self._hypothesis.scores(self._store.query(x, self._hypothesis)))
+
     def decision_function_one(self, x: Features) -> float:
-        """Return f(x), positive for the positive class.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernel.
-
-        """
+        self._labels.require_two("scores_one or scores_many")
         return self._store.query(x, self._hypothesis).answer
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        f, labels = self._store.query(x, self._hypothesis).answer, self._labels
-        return labels.positive if f > 0 else labels.negative
+        hypothesis = self._hypothesis
+        return self._labels.names[hypothesis.best(self._store.query(x, hypothesis))]
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        scores = self._hypothesis.scores(self._store.query(x, self._hypothesis))
+        return self._by_label(_softmax(scores[: len(self._labels.known)]))
 
     @property
     def n_support(self) -> int:
@@ -68,12 +82,21 @@ class KernelClassifier(Machine):
 
     @property
     def coefficients(self) -> Floats:
-        """Signed coefficients of the support vectors, oldest first (n_support,)."""
+        """Coefficients of the support vectors, oldest first.
+
+        Signed (n_support,) with two labels; a column for each of the `classes` with more
+        (n_support, n_classes).
+
+        """
         return self._hypothesis.coefficients[self._store.by_age]
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows."""
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
+
+        With more than two labels, its square is half the sum of the squared norms of all g_c.
+
+        """
         return self._hypothesis.norm
 
     @property
@@ -86,6 +109,7 @@ class KernelClassifier(Machine):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        self._widen(len(self._labels.names))
         self._hypothesis.restore(state["hypothesis"])
         budget = getattr(self, "budget", None)
         require(
@@ -93,8 +117,28 @@ class KernelClassifier(Machine):
             "there are more support vectors than the budget allows",
         )
 
+    def _widen(self, n_labels: int) -> None:
+        """Give the hypothesis, and all that is derived from it, a column for each label."""
+        if n_labels > self._hypothesis.n_labels:
+            self._hypothesis = self._hypothesis.with_labels(n_labels)
+
     def _block(self, frame: Any) -> Any:
         return self._store.block(frame.columns, rows_of(frame))
 
-    def _evaluate_block(self, block: Any) -> Floats:
-        return self._hypothesis.evaluate_block(block)
+    def _score_block(self, block: Any) -> Floats:
+        return self._hypothesis.score_block(block)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True)))
+        return odds / odds.sum(axis=1, keepdims=True)
+
+    def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
+        return dict(zip(self._labels.known, values, strict=False))
+
+
+def _softmax(scores: Sequence[float]) -> list[float]:
+    """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
+    largest = max(scores)
+    odds = [math.exp(0.5 * (score - largest)) for score in scores]
+    total = sum(odds)
+    return [value / total for value in odds]

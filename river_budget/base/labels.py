@@ -1,4 +1,4 @@
-"""The labels of a binary problem and their signs."""
+"""The labels of a model, in the order of their columns."""
 
 from __future__ import annotations
 
@@ -9,98 +9,130 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Ints
 from river_budget._state import State, require
 
 __all__ = ["Labels"]
 
-NEGATIVE, POSITIVE = -1.0, 1.0
-CONVENTIONAL_SIGNS: dict[Any, float] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
+NEGATIVE, POSITIVE = 0, 1
+CONVENTIONAL_COLUMNS: dict[Any, int] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
 
 
 class Labels:
-    """The labels of a binary problem and their signs.
+    """The labels of a model, in the order of their columns: negative, positive, and any others.
 
-    The first label is positive if it is True or 1, and negative otherwise. The second label has the
-    other sign.
+    The first label is positive if it is True or 1, and negative otherwise. The second label is the
+    other one of the two. Further labels follow in order of appearance.
+
+    Parameters
+    ----------
+    limit
+        Maximum number of labels.
+    advice
+        What to do about one label too many, the end of an error message.
 
     Attributes
     ----------
-    negative, positive
-        The labels to predict. After a first label of False, True, 0 or -1, the other one is
-        inferred. After any other first label, both are that label until the second one is seen.
+    column
+        The column of each label.
+    names
+        The label to predict for each column, at least two. After a first label of False, True, 0 or
+        -1, the other one is inferred. After any other first label, both are that label until the
+        second one is seen.
 
     """
 
-    __slots__ = ("_signs", "negative", "positive")
+    __slots__ = ("_advice", "_limit", "column", "names")
 
-    def __init__(self) -> None:
-        self._signs: dict[Any, float] = {}
-        self.negative: Any = False
-        self.positive: Any = True
+    def __init__(self, limit: int, advice: str) -> None:
+        self._limit = limit
+        self._advice = advice
+        self.column: dict[Any, int] = {}
+        self.names: list[Any] = [False, True]
 
-    def sign(self, y: Any) -> float:
-        """Return -1 or +1 for a label, and register the label.
+    @property
+    def known(self) -> list[Any]:
+        """The labels that are known, seen or inferred, by column."""
+        return self.names[:1] if self.names[0] == self.names[1] else self.names
+
+    @property
+    def seen(self) -> list[Any]:
+        """The labels seen so far, by column."""
+        return sorted(self.column, key=self.column.__getitem__)
+
+    def require_two(self, instead: str) -> None:
+        """Raise ValueError if there are more than two labels, and name what to use instead."""
+        if len(self.names) > 2:
+            raise ValueError(f"there are {len(self.names)} labels, not two: use {instead}")
+
+    def add(self, y: Any) -> int:
+        """Return the column of a label, and register the label.
 
         Raises
         ------
         ValueError
-            If it is a third label, missing or unhashable.
+            If it is one label too many, missing or unhashable.
 
         """
-        try:
-            return self._signs[y]
-        except (KeyError, TypeError):
-            return self._add(y)
+        label = y.item() if isinstance(y, np.generic) else y
+        if not _is_hashable(label) or _is_missing(label):
+            raise ValueError(f"the label is {y!r}: expected a class")
+        if label in self.column:
+            return self.column[label]
+        n = len(self.column)
+        if n == self._limit:
+            raise ValueError(
+                f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
+            )
+        column = n
+        if n == 0:
+            column = CONVENTIONAL_COLUMNS.get(label, NEGATIVE)
+            self.names = [_inferred_label(label)] * 2
+        elif n == 1:
+            column = 1 - next(iter(self.column.values()))
+        self.names = [*self.names[:column], label, *self.names[column + 1 :]]
+        self.column = {**self.column, label: column}
+        return column
 
-    def signs(self, y: Sequence[Any]) -> Floats:
-        """Return the signs of many labels, and register all of them, or none if one is refused."""
-        before = self._signs, self.negative, self.positive
+    def columns(self, y: Sequence[Any]) -> Ints:
+        """Return the columns of many labels, and register all of them, or none if one is refused.
+
+        Raises
+        ------
+        ValueError
+            If a label is refused. The error names the row.
+
+        """
+        before = self.column, self.names
         try:
-            signs = [self._sign_of_row(row, label) for row, label in enumerate(y)]
+            columns = [self._column_of_row(row, label) for row, label in enumerate(y)]
         except ValueError:
-            self._signs, self.negative, self.positive = before
+            self.column, self.names = before
             raise
-        return np.array(signs, dtype=np.float64)
+        return np.array(columns, dtype=np.int64)
 
     def check(self, y: Any) -> None:
-        """Raise ValueError if `sign` would, without registering the label."""
-        copy.copy(self).sign(y)
+        """Raise ValueError if `add` would, without registering the label."""
+        copy.copy(self).add(y)
 
     def state(self) -> State:
-        """Return the labels with their signs, in the order of their first occurrence."""
-        return {"signs": dict(self._signs)}
+        """Return the labels with their columns, in the order of their first occurrence."""
+        return {"columns": dict(self.column)}
 
     def restore(self, state: State) -> None:
         """Restore the labels from their state."""
-        for label, sign in state["signs"].items():
-            require(self.sign(label) == sign, f"the label {label!r} has the wrong sign")
+        for label, column in state["columns"].items():
+            require(self.add(label) == column, f"the label {label!r} has the wrong column")
 
-    def _sign_of_row(self, row: int, y: Any) -> float:
+    def _column_of_row(self, row: int, y: Any) -> int:
         try:
-            return self._signs[y]
+            return self.column[y]
         except (KeyError, TypeError):
             pass
         try:
-            return self._add(y)
+            return self.add(y)
         except ValueError as error:
             raise ValueError(f"row {row}: {error}") from None
-
-    def _add(self, y: Any) -> float:
-        label = y.item() if isinstance(y, np.generic) else y
-        if not _is_hashable(label) or _is_missing(label):
-            raise ValueError(f"the label is {y!r}: expected one of two classes")
-        if len(self._signs) == 2:
-            raise ValueError(
-                f"the label {y!r} is a third class beside {self.negative!r} and "
-                f"{self.positive!r}: use multiclass.OneVsRestClassifier"
-            )
-        first_sign = next(iter(self._signs.values()), POSITIVE)
-        sign = -first_sign if self._signs else CONVENTIONAL_SIGNS.get(label, NEGATIVE)
-        other = next(iter(self._signs), _inferred_label(label))
-        self.negative, self.positive = (label, other) if sign == NEGATIVE else (other, label)
-        self._signs = {**self._signs, label: sign}
-        return sign
 
 
 def _is_hashable(label: Any) -> bool:

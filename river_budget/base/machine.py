@@ -9,13 +9,12 @@ import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 from river import base
 from river.compose import Pipeline
 from river.utils import dataframe
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 from river_budget.base.labels import Labels
 from river_budget.kernels import Features
@@ -60,10 +59,15 @@ def _parameter(name: str) -> property:
 
 
 class Machine(base.MiniBatchClassifier):
-    """A binary classifier with a support set.
+    """A classifier with a support set.
 
     The base class handles labels, counts, predictions and mini-batches. A subclass holds the
     hypothesis: it evaluates and learns single examples and blocks of rows.
+
+    Parameters
+    ----------
+    labels
+        The labels, none of them seen.
 
     """
 
@@ -72,14 +76,38 @@ class Machine(base.MiniBatchClassifier):
         for name in list(inspect.signature(cls.__init__).parameters)[1:]:
             setattr(cls, name, _parameter(name))
 
-    def __init__(self) -> None:
-        self._labels = Labels()
+    def __init__(self, labels: Labels) -> None:
+        self._labels = labels
         self._n_rounds = 0
         self._n_mistakes = 0
 
     def __copy__(self) -> Any:
         """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
         return copy.deepcopy(self)
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels seen so far: the negative one, the positive one, others as they appeared."""
+        return self._labels.seen
+
+    @abc.abstractmethod
+    def scores_one(self, x: Features) -> dict[Any, float]:
+        """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
+
+        The label with the largest score is predicted, the first in the order of `classes` among
+        ties.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or is too large for the kernel.
+
+        """
 
     @abc.abstractmethod
     def decision_function_one(self, x: Features) -> float:
@@ -93,7 +121,8 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or is too large for the kernel.
+            If there are more than two labels, or a value is not a finite number or is too large for
+            the kernel.
 
         """
 
@@ -110,12 +139,21 @@ class Machine(base.MiniBatchClassifier):
     @property
     @abc.abstractmethod
     def coefficients(self) -> Floats:
-        """Signed coefficients of the support vectors, oldest first (n_support,)."""
+        """Coefficients of the support vectors, oldest first.
+
+        Signed (n_support,) with two labels; a column for each of the `classes` with more
+        (n_support, n_classes).
+
+        """
 
     @property
     @abc.abstractmethod
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows."""
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
+
+        With more than two labels, its square is half the sum of the squared norms of all g_c.
+
+        """
 
     @property
     def memory_bytes(self) -> int:
@@ -124,7 +162,7 @@ class Machine(base.MiniBatchClassifier):
 
     @property
     def n_mistakes(self) -> int:
-        """Number of rounds with y f(x) <= 0."""
+        """Number of rounds in which no other label had a lower score: y f(x) <= 0 with two."""
         return self._n_mistakes
 
     @property
@@ -143,18 +181,10 @@ class Machine(base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If it is a third label, missing or unhashable.
+            If it is one label too many, missing or unhashable.
 
         """
         self._labels.check(y)
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        labels = self._labels
-        return labels.positive if self.decision_function_one(x) > 0 else labels.negative
-
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        p = float(self._probability(self.decision_function_one(x)))
-        return self._by_label(1.0 - p, p)
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries) -> None:
         """Learn the rows of a frame in order.
@@ -181,10 +211,10 @@ class Machine(base.MiniBatchClassifier):
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         block = self._block(frame)
-        self._learn_block(block, self._labels.signs(labels))
+        self._learn_block(block, self._labels.columns(labels))
 
-    def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
-        """Return f(x) for each row of a frame, as a series of the same library.
+    def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
+        """Return the scores of each row of a frame, as a frame with a column for each label.
 
         Parameters
         ----------
@@ -199,18 +229,40 @@ class Machine(base.MiniBatchClassifier):
 
         """
         frame = dataframe.into_frame(X)
-        return dataframe.to_native_series(self._evaluate_many(frame), name=None, like=frame)
+        return self._frame_by_label(self._score_frame(frame), frame)
+
+    def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
+        """Return f(x) for each row of a frame, as a series of the same library.
+
+        Parameters
+        ----------
+        X
+            A frame of features.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two labels, or a value is not a finite number or is too large for
+            the kernel. The error names the row.
+
+        """
+        frame = dataframe.into_frame(X)
+        scores = self._score_frame(frame)
+        self._labels.require_two("scores_one or scores_many")
+        return dataframe.to_native_series(scores[:, 1], name=None, like=frame)
 
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
         frame = dataframe.into_frame(X)
-        f, labels = self._evaluate_many(frame), self._labels
-        predictions = [labels.positive if positive else labels.negative for positive in f > 0]
+        best, names = self._score_frame(frame).argmax(axis=1), self._labels.names
+        predictions = [names[column] for column in best.tolist()]
         return dataframe.to_native_series(predictions, name=None, like=frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = dataframe.into_frame(X)
-        p = self._probability(self._evaluate_many(frame))
-        return dataframe.to_native_frame(self._by_label(1.0 - p, p), like=frame)
+        scores = self._score_frame(frame)
+        return self._frame_by_label(
+            self._probabilities(scores[:, : len(self._labels.known)]), frame
+        )
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the numerical errors of the incrementally updated quantities.
@@ -255,22 +307,21 @@ class Machine(base.MiniBatchClassifier):
         """Return the rows of a frame as a block. Raises ValueError if one of them is invalid."""
 
     @abc.abstractmethod
-    def _evaluate_block(self, block: Any) -> Floats:
-        """Return f at each row of a block (rows,)."""
+    def _score_block(self, block: Any) -> Floats:
+        """Return the scores at each row of a block (rows, labels)."""
 
     @abc.abstractmethod
-    def _learn_block(self, block: Any, signs: Floats) -> None:
-        """Learn the rows of a block in order."""
+    def _learn_block(self, block: Any, columns: Ints) -> None:
+        """Learn the rows of a block in order, given the columns of their labels (rows,)."""
 
-    def _evaluate_many(self, frame: Any) -> Floats:
-        return self._evaluate_block(self._block(frame))
+    @abc.abstractmethod
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Return the probabilities of the known labels for rows of their scores (rows, labels)."""
 
-    def _probability(self, f: Any) -> Any:
-        """Return the probability of the positive class: the logistic function of f."""
-        return 0.5 + 0.5 * np.tanh(0.5 * f)
+    def _score_frame(self, frame: Any) -> Floats:
+        return self._score_block(self._block(frame))
 
-    def _by_label(self, negative: Any, positive: Any) -> dict[Any, Any]:
-        labels = self._labels
-        if labels.negative == labels.positive:
-            return {labels.negative: negative + positive}
-        return {labels.negative: negative, labels.positive: positive}
+    def _frame_by_label(self, values: Floats, frame: Any) -> Any:
+        """Return a frame with a column for each known label, of the library of another frame."""
+        by_label = dict(zip(self._labels.known, values.T, strict=False))
+        return dataframe.to_native_frame(by_label, like=frame)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from river import base
 
-from river_budget._arrays import Floats, padded
+from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_count
 from river_budget._state import State, finite, floats
 from river_budget.base.classifier import KernelClassifier
 from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
 
@@ -28,14 +28,16 @@ class Perceptron(KernelClassifier):
     ----------
     kernel
         The kernel; `RBF()` by default.
+    max_classes
+        Maximum number of labels.
 
     """
 
-    # The model is updated if y f(x) is at most this.
+    # The model is updated if the margin is at most this.
     _threshold = 0.0
 
-    def __init__(self, kernel: Kernel | None = None) -> None:
-        super().__init__(kernel)
+    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
+        super().__init__(kernel, max_classes)
         unit_norm = self._store.kernel.has_unit_norm
         self._largest_self_value = 1.0 if unit_norm else 0.0
         # The theorems assume k(x, x) <= 1 for every example that updates the model.
@@ -43,10 +45,15 @@ class Perceptron(KernelClassifier):
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
         query = self._store.query(x, self._hypothesis)
-        sign = self._labels.sign(y)
+        try:
+            label = self._labels.column[y]
+        except (KeyError, TypeError):
+            label = self._labels.add(y)
+            self._widen(len(self._labels.names))
+            query = self._store.query(x, self._hypothesis)
         self._n_rounds += 1
-        if sign * query.answer <= self._threshold:
-            self._begin_update(query, sign)
+        if self._hypothesis.margin(query, label) <= self._threshold:
+            self._begin_update(query, label)
 
     def state(self) -> State:
         return {**super().state(), "largest_self_value": self._largest_self_value}
@@ -55,35 +62,47 @@ class Perceptron(KernelClassifier):
         super().restore(state)
         self._largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
 
-    def _learn_block(self, block: Any, signs: Floats) -> None:
-        store, hypothesis, threshold = self._store, self._hypothesis, self._threshold
-        start, n_rows, labels = 0, len(signs), signs.tolist()
-        while start < n_rows:
-            row, query = store.scan(block, signs, start, threshold, hypothesis)
+    def _learn_block(self, block: Any, columns: Ints) -> None:
+        start = 0
+        try:
+            # A label is a rival only from its first row on.
+            for label in range(self._hypothesis.n_labels, len(self._labels.names)):
+                first = int((columns == label).argmax())
+                self._learn_rows(block, columns, start, first)
+                self._widen(label + 1)
+                start = first
+            self._learn_rows(block, columns, start, len(columns))
+        finally:
+            self._widen(len(self._labels.names))
+
+    def _learn_rows(self, block: Any, columns: Ints, start: int, stop: int) -> None:
+        while start < stop:
+            row, query = self._hypothesis.scan(block, columns, start, stop, self._threshold)
             if query is None:
                 break
             self._n_rounds += row + 1 - start
-            self._begin_update(query, labels[row])
+            self._begin_update(query, int(columns[row]))
             start = row + 1
-        self._n_rounds += n_rows - start
+        self._n_rounds += stop - start
 
-    def _begin_update(self, query: Query, y: float) -> None:
-        self._n_mistakes += y * query.answer <= 0.0
+    def _begin_update(self, query: Query, label: int) -> None:
+        y = self._hypothesis.target(query, label)
+        self._n_mistakes += y.margin <= 0.0
         if self._tracks_self_values:
             self_value = float(self._store.self_value(query))
             self._largest_self_value = max(self._largest_self_value, self_value)
         self._update(query, y)
 
     @abc.abstractmethod
-    def _update(self, query: Query, y: float) -> None:
-        """Update the hypothesis on an example with y f(x) at or below the threshold.
+    def _update(self, query: Query, y: Target) -> None:
+        """Update the hypothesis on an example with a margin at or below the threshold.
 
         Parameters
         ----------
         query
-            The example with its kernel row, and f(x) as its answer.
+            The example with its kernel row.
         y
-            The sign of the label.
+            Its label, its rival and its margin: with two labels, y f(x).
 
         """
 
@@ -99,22 +118,26 @@ class BudgetPerceptron(Perceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    max_classes
+        Maximum number of labels.
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
+    def __init__(
+        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+    ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel)
+        super().__init__(kernel, max_classes)
         self.budget: int = budget
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         if self._store.n < self.budget:
             self._hypothesis.add(query, y)
         else:
             self._update_full(query, y)
 
     @abc.abstractmethod
-    def _update_full(self, query: Query, y: float) -> None:
+    def _update_full(self, query: Query, y: Target) -> None:
         """Update the hypothesis on a mistake while the budget is full; see `_update`."""
 
 
@@ -127,21 +150,23 @@ class GrowingPerceptron(Perceptron):
     ----------
     kernel
         The kernel; `RBF()` by default.
+    max_classes
+        Maximum number of labels.
 
     """
 
-    def __init__(self, kernel: Kernel | None = None) -> None:
-        super().__init__(kernel)
-        # For each slot, the sum of (round x change of the coefficient) over all updates. The sum of
-        # the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
-        self._moments: Floats = np.zeros(0)
+    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
+        super().__init__(kernel, max_classes)
+        # For each slot and label, the sum of (round x change of the coefficient) over all updates.
+        # The sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
+        self._moments: Floats = np.zeros((0, 2))
 
     @property
     def memory_bytes(self) -> int:
         return super().memory_bytes + self._moments.nbytes
 
-    def averaged_decision_function_one(self, x: Features) -> float:
-        """Return the mean of f_1(x), ..., f_T(x), where f_t is the hypothesis after round t.
+    def averaged_scores_one(self, x: Features) -> dict[Any, float]:
+        """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
 
         This is the online-to-batch conversion of [^1]: on i.i.d. examples, the average generalizes
         better than the last hypothesis. It needs one kernel row, and stores no past hypothesis.
@@ -161,28 +186,59 @@ class GrowingPerceptron(Perceptron):
         [^1]: [Cesa-Bianchi, Conconi & Gentile 2004](https://doi.org/10.1109/TIT.2004.833339)
 
         """
-        query = self._store.query(x, self._hypothesis)
-        if not self._n_rounds:
-            return query.answer
-        moment = float(np.dot(self._moments[: query.n], query.row))
-        return ((self._n_rounds + 1) * query.answer - moment) / self._n_rounds
+        return self._by_label(self._averaged_scores(x).tolist())
+
+    def averaged_decision_function_one(self, x: Features) -> float:
+        """Return the mean of f_1(x), ..., f_T(x), where f_t is the hypothesis after round t.
+
+        See `averaged_scores_one`, which is for any number of labels.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two labels, or a value is not a finite number or is too large for
+            the kernel.
+
+        """
+        self._labels.require_two("averaged_scores_one")
+        return float(self._averaged_scores(x)[1])
 
     def state(self) -> State:
         return {**super().state(), "moments": self._moments[: self.n_support].copy()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._moments = floats(state["moments"], (self.n_support,))
+        self._moments = floats(state["moments"], (self.n_support, self._hypothesis.n_labels))
 
-    def _add(self, query: Query, coefficient: float) -> None:
+    def _widen(self, n_labels: int) -> None:
+        super()._widen(n_labels)
+        self._moments = widened(self._moments, n_labels)
+
+    def _averaged_scores(self, x: Features) -> Floats:
+        query = self._store.query(x, self._hypothesis)
+        scores = np.array(self._hypothesis.scores(query))
+        if not self._n_rounds:
+            return scores
+        moments = query.row @ self._moments[: query.n]
+        return ((self._n_rounds + 1) * scores - moments) / self._n_rounds
+
+    def _add(self, query: Query, y: Target, step: float = 1.0) -> None:
         """Add the example of a query to the support set."""
         n = self._store.n
         if n == len(self._moments):
             self._moments = padded(self._moments, max(8, 2 * n))
-        self._moments[n] = self._n_rounds * coefficient
-        self._hypothesis.add(query, coefficient)
+        moment = self._n_rounds * step
+        self._moments[n, y.label], self._moments[n, y.rival] = moment, -moment
+        self._hypothesis.add(query, y, step)
 
-    def _shift(self, change: Floats) -> None:
-        """Add a change to the coefficients (n_support,)."""
-        self._moments[: len(change)] += self._n_rounds * change
-        self._hypothesis.shift(change)
+    def _shift(self, y: Target, change: Floats) -> None:
+        """Change the coefficients of the label and the rival; see `Expansion.shift`."""
+        moments = self._n_rounds * change
+        self._moments[: len(change), y.label] += moments
+        self._moments[: len(change), y.rival] -= moments
+        self._hypothesis.shift(y, change)

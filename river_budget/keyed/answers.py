@@ -32,7 +32,9 @@ REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
 
-    The margin is None unless the classifier has a `decision_function_one`.
+    The margin is f(x), positive for the positive class. With more than two labels, it is that of the
+    prediction, half the difference between the largest score and the second one. It is None unless
+    the classifier has a `decision_function_one`.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         for transformer in transformers:
             x = _transformed(transformer, x)
         if hasattr(classifier, "decision_function_one"):
-            return classifier.decision_function_one(x), classifier.predict_one(x)
+            return _margin(classifier, x), classifier.predict_one(x)
         if type(classifier) is OneVsRestClassifier:
             # A class that is new gets a clone of this one, which is to learn x as well.
             predict(classifier.classifier, x)
@@ -72,7 +74,7 @@ def check_label(model: Any, y: Any) -> None:
         classifier.check_label(y)
         return
     try:
-        Labels().check(y)
+        Labels(1, "").check(y)
     except ValueError:
         raise ValueError(f"the label is {y!r}: expected the name of a class") from None
     is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
@@ -81,6 +83,14 @@ def check_label(model: Any, y: Any) -> None:
             f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
             "others: use multiclass.OneVsRestClassifier"
         )
+
+
+def _margin(classifier: Any, x: Any) -> float:
+    scores = classifier.scores_one(x) if hasattr(classifier, "scores_one") else {}
+    if len(scores) <= 2:
+        return classifier.decision_function_one(x)
+    second, first = sorted(scores.values())[-2:]
+    return 0.5 * (first - second)
 
 
 def _transformed(part: Any, x: Any) -> Any:

@@ -54,8 +54,9 @@ class Prediction(NamedTuple):
     y_pred
         The predicted label; None for a late label whose event is no longer known.
     margin
-        f(x), positive for the positive class, if the classifier has a `decision_function_one`. Else it
-        is None, as it is where `y_pred` is.
+        f(x), positive for the positive class, if the classifier has a `decision_function_one`. With
+        more than two labels, half the difference between the largest score and the second one. Else
+        it is None, as it is where `y_pred` is.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import base
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State, count, floats, require, require_definite
-from river_budget.base import Machine, rows_of
+from river_budget.base import Labels, Machine, rows_of
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
     Features,
@@ -128,7 +128,7 @@ class Mnemotron(Machine):
         _check_forgetting(forgetting)
         chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
         _check_kernels(chosen)
-        super().__init__()
+        super().__init__(Labels(2, "use multiclass.OneVsRestClassifier"))
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
@@ -232,10 +232,21 @@ class Mnemotron(Machine):
         """
         return self._forecast(self._queries(x)).f
 
+    def scores_one(self, x: Features) -> dict[Any, float]:
+        f = self.decision_function_one(x)
+        return dict(zip(self._labels.known, (-f, f), strict=False))
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        return self._labels.names[self.decision_function_one(x) > 0]
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        known, p = self._labels.known, 0.5 + 0.5 * self.decision_function_one(x)
+        return dict(zip(known, (1.0 - p, p) if len(known) == 2 else (1.0,), strict=True))
+
     def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
         queries = self._queries(x)
         forecast = self._forecast(queries)
-        self._learn(queries, self._labels.sign(y), forecast)
+        self._learn(queries, self._labels.add(y), forecast)
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
@@ -305,7 +316,8 @@ class Mnemotron(Machine):
         )  # fmt: skip
         return Forecast(f, rows, margins, probabilities, weights)
 
-    def _learn(self, queries: list[Query], y: float, forecast: Forecast) -> None:
+    def _learn(self, queries: list[Query], label: int, forecast: Forecast) -> None:
+        y = 1.0 if label else -1.0
         self._n_rounds += 1
         self._n_mistakes += y * forecast.f <= 0.0
         n = self.n_support
@@ -327,21 +339,22 @@ class Mnemotron(Machine):
             if self._n_changes % CHECK_INTERVAL == 0:
                 self._check_inverses()
 
-    def _learn_block(self, block: Any, signs: Floats) -> None:
-        for row, y in enumerate(signs.tolist()):
+    def _learn_block(self, block: Any, columns: Ints) -> None:
+        for row, label in enumerate(columns.tolist()):
             queries = self._row_queries(block, row)
-            self._learn(queries, y, self._mix(queries))
+            self._learn(queries, label, self._mix(queries))
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)
         return [store.block(frame.columns, rows) for store in self._stores]
 
-    def _probability(self, f: Any) -> Any:
-        return 0.5 + 0.5 * f
-
-    def _evaluate_block(self, block: Any) -> Floats:
+    def _score_block(self, block: Any) -> Floats:
         rows = (self._row_queries(block, row) for row in range(len(block[0])))
-        return np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
+        f = np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
+        return np.stack((-f, f), axis=1)
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return 0.5 + 0.5 * scores if scores.shape[1] == 2 else np.ones_like(scores)
 
     def _row_queries(self, block: Any, row: int) -> list[Query]:
         return [store.query_row(rows, row) for store, rows in zip(self._stores, block, strict=True)]

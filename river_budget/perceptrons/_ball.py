@@ -8,7 +8,7 @@ from river_budget._checks import check_count, check_positive
 from river_budget._state import State, number
 from river_budget.base import Perceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["BallPerceptron"]
 
@@ -28,6 +28,8 @@ class BallPerceptron(Perceptron):
         Maximum number of support vectors.
     learning_rate
         Coefficient eta of a new support vector, positive.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -38,10 +40,12 @@ class BallPerceptron(Perceptron):
 
     _radius: float
 
-    def __init__(self, kernel: Kernel | None, budget: int, learning_rate: float) -> None:
+    def __init__(
+        self, kernel: Kernel | None, budget: int, learning_rate: float, max_classes: int
+    ) -> None:
         check_count("budget", budget)
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel)
+        super().__init__(kernel, max_classes)
         self.budget = budget
         self.learning_rate = learning_rate
         self._square = 0.0
@@ -61,7 +65,7 @@ class BallPerceptron(Perceptron):
         super().restore(state)
         self._square = number(state["squared_norm"])
 
-    def _descend(self, query: Query, y: float, removed: int | None, decay: float = 1.0) -> None:
+    def _descend(self, query: Query, y: Target, removed: int | None, decay: float = 1.0) -> None:
         """Make one gradient step on a misclassified example.
 
         Parameters
@@ -74,19 +78,18 @@ class BallPerceptron(Perceptron):
             Factor of the other coefficients.
 
         """
-        hypothesis, eta, f = self._hypothesis, self.learning_rate, query.answer
+        f, eta, margin = self._hypothesis, self.learning_rate, y.margin
         self_value = self._store.self_value(query)
         if removed is not None:
-            alpha = hypothesis.coefficient_of(removed)
-            f_removed, _ = hypothesis.evaluate_slot(removed)
-            self._square += alpha * (alpha * self._store.self_value_of(removed) - 2 * f_removed)
-            f -= alpha * float(query.row[removed])
-        self._square = decay**2 * self._square + eta * (2 * y * decay * f + eta * self_value)
-        hypothesis.shrink(decay)
+            sigma, mu = f.step_of(removed), f.margin_of(removed)
+            self._square += sigma * (sigma * self._store.self_value_of(removed) - 2 * mu)
+            margin -= sigma * f.overlap(removed, y) * float(query.row[removed])
+        self._square = decay**2 * self._square + eta * (2 * decay * margin + eta * self_value)
+        f.shrink(decay)
         if removed is None:
-            hypothesis.add(query, eta * y)
+            f.add(query, y, eta)
         else:
-            hypothesis.replace(removed, query, eta * y)
+            f.replace(removed, query, y, eta)
         self._project()
 
     def _project(self) -> None:

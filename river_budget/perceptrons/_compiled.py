@@ -1,55 +1,177 @@
-"""Compiled losses of removals, on plain arrays."""
+"""Compiled removals and their losses, on plain arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from river_budget._compile import compiled
+from river_budget.support._compiled import margin_and_rival
 
-__all__ = ["removal_errors", "removal_losses", "unique_largest"]
+__all__ = ["margins", "removal_errors", "removal_losses", "remove_term", "unique_largest"]
 
 
 @compiled()
-def removal_errors(table, values, signs, alphas):
-    """Return the 0-1 loss on validation examples after each removal (vectors,); f = 0 is an error.
+def margins(scores, labels):
+    """Return the margin of each example with its label (examples,).
+
+    Parameters
+    ----------
+    scores
+        Scores of all labels at each example (examples, labels).
+    labels
+        The column of the label of each example (examples,).
+
+    """
+    found = np.empty(len(labels))
+    for i in range(len(labels)):
+        found[i] = margin_and_rival(scores[i], labels[i])[0]
+    return found
+
+
+@compiled()
+def remove_term(table, scores, slot, incoming, step, label, rival):
+    """Subtract a vector's term from scores, and move the incoming example to its column.
 
     Parameters
     ----------
     table
         Kernel value of each example with each vector (examples, at least vectors).
-    values, signs
-        f and the sign of the label at each example (examples,).
-    alphas
-        Coefficients of the vectors (vectors,).
+    scores
+        Scores of all labels at each example (examples, labels).
+    slot, incoming
+        The columns of the vector and of the incoming example in the table.
+    step, label, rival
+        See `Terms`.
 
     """
-    errors = np.zeros(len(alphas))
     for i in range(len(table)):
-        for j in range(len(alphas)):
-            margin = signs[i] * (values[i] - alphas[j] * table[i, j])
-            errors[j] += 1.0 if margin <= 0.0 else 0.0
+        change = step * table[i, slot]
+        scores[i, label] -= change
+        scores[i, rival] += change
+        table[i, slot] = table[i, incoming]
+
+
+@compiled()
+def _find_largest(scores, skipped, largest):
+    """Find the columns of the largest scores in descending order; -1 if there are no more.
+
+    Parameters
+    ----------
+    skipped
+        A column to leave out; -1 for none.
+    largest
+        Output (any number,).
+
+    """
+    largest[:] = -1
+    for c in range(len(scores)):
+        place = len(largest)
+        if c != skipped:
+            while place > 0 and (largest[place - 1] < 0 or scores[c] > scores[largest[place - 1]]):
+                place -= 1
+        if place < len(largest):
+            for later in range(len(largest) - 1, place, -1):
+                largest[later] = largest[later - 1]
+            largest[place] = c
+
+
+@compiled()
+def removal_errors(table, scores, columns, steps, labels, rivals):
+    """Return the 0-1 loss on validation examples after each removal; ties are errors (vectors,).
+
+    Parameters
+    ----------
+    columns
+        The column of the label of each example (examples,).
+    steps, labels, rivals
+        See `Terms` (vectors,).
+
+    The other parameters are those of `remove_term`.
+
+    """
+    errors = np.zeros(len(steps))
+    # A removal changes two scores, so the largest of the unchanged ones is among these.
+    largest = np.empty(3, np.int64)
+    for i in range(len(table)):
+        y, g = columns[i], scores[i]
+        _find_largest(g, y, largest)
+        for j in range(len(steps)):
+            p, q, change = labels[j], rivals[j], steps[j] * table[i, j]
+            own = g[y] - (change if y == p else 0.0) + (change if y == q else 0.0)
+            rival = -np.inf
+            for c in largest:
+                if c >= 0 and c != p and c != q:
+                    rival = g[c]
+                    break
+            if y != p:
+                rival = max(rival, g[p] - change)
+            if y != q:
+                rival = max(rival, g[q] + change)
+            errors[j] += own <= rival
     return errors
 
 
 @compiled()
-def removal_losses(table, values, weights, alphas):
+def removal_losses(table, scores, weights, steps, labels, rivals):
     """Return the expected hinge loss after each removal (vectors,).
 
     Parameters
     ----------
     weights
-        Probability of the positive label at each example (examples,).
+        Probability of each label at each example (examples, labels).
 
     The other parameters are those of `removal_errors`.
 
     """
-    losses = np.zeros(len(alphas))
+    losses = np.zeros(len(steps))
+    if scores.shape[1] == 2:
+        alphas = np.where(labels == 1, steps, -steps)
+        for i in range(len(table)):
+            value, weight = scores[i, 1], weights[i, 1]
+            for j in range(len(alphas)):
+                f = value - alphas[j] * table[i, j]
+                losses[j] += weight * max(0.0, 1.0 - f) + (1.0 - weight) * max(0.0, 1.0 + f)
+        return losses
+    # A removal changes two scores, so the two largest of the unchanged ones are among these.
+    largest = np.empty(4, np.int64)
     for i in range(len(table)):
-        value, weight = values[i], weights[i]
-        for j in range(len(alphas)):
-            f = value - alphas[j] * table[i, j]
-            losses[j] += weight * max(0.0, 1.0 - f) + (1.0 - weight) * max(0.0, 1.0 + f)
+        g, w = scores[i], weights[i]
+        _find_largest(g, -1, largest)
+        mean = 0.0
+        for c in range(len(g)):
+            mean += w[c] * g[c]
+        for j in range(len(steps)):
+            change = steps[j] * table[i, j]
+            losses[j] += _expected_loss(g, w, mean, largest, labels[j], rivals[j], change)
     return losses
+
+
+@compiled()
+def _expected_loss(g, w, mean, largest, p, q, change):
+    """Return sum_c w_c max(0, 1 - m_c), where g_p is lower and g_q higher by a change.
+
+    The margin m_c = (g_c - max_{r != c} g_r) / 2 is at most 0 for all labels but the first one. The
+    loss thus needs only the two largest scores and the mean score.
+
+    """
+    first, second, w_first = -np.inf, -np.inf, 0.0
+    for place in range(len(largest) + 2):
+        if place < len(largest):
+            c = largest[place]
+            if c < 0 or c in (p, q):
+                continue
+            value = g[c]
+        elif place == len(largest):
+            c, value = p, g[p] - change
+        else:
+            c, value = q, g[q] + change
+        if value > first:
+            first, second, w_first = value, first, w[c]
+        elif value > second:
+            second = value
+    mean += change * (w[q] - w[p])
+    others = (1.0 - w_first) * (1.0 + 0.5 * first) - 0.5 * (mean - w_first * first)
+    return others + w_first * max(0.0, 1.0 - 0.5 * (first - second))
 
 
 @compiled()

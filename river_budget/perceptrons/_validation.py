@@ -1,6 +1,6 @@
 """Validation sets: labelled examples on which the removal of each support vector is evaluated.
 
-A validation set caches f on its examples and their kernel values with every support vector, so all
+A validation set caches the scores of its examples and their kernel values with every support vector, so all
 removals are evaluated without calling the kernel. Its table has a row for each example and a column
 for each slot of the support set. The column after the last slot belongs to an incoming example.
 
@@ -11,27 +11,31 @@ from __future__ import annotations
 import abc
 import random
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded
+from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._state import (
     State,
     count,
     floats,
+    integers,
     random_state,
     require,
     restore_random,
 )
 from river_budget.kernels import Features, Kernel
 from river_budget.perceptrons import _compiled
-from river_budget.support import Expansion, Query, VectorStore, vector_store
+from river_budget.support import Expansion, Query, Target, Terms, VectorStore, vector_store
 
 __all__ = ["AllExamples", "Reservoir", "SupportVectors", "ValidationSet"]
 
+Scores = Sequence[float]
+
 
 class ValidationSet(abc.ABC):
-    """Labelled examples with their kernel rows and values of f.
+    """Labelled examples with their kernel rows and scores.
 
     Attributes
     ----------
@@ -40,13 +44,14 @@ class ValidationSet(abc.ABC):
 
     """
 
-    __slots__ = ("_signs", "_table", "_values", "n")
+    __slots__ = ("_columns", "_scores", "_table", "n")
 
     def __init__(self) -> None:
         self.n = 0
         self._table: Floats = np.zeros((0, 0))
-        self._values: Floats = np.zeros(0)
-        self._signs: Floats = np.zeros(0)
+        self._scores: Floats = np.zeros((0, 2))
+        # The columns of the labels.
+        self._columns: Ints = np.zeros(0, np.int64)
 
     @property
     def table(self) -> Floats:
@@ -54,52 +59,54 @@ class ValidationSet(abc.ABC):
         return self._table[: self.n]
 
     @property
-    def values(self) -> Floats:
-        """f(v) for each example v (n,)."""
-        return self._values[: self.n]
+    def scores(self) -> Floats:
+        """The scores of all labels at each example (n, labels)."""
+        return self._scores[: self.n]
 
     @property
     def nbytes(self) -> int:
         """Memory of the validation set in bytes."""
-        return self._table.nbytes + self._values.nbytes + self._signs.nbytes
+        return self._table.nbytes + self._scores.nbytes + self._columns.nbytes
 
-    def removal_errors(self, alphas: Floats) -> Floats:
+    def widen(self, n_labels: int) -> None:
+        """Add scores of 0 for new labels, up to `n_labels`."""
+        self._scores = widened(self._scores, n_labels)
+
+    def removal_errors(self, terms: Terms) -> Floats:
         """Return the number of errors after the removal of each vector (vectors,).
 
-        Parameters
-        ----------
-        alphas
-            Coefficients of the support vectors, and of the incoming example after them.
+        The terms are those of the support vectors, and of the incoming example after them.
 
         """
-        return _compiled.removal_errors(self.table, self.values, self._signs, alphas)
+        return _compiled.removal_errors(self.table, self.scores, self._columns, *terms)
 
-    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
-        """Handle an example that was classified correctly."""
+    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+        """Handle an example that was classified correctly, with its scores."""
 
     @abc.abstractmethod
-    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
-        """Add the column of an example that joins the support set, and its term to f."""
+    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+        """Add the column of an example that joins the support set, and its term to the scores."""
 
-    def on_remove(self, slot: int, alphas: Floats) -> None:
-        """Subtract a vector's term from f, and move the incoming example to its column."""
-        incoming = len(alphas) - 1
-        self._values[: self.n] -= alphas[slot] * self.table[:, slot]
-        self._table[: self.n, slot] = self.table[:, incoming]
+    def on_remove(self, slot: int, terms: Terms) -> None:
+        """Subtract a vector's term from the scores, and move the incoming example to its column."""
+        _compiled.remove_term(
+            self.table, self.scores, slot, len(terms.steps) - 1,
+            terms.steps[slot], terms.labels[slot], terms.rivals[slot],
+        )  # fmt: skip
 
-    def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
-        """Handle an example that was removed from the support set."""
+    def on_removed(self, hypothesis: Expansion, x: Features, label: int) -> None:
+        """Handle an example that was removed from the support set, with the column of its label."""
 
     @abc.abstractmethod
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         """Return the largest errors of the cached values; see `Machine.numerical_errors`."""
 
     def state(self) -> State:
-        """Return the table, the values of f and the signs of the labels."""
+        """Return the table, the scores and the columns of the labels."""
         return {
             "table": self.table.copy(),
-            "values": self.values.copy(),
-            "signs": self._signs[: self.n].copy(),
+            "scores": self.scores.copy(),
+            "columns": self._columns[: self.n].copy(),
         }
 
     def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
@@ -109,40 +116,52 @@ class ValidationSet(abc.ABC):
         require(table.shape[1] in columns, "a validation table has too few or too many columns")
         self.n = len(table)
         self._table = table
-        self._values = floats(state["values"], (self.n,))
-        self._signs = floats(state["signs"], (self.n,))
-        require((np.abs(self._signs) == 1).all(), "the labels of a validation set are wrong")
+        n_labels = self._scores.shape[1]
+        self._scores = floats(state["scores"], (self.n, n_labels))
+        self._columns = integers(state["columns"], (self.n,))
+        require(
+            ((self._columns >= 0) & (self._columns < n_labels)).all(),
+            "the labels of a validation set are wrong",
+        )
 
-    def _errors(self, values: Floats, rows: Floats) -> dict[str, float]:
+    def _errors(self, scores: Floats, rows: Floats) -> dict[str, float]:
         table = self.table[:, : rows.shape[1]]
         return {
-            "validation margins": float(np.abs(self.values - values).max(initial=0.0)),
+            "validation scores": float(np.abs(self.scores - scores).max(initial=0.0)),
             "validation table": float(np.abs(table - rows).max(initial=0.0)),
         }
 
-    def _add_column(self, slot: int, column: Floats, alpha: float) -> None:
+    def _add_column(self, slot: int, column: Floats, y: Target) -> None:
         self._reserve(self.n, slot + 1)
         self._table[: self.n, slot] = column
-        self._values[: self.n] += alpha * column
+        self._scores[: self.n, y.label] += column
+        self._scores[: self.n, y.rival] -= column
 
-    def _set_example(self, index: int, row: Floats, value: float, sign: float) -> None:
+    def _set_example(self, index: int, row: Floats, scores: Scores, label: int) -> None:
         self._reserve(index + 1, len(row))
         self._table[index, : len(row)] = row
-        self._values[index] = value
-        self._signs[index] = sign
+        self._scores[index] = scores
+        self._columns[index] = label
         self.n = max(self.n, index + 1)
+
+    def _set_incoming(
+        self, index: int, store: VectorStore, query: Query, y: Target, scores: Scores
+    ) -> None:
+        """Set an example that joins the support set."""
+        k = store.self_value(query)
+        self._set_example(index, np.append(query.row, k), scores, y.label)
+        self._scores[index, y.label] += k
+        self._scores[index, y.rival] -= k
 
     def _reserve(self, n_rows: int, n_columns: int) -> None:
         rows, columns = self._table.shape
         if n_rows > rows:
             rows = max(n_rows, 2 * rows)
-            self._values = padded(self._values, rows)
-            self._signs = padded(self._signs, rows)
+            self._scores = padded(self._scores, rows)
+            self._columns = padded(self._columns, rows)
             self._table = padded(self._table, rows)
         if n_columns > columns:
-            wider = np.zeros((rows, max(n_columns, 2 * columns)))
-            wider[:, :columns] = self._table
-            self._table = wider
+            self._table = widened(self._table, max(n_columns, 2 * columns))
 
 
 class SupportVectors(ValidationSet):
@@ -150,15 +169,14 @@ class SupportVectors(ValidationSet):
 
     __slots__ = ()
 
-    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
-        row, k = query.row, store.self_value(query)
-        self._add_column(store.n, row, y)
-        self._set_example(store.n, np.append(row, k), query.answer + y * k, y)
+    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+        self._add_column(store.n, query.row, y)
+        self._set_incoming(store.n, store, query, y, scores)
 
-    def on_remove(self, slot: int, alphas: Floats) -> None:
-        incoming = len(alphas) - 1
-        super().on_remove(slot, alphas)
-        for array in (self._table, self._values, self._signs):
+    def on_remove(self, slot: int, terms: Terms) -> None:
+        incoming = self.n - 1
+        super().on_remove(slot, terms)
+        for array in (self._table, self._scores, self._columns):
             array[slot] = array[incoming]
         self.n = incoming
 
@@ -179,7 +197,7 @@ class _StoredExamples(ValidationSet):
         super().__init__()
         self._store: VectorStore | None = None
 
-    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
+    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
         column = np.zeros(0)
         if self._store is not None:
             column = self._store.query(store.features(query)).row
@@ -189,7 +207,7 @@ class _StoredExamples(ValidationSet):
         queries = [hypothesis.query(x) for x in self.examples]
         rows = [query.row for query in queries]
         return self._errors(
-            np.array([query.answer for query in queries]),
+            np.array([hypothesis.scores(query) for query in queries]).reshape(self.scores.shape),
             np.array(rows).reshape(self.n, hypothesis.store.n),
         )
 
@@ -214,11 +232,11 @@ class _StoredExamples(ValidationSet):
         n_stored = 0 if self._store is None else self._store.n
         require(self.n == n_stored, "a validation set has other examples than its store")
 
-    def _append(self, kernel: Kernel, x: Features, row: Floats, value: float, y: float) -> None:
+    def _append(self, kernel: Kernel, x: Features) -> None:
+        """Store an example, which is then to be set as the last one."""
         if self._store is None:
             self._store = vector_store(kernel)
         self._store.add(self._store.entry(x))
-        self._set_example(self.n, row, value, y)
 
 
 class Reservoir(_StoredExamples):
@@ -245,15 +263,18 @@ class Reservoir(_StoredExamples):
     def nbytes(self) -> int:
         return super().nbytes + sys.getsizeof(self._rng)
 
-    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
+    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
         index = self._draw()
         if index < self._size:
-            self._store_at(index, store.kernel, store.features(query), query, y)
+            self._store_at(index, store.kernel, store.features(query))
+            self._set_example(index, query.row, scores, y.label)
 
-    def on_removed(self, hypothesis: Expansion, x: Features, y: float) -> None:
+    def on_removed(self, hypothesis: Expansion, x: Features, label: int) -> None:
         index = self._draw()
         if index < self._size:
-            self._store_at(index, hypothesis.store.kernel, x, hypothesis.query(x), y)
+            query = hypothesis.query(x)
+            self._store_at(index, hypothesis.store.kernel, x)
+            self._set_example(index, query.row, hypothesis.scores(query), label)
 
     def state(self) -> State:
         return {
@@ -273,12 +294,11 @@ class Reservoir(_StoredExamples):
         self._n_offered += 1
         return self._n_offered - 1 if self.n < self._size else self._rng.randrange(self._n_offered)
 
-    def _store_at(self, index: int, kernel: Kernel, x: Features, query: Query, y: float) -> None:
+    def _store_at(self, index: int, kernel: Kernel, x: Features) -> None:
         if self._store is None or index == self.n:
-            self._append(kernel, x, query.row, query.answer, y)
+            self._append(kernel, x)
         else:
             self._store.replace(index, self._store.entry(x))
-            self._set_example(index, query.row, query.answer, y)
 
 
 class AllExamples(_StoredExamples):
@@ -286,11 +306,11 @@ class AllExamples(_StoredExamples):
 
     __slots__ = ()
 
-    def on_correct(self, store: VectorStore, query: Query, y: float) -> None:
-        self._append(store.kernel, store.features(query), query.row, query.answer, y)
+    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+        self._append(store.kernel, store.features(query))
+        self._set_example(self.n, query.row, scores, y.label)
 
-    def on_add(self, store: VectorStore, query: Query, y: float) -> None:
-        super().on_add(store, query, y)
-        k = store.self_value(query)
-        row, value = np.append(query.row, k), query.answer + y * k
-        self._append(store.kernel, store.features(query), row, value, y)
+    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+        super().on_add(store, query, y, scores)
+        self._append(store.kernel, store.features(query))
+        self._set_incoming(self.n, store, query, y, scores)

@@ -2,13 +2,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, widened
 from river_budget._state import State, floats
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query
+from river_budget.perceptrons import _compiled
+from river_budget.support import Query, Target
 
 __all__ = ["FixedBudgetPerceptron"]
+
+# Margins that differ by less than this, relative to the largest score, are ties: the difference may
+# be due to rounding.
+ROUNDING = 1e-12
 
 
 class FixedBudgetPerceptron(BudgetPerceptron):
@@ -28,6 +33,8 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -53,51 +60,56 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
-        super().__init__(kernel, budget)
-        # f and k(s, s) at each support vector s, by slots.
-        self._values: Floats = np.zeros(0)
-        self._self_values: Floats = np.zeros(0)
+    def __init__(
+        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+    ) -> None:
+        super().__init__(kernel, budget, max_classes)
+        # The scores at each support vector without its own term, by slots.
+        self._scores: Floats = np.zeros((0, 2))
 
     @property
     def memory_bytes(self) -> int:
-        return super().memory_bytes + self._values.nbytes + self._self_values.nbytes
+        return super().memory_bytes + self._scores.nbytes
 
     def numerical_errors(self) -> dict[str, float]:
-        self_values = [self._store.self_value_of(slot) for slot in range(self.n_support)]
-        return {
-            "margins": float(np.abs(self._values - self._hypothesis.values()).max(initial=0.0)),
-            "self values": float(np.abs(self._self_values - self_values).max(initial=0.0)),
-        }
+        gram = self._store.gram()
+        np.fill_diagonal(gram, 0.0)
+        scores = gram @ self._hypothesis.rows
+        return {"scores": float(np.abs(self._scores - scores).max(initial=0.0))}
 
     def state(self) -> State:
-        cached = {"values": self._values.copy(), "self_values": self._self_values.copy()}
-        return {**super().state(), **cached}
+        return {**super().state(), "scores": self._scores.copy()}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._values = floats(state["values"], (self.n_support,))
-        self._self_values = floats(state["self_values"], (self.n_support,))
+        self._scores = floats(state["scores"], (self.n_support, self._hypothesis.n_labels))
 
-    def _update(self, query: Query, y: float) -> None:
+    def _widen(self, n_labels: int) -> None:
+        super()._widen(n_labels)
+        self._scores = widened(self._scores, n_labels)
+
+    def _update(self, query: Query, y: Target) -> None:
         if self._store.n < self.budget:
-            self._values, self._self_values = self._values_with(query, y)
+            self._scores = self._scores_with(query, y)
         super()._update(query, y)
 
-    def _update_full(self, query: Query, y: float) -> None:
-        values, self_values = self._values_with(query, y)
-        alphas = np.append(self._hypothesis.coefficients, y)
-        margins = np.sign(alphas) * (values - alphas * self_values)
-        r = self._store.oldest_largest(margins)
+    def _update_full(self, query: Query, y: Target) -> None:
+        scores, terms = self._scores_with(query, y), self._hypothesis.terms(y)
+        margins = _compiled.margins(scores, terms.labels)
+        tied = margins >= margins.max() - ROUNDING * np.abs(scores).max(initial=1.0)
+        r = self._store.oldest_largest(tied.astype(np.float64))
         if r == self.budget:
             return
-        values -= alphas[r] * np.append(self._store.row(r), query.row[r])
-        values[r], self_values[r] = values[-1], self_values[-1]
-        self._values, self._self_values = values[:-1], self_values[:-1]
+        change = terms.steps[r] * np.append(self._store.row(r), query.row[r])
+        scores[:, terms.labels[r]] -= change
+        scores[:, terms.rivals[r]] += change
+        scores[r] = scores[-1]
+        self._scores = scores[:-1]
         self._hypothesis.replace(r, query, y)
 
-    def _values_with(self, query: Query, y: float) -> tuple[Floats, Floats]:
-        """Return f and k(s, s) at each vector after an example is added, its own values last."""
-        k = self._store.self_value(query)
-        values = np.append(self._values + y * query.row, query.answer + y * k)
-        return values, np.append(self._self_values, k)
+    def _scores_with(self, query: Query, y: Target) -> Floats:
+        """Return the scores without own terms after an example is added, its own last."""
+        scores = np.vstack((self._scores, self._hypothesis.scores(query)))
+        scores[:-1, y.label] += query.row
+        scores[:-1, y.rival] -= query.row
+        return scores

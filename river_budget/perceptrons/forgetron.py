@@ -5,7 +5,7 @@ import math
 from river_budget._state import State, finite, require
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
 
@@ -30,6 +30,8 @@ class Forgetron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -54,8 +56,10 @@ class Forgetron(BudgetPerceptron):
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
-        super().__init__(kernel, budget)
+    def __init__(
+        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+    ) -> None:
+        super().__init__(kernel, budget, max_classes)
         # 15/32 M - Q. It stays small, hence accurate, while M and Q grow without bound.
         self._slack = 0.0
         self._last_shrink_factor = 1.0
@@ -102,22 +106,20 @@ class Forgetron(BudgetPerceptron):
         self._last_shrink_factor = finite(state["last_shrink_factor"], 0.0, 1.0)
         self._shrinking_loss = finite(state["shrinking_loss"], 0.0, math.inf)
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         self._slack += 15 / 32
         super()._update(query, y)
 
-    def _update_full(self, query: Query, y: float) -> None:
-        r = self._store.oldest
-        alpha = self._hypothesis.coefficient_of(r)
-        sigma, y_r = abs(alpha), math.copysign(1.0, alpha)
-        f_r, _ = self._hypothesis.evaluate_slot(r)
-        mu = y_r * (f_r + y * float(query.row[r]))
+    def _update_full(self, query: Query, y: Target) -> None:
+        f, r = self._hypothesis, self._store.oldest
+        sigma = f.step_of(r)
+        mu = f.margin_of(r) + f.overlap(r, y) * float(query.row[r])
         phi = _largest_phi(sigma, mu, self._slack)
         self._slack = max(0.0, self._slack - _psi(sigma, phi, mu))
         self._last_shrink_factor = phi
         self._shrinking_loss += (1 - phi) / (1 + phi)
-        self._hypothesis.replace(r, query, y)
-        self._hypothesis.shrink(phi)
+        f.replace(r, query, y)
+        f.shrink(phi)
 
 
 def _psi(sigma: float, phi: float, mu: float) -> float:

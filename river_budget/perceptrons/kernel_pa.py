@@ -6,7 +6,7 @@ from river_budget._checks import check_positive
 from river_budget.base import GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["KernelPAClassifier"]
 
@@ -29,6 +29,8 @@ class KernelPAClassifier(GrowingPerceptron):
         0 for PA, with coefficients `loss / k(x, x)`. 1 for PA-I, which limits them to `C`. 2 for
         PA-II, with coefficients `loss / (k(x, x) + 1 / (2 C))`. As in River's
         `linear_model.PAClassifier`.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -60,20 +62,22 @@ class KernelPAClassifier(GrowingPerceptron):
 
     _threshold = 1.0
 
-    def __init__(self, kernel: Kernel | None = None, C: float = 1.0, mode: int = 1) -> None:
+    def __init__(
+        self, kernel: Kernel | None = None, C: float = 1.0, mode: int = 1, max_classes: int = 1000
+    ) -> None:
         check_positive("C", C)
         if isinstance(mode, bool) or mode not in (0, 1, 2):
             raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
-        super().__init__(kernel)
+        super().__init__(kernel, max_classes)
         self.C = C
         self.mode = mode
 
-    def _update(self, query: Query, y: float) -> None:
-        loss, square = 1 - y * query.answer, self._store.self_value(query)
+    def _update(self, query: Query, y: Target) -> None:
+        loss, square = 1 - y.margin, self._store.self_value(query)
         # The coefficient of a vector with a norm close to 0 would overflow.
         step = self._step(loss, square) if square > 0 else math.inf
         if 0 < step <= LARGEST:
-            self._add(query, y * step)
+            self._add(query, y, step)
 
     def _step(self, loss: float, square: float) -> float:
         if self.mode == 0:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from river_budget.base import GrowingPerceptron
-from river_budget.support import Query
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
 
@@ -22,6 +22,8 @@ class KernelPerceptron(GrowingPerceptron):
     ----------
     kernel
         The kernel; `RBF()` by default.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -75,5 +77,5 @@ class KernelPerceptron(GrowingPerceptron):
         theorem = bounds.perceptron(norm, loss)
         return bounded_norm(self._largest_self_value, *fixed_comparator(path_length, theorem))
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         self._add(query, y)

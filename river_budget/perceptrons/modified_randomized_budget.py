@@ -6,7 +6,7 @@ import sys
 from river_budget._state import State, random_state, restore_random
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
-from river_budget.support import Query
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, bounded_norm
 
@@ -36,6 +36,8 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         Coefficient of a new support vector, positive.
     seed
         Random number generator seed for reproducibility.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -66,8 +68,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         budget: int = 100,
         learning_rate: float = 1 / 16,
         seed: int | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, learning_rate)
+        super().__init__(kernel, budget, learning_rate, max_classes)
         self.seed = seed
         self._rng = random.Random(seed)
         self._radius = bounds.modified_randomized_budget_norm(budget)
@@ -95,6 +98,6 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         super().restore(state)
         restore_random(self._rng, state["rng"])
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         drawn = self._rng.randrange(self.budget)
         self._descend(query, y, removed=drawn if drawn < self._store.n else None)

@@ -10,7 +10,7 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State
 from river_budget.base import GrowingPerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import GramFactor, Query
+from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
 
@@ -68,6 +68,8 @@ class Projectron(GrowingPerceptron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -106,6 +108,7 @@ class Projectron(GrowingPerceptron):
         eta: float | None = None,
         norm_bound: float | None = None,
         budget: int | None = None,
+        max_classes: int = 1000,
     ) -> None:
         if eta is not None and norm_bound is not None:
             raise ValueError("give eta or norm_bound, not both")
@@ -115,7 +118,7 @@ class Projectron(GrowingPerceptron):
             check_positive("norm_bound", norm_bound)
         if budget is not None:
             check_count("budget", budget)
-        super().__init__(kernel)
+        super().__init__(kernel, max_classes)
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget
@@ -158,10 +161,10 @@ class Projectron(GrowingPerceptron):
     def _fixed_eta(self) -> float:
         return DEFAULT_ETA if self.eta is None else self.eta
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         z, projected, delta = self._project(query)
-        if delta == 0 or self._is_projected(y * query.answer, projected, delta):
-            self._shift(y * self._factor.backward(z))
+        if delta == 0 or self._is_projected(y.margin, projected, delta):
+            self._shift(y, self._factor.backward(z))
         else:
             self._factor.append(z, delta)
             self._add(query, y)

@@ -5,7 +5,7 @@ import math
 from river_budget._state import State, finite
 from river_budget.kernels import Kernel
 from river_budget.perceptrons.projectron import Projectron
-from river_budget.support import Query
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee
 
@@ -40,6 +40,8 @@ class ProjectronPlusPlus(Projectron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -80,8 +82,9 @@ class ProjectronPlusPlus(Projectron):
         eta: float | None = None,
         norm_bound: float | None = None,
         budget: int | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, eta, norm_bound, budget)
+        super().__init__(kernel, eta, norm_bound, budget, max_classes)
         self._bound_improvement = 0.0
 
     @property
@@ -107,16 +110,15 @@ class ProjectronPlusPlus(Projectron):
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)
         return (bounds.projectron(norm, loss, self._fixed_eta, improvement),)
 
-    def _update(self, query: Query, y: float) -> None:
-        margin = y * query.answer
-        if margin <= 0:
+    def _update(self, query: Query, y: Target) -> None:
+        if y.margin <= 0:
             super()._update(query, y)
             return
         z, projected, delta = self._project(query)
-        tau, beta = self._step(1 - margin, projected, delta)
+        tau, beta = self._step(1 - y.margin, projected, delta)
         if tau > 0:
             self._bound_improvement += beta
-            self._shift(y * tau * self._factor.backward(z))
+            self._shift(y, tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
         """Return tau and beta of a margin error; zeros if it does not update."""

@@ -6,7 +6,7 @@ import sys
 from river_budget._state import State, random_state, restore_random
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["RandomizedBudgetPerceptron"]
 
@@ -24,6 +24,8 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
         Maximum number of support vectors.
     seed
         Random number generator seed for reproducibility.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -49,9 +51,13 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, budget: int = 100, seed: int | None = None
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        seed: int | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget)
+        super().__init__(kernel, budget, max_classes)
         self.seed = seed
         self._rng = random.Random(seed)
 
@@ -66,5 +72,5 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
         super().restore(state)
         restore_random(self._rng, state["rng"])
 
-    def _update_full(self, query: Query, y: float) -> None:
+    def _update_full(self, query: Query, y: Target) -> None:
         self._hypothesis.replace(self._rng.randrange(self.budget), query, y)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from river_budget.base import BudgetPerceptron
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["RemoveOldestPerceptron"]
 
@@ -18,6 +18,8 @@ class RemoveOldestPerceptron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -42,5 +44,5 @@ class RemoveOldestPerceptron(BudgetPerceptron):
 
     """
 
-    def _update_full(self, query: Query, y: float) -> None:
+    def _update_full(self, query: Query, y: Target) -> None:
         self._hypothesis.replace(self._store.oldest, query, y)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
-from river_budget.support import Query
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, bounded_norm
 
@@ -32,6 +32,8 @@ class SimplifiedForgetron(BallPerceptron):
         `U / 2` of the ball.
     learning_rate
         Coefficient of a new support vector, positive.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -61,8 +63,9 @@ class SimplifiedForgetron(BallPerceptron):
         kernel: Kernel | None = None,
         budget: int = 500,
         learning_rate: float = 1 / 32,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, learning_rate)
+        super().__init__(kernel, budget, learning_rate, max_classes)
         self._radius = bounds.simplified_forgetron_norm(budget)
         self._decay = max(0.0, 1 - learning_rate / (2 * self._radius) ** 2)
 
@@ -74,11 +77,11 @@ class SimplifiedForgetron(BallPerceptron):
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
         return bounded_norm(self._largest_self_value, theorem)
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         self._descend(query, y, removed=self._smallest(), decay=self._decay)
 
     def _smallest(self) -> int | None:
-        """Return the slot with the smallest coefficient; None before the budget is full."""
+        """Return the slot with the smallest step size; None before the budget is full."""
         if self._store.n < self.budget:
             return None
-        return self._store.oldest_largest(-abs(self._hypothesis.coefficients))
+        return self._store.oldest_largest(-self._hypothesis.steps)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from river_budget._checks import check_count
 from river_budget.base import GrowingPerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["Stoptron"]
 
@@ -20,6 +20,8 @@ class Stoptron(GrowingPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    max_classes
+        Maximum number of labels.
 
     Examples
     --------
@@ -44,11 +46,13 @@ class Stoptron(GrowingPerceptron):
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, budget: int = 100) -> None:
+    def __init__(
+        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+    ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel)
+        super().__init__(kernel, max_classes)
         self.budget = budget
 
-    def _update(self, query: Query, y: float) -> None:
+    def _update(self, query: Query, y: Target) -> None:
         if self._store.n < self.budget:
             self._add(query, y)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from river_budget._checks import check_count
 from river_budget._state import State
 from river_budget.base import BudgetPerceptron
@@ -14,7 +12,7 @@ from river_budget.perceptrons._validation import (
     SupportVectors,
     ValidationSet,
 )
-from river_budget.support import Query
+from river_budget.support import Query, Target
 
 __all__ = ["TighterPerceptron"]
 
@@ -39,6 +37,8 @@ class TighterPerceptron(BudgetPerceptron):
         mistake then grow with the stream.
     seed
         Random number generator seed for reproducibility.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -78,8 +78,9 @@ class TighterPerceptron(BudgetPerceptron):
         budget: int = 100,
         validation: str | int = "support",
         seed: int | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget)
+        super().__init__(kernel, budget, max_classes)
         self.validation = validation
         self.seed = seed
         self._validation = _validation_set(validation, seed)
@@ -98,23 +99,28 @@ class TighterPerceptron(BudgetPerceptron):
         super().restore(state)
         self._validation.restore(state["validation"], self.n_support, self.resolved_kernel)
 
-    def _update(self, query: Query, y: float) -> None:
-        if y * query.answer > 0:
-            self._validation.on_correct(self._store, query, y)
+    def _widen(self, n_labels: int) -> None:
+        super()._widen(n_labels)
+        self._validation.widen(n_labels)
+
+    def _update(self, query: Query, y: Target) -> None:
+        scores = self._hypothesis.scores(query)
+        if y.margin > 0:
+            self._validation.on_correct(self._store, query, y, scores)
         else:
-            self._validation.on_add(self._store, query, y)
+            self._validation.on_add(self._store, query, y, scores)
             super()._update(query, y)
 
-    def _update_full(self, query: Query, y: float) -> None:
+    def _update_full(self, query: Query, y: Target) -> None:
         store, incoming = self._store, self.budget
-        alphas = np.append(self._hypothesis.coefficients, y)
-        errors = self._validation.removal_errors(alphas)
+        terms = self._hypothesis.terms(y)
+        errors = self._validation.removal_errors(terms)
         r = store.oldest_largest(-errors)
         removed = store.features(query) if r == incoming else store.vector(r)
-        self._validation.on_remove(r, alphas)
+        self._validation.on_remove(r, terms)
         if r < incoming:
             self._hypothesis.replace(r, query, y)
-        self._validation.on_removed(self._hypothesis, removed, math.copysign(1.0, alphas[r]))
+        self._validation.on_removed(self._hypothesis, removed, int(terms.labels[r]))
 
 
 def _validation_set(validation: str | int, seed: int | None) -> ValidationSet:

@@ -5,20 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded
+from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_positive
 from river_budget._state import State, floats, require
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
-from river_budget.perceptrons import _compiled
+from river_budget.perceptrons import _compiled, _posterior
 from river_budget.perceptrons._validation import SupportVectors
-from river_budget.support import Query
+from river_budget.support import Query, Target, Terms
 
 __all__ = ["TightestPerceptron"]
-
-# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
-# Beta distribution returns NaN for parameters above about 1e15.
-LARGEST_COUNT = 1e12
 
 
 class TightestPerceptron(BudgetPerceptron):
@@ -29,6 +25,11 @@ class TightestPerceptron(BudgetPerceptron):
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
     is added, and the support vector whose removal gives the smallest expected hinge loss on all
     support vectors is removed. It may be the incoming example.
+
+    With more than two labels, which the paper does not have, every support vector counts each
+    label. The weight of a label is the probability that its share is the largest under the
+    Dirichlet posterior, and the loss is the hinge loss of half the difference between the score of
+    the label and the largest other score. With two labels, this is the algorithm of the paper.
 
     The support vectors thus serve as a validation set that is robust to noisy labels, and no
     further example is stored. It is the most accurate of the perceptrons on a small budget.
@@ -43,7 +44,10 @@ class TightestPerceptron(BudgetPerceptron):
         Maximum number of support vectors.
     prior
         Both parameters of the Beta prior of each support vector, positive. The larger they are, the
-        more labels it takes to move `w+` away from 1/2.
+        more labels it takes to move `w+` away from 1/2. With more than two labels, all parameters
+        of the Dirichlet prior.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -76,17 +80,22 @@ class TightestPerceptron(BudgetPerceptron):
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
 
-    def __init__(self, kernel: Kernel | None = None, budget: int = 100, prior: float = 1.0) -> None:
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        prior: float = 1.0,
+        max_classes: int = 1000,
+    ) -> None:
         check_positive("prior", prior)
-        super().__init__(kernel, budget)
+        super().__init__(kernel, budget, max_classes)
         self.prior = prior
-        # Import it now, not in the middle of a stream.
-        _betainc()
+        _posterior.load()
         self._validation = SupportVectors()
-        # c+ and c- of each support vector, and the weight w+ computed from them, by slots. A weight
-        # that has to be computed anew is NaN.
+        # The counts c of each support vector, and the weights w computed from them, by slots and
+        # labels. Weights that have to be computed anew are NaN.
         self._counts: Floats = np.zeros((0, 2))
-        self._weights: Floats = np.zeros(0)
+        self._weights: Floats = np.zeros((0, 2))
         # Whether a larger kernel value always means a smaller Euclidean distance.
         self._ranks_by_distance = isinstance(self._store.kernel, RBF | RationalQuadratic)
 
@@ -95,11 +104,11 @@ class TightestPerceptron(BudgetPerceptron):
         cached = self._validation.nbytes + self._counts.nbytes + self._weights.nbytes
         return super().memory_bytes + cached
 
-    def posterior_one(self, x: Features) -> float:
-        """Return the weight w+ of the support vector nearest to x.
+    def posteriors_one(self, x: Features) -> dict[Any, float]:
+        """Return the weight w_c of each label c at the support vector nearest to x.
 
-        It is the posterior probability that positive labels are the majority around that support
-        vector; 0.5 if there is no support vector.
+        It is the posterior probability that the label is the most frequent one around that support
+        vector. All weights are equal if there is no support vector.
 
         Parameters
         ----------
@@ -112,10 +121,25 @@ class TightestPerceptron(BudgetPerceptron):
             If a value is not a finite number, or is too large for the kernel.
 
         """
-        query = self._store.query(x, self._hypothesis)
-        if not self._store.n:
-            return 0.5
-        return float(self._posteriors(self._counts[self._nearest(query)]))
+        return self._by_label(self._posteriors(x))
+
+    def posterior_one(self, x: Features) -> float:
+        """Return the weight w+ of the support vector nearest to x; see `posteriors_one`.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If there are more than two labels, or a value is not a finite number or is too large for
+            the kernel.
+
+        """
+        self._labels.require_two("posteriors_one")
+        return self._posteriors(x)[1]
 
     def numerical_errors(self) -> dict[str, float]:
         return self._validation.errors(self._hypothesis)
@@ -130,37 +154,52 @@ class TightestPerceptron(BudgetPerceptron):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._validation.restore(state["validation"], self.n_support, self.resolved_kernel)
-        self._counts = floats(state["counts"], (self.n_support, 2))
-        self._weights = np.full(self.n_support, math.nan)
+        self._counts = floats(state["counts"], (self.n_support, self._hypothesis.n_labels))
+        self._weights = np.full_like(self._counts, math.nan)
         require((self._counts >= 0).all(), "a count is negative")
 
-    def _update(self, query: Query, y: float) -> None:
-        own = np.array([y > 0, y < 0], dtype=np.float64)
-        if y * query.answer > 0:
+    def _widen(self, n_labels: int) -> None:
+        super()._widen(n_labels)
+        self._validation.widen(n_labels)
+        self._counts = widened(self._counts, n_labels)
+        self._weights = np.full_like(self._counts, math.nan)
+
+    def _update(self, query: Query, y: Target) -> None:
+        if y.margin > 0:
             nearest = self._nearest(query)
-            self._update_summary(nearest, own, query.row[nearest])
+            self._counts[nearest, y.label] += max(0.0, float(query.row[nearest]))
+            self._weights[nearest] = math.nan
             return
-        self._validation.on_add(self._store, query, y)
+        self._validation.on_add(self._store, query, y, self._hypothesis.scores(query))
         n = self._store.n
         if n == len(self._weights):
             self._counts = padded(self._counts, max(8, 2 * n))
             self._weights = padded(self._weights, max(8, 2 * n))
-        self._counts[n] = own
+        self._counts[n] = 0.0
+        self._counts[n, y.label] = 1.0
         self._weights[n] = math.nan
         super()._update(query, y)
 
-    def _update_full(self, query: Query, y: float) -> None:
+    def _update_full(self, query: Query, y: Target) -> None:
         incoming = self._store.n
-        alphas = np.append(self._hypothesis.coefficients, y)
-        gram = self._validation.table
-        r = self._store.oldest_largest(-self._removal_losses(alphas))
+        terms = self._hypothesis.terms(y)
+        r = self._store.oldest_largest(-self._removal_losses(terms))
         k = self._nearest(query) if r == incoming else self._nearest_to_removed(r, query)
-        self._update_summary(k, _bounded(self._counts[r]), gram[k, r])
-        self._validation.on_remove(r, alphas)
+        kernel_value = float(self._validation.table[k, r])
+        self._counts[k] += _posterior.bounded(self._counts[r]) * max(0.0, kernel_value)
+        self._weights[k] = math.nan
+        self._validation.on_remove(r, terms)
         if r < incoming:
             self._counts[r] = self._counts[incoming]
             self._weights[r] = self._weights[incoming]
             self._hypothesis.replace(r, query, y)
+
+    def _posteriors(self, x: Features) -> list[float]:
+        query = self._store.query(x, self._hypothesis)
+        counts = np.zeros((1, self._hypothesis.n_labels))
+        if self._store.n:
+            counts[0] = self._counts[self._nearest(query)]
+        return _posterior.largest(counts + self.prior)[0].tolist()
 
     def _nearest(self, query: Query) -> int:
         """Return the slot of the support vector nearest to an example."""
@@ -180,31 +219,10 @@ class TightestPerceptron(BudgetPerceptron):
             nearest = self._store.oldest_largest(-distances)
         return nearest
 
-    def _update_summary(self, slot: int, counts: Floats, kernel_value: float) -> None:
-        self._counts[slot] += counts * max(0.0, kernel_value)
-        self._weights[slot] = math.nan
-
-    def _removal_losses(self, alphas: Floats) -> Floats:
+    def _removal_losses(self, terms: Terms) -> Floats:
         """Return Eq. 2 times the number of vectors for each removal (n_support + 1,)."""
-        weights = self._weights[: len(alphas)]
-        stale = np.isnan(weights)
-        weights[stale] = self._posteriors(self._counts[: len(alphas)][stale])
-        validation = self._validation
-        return _compiled.removal_losses(validation.table, validation.values, weights, alphas)
-
-    def _posteriors(self, counts: Floats) -> Floats:
-        """Return w+ for rows of counts."""
-        parameters = _bounded(counts + self.prior)
-        return _betainc()(parameters[..., 1], parameters[..., 0], 0.5)
-
-
-def _betainc() -> Any:
-    """Return the regularized incomplete Beta function."""
-    from scipy.special import betainc  # slow to import
-
-    return betainc
-
-
-def _bounded(counts: Floats) -> Floats:
-    """Return rows of counts, scaled down where one is above `LARGEST_COUNT`."""
-    return counts / np.maximum(1.0, counts.max(axis=-1, keepdims=True) / LARGEST_COUNT)
+        n, validation = len(terms.steps), self._validation
+        weights = self._weights[:n]
+        stale = np.isnan(weights[:, 0])
+        weights[stale] = _posterior.largest(self._counts[:n][stale] + self.prior)
+        return _compiled.removal_losses(validation.table, validation.scores, weights, *terms)

@@ -3,23 +3,28 @@
 - `store`: the interface of a store of vectors; `numeric` and `objects`: its two implementations.
 - `features`: feature names and values, and the validation of examples.
 - `query`: an example with its kernel row, and the only cache.
-- `expansion`: a hypothesis, coefficients over a store.
+- `expansion`: hypotheses, coefficients over a store, for two labels and for more.
+- `target`: the direction of an update.
 - `gram_factor`: the Cholesky factor of a growing Gram matrix.
 
 """
 
 from __future__ import annotations
 
-from .expansion import Expansion, vector_store
+from .expansion import Expansion, MulticlassExpansion, vector_store
 from .features import check_features
 from .gram_factor import GramFactor
 from .query import Query
 from .store import VectorStore
+from .target import Target, Terms
 
 __all__ = [
     "Expansion",
     "GramFactor",
+    "MulticlassExpansion",
     "Query",
+    "Target",
+    "Terms",
     "VectorStore",
     "check_features",
     "vector_store",

@@ -19,9 +19,9 @@ from river_budget.kernels._compiled import (
 )
 
 __all__ = [
-    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "load",
-    "oldest", "oldest_largest", "overwrite", "scan", "self_value", "self_value_of",
-    "squared_norm_of", "store",
+    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "load", "margin_and_rival",
+    "oldest", "oldest_largest", "overwrite", "scan", "scan_scores", "score", "score_block",
+    "self_value", "self_value_of", "squared_norm_of", "store", "terms",
 ]  # fmt: skip
 
 
@@ -66,32 +66,34 @@ def evaluate(
 
 @compiled()
 def scan(
-    block, signs, start, threshold,
+    block, columns, start, stop, threshold,
     workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
 ):  # fmt: skip
     """Return the first row from `start` on with y f(x) <= threshold, and its f(x).
 
-    If there is no such row, the number of rows is returned. The workspace holds the values and the
-    kernel row of the last row that was evaluated.
+    If there is no such row, `stop` is returned. The workspace holds the values and the kernel row
+    of the last row that was evaluated.
 
     Parameters
     ----------
     block
         One example per row (rows, m).
-    signs
-        Signs of the labels, +1 or -1 (rows,).
+    columns
+        Columns of the labels, 0 for the negative one and 1 for the positive one (rows,).
+    stop
+        The row before which the scan ends.
 
     The other parameters are those of `evaluate`.
 
     """
     values = workspace[statistics.size :]
-    for i in range(start, len(block)):
+    for i in range(start, stop):
         for j in range(len(values)):
             values[j] = block[i, j]
         f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
-        if signs[i] * f <= threshold:
+        if (f if columns[i] else -f) <= threshold:
             return i, f
-    return len(block), 0.0
+    return stop, 0.0
 
 
 @compiled()
@@ -106,6 +108,107 @@ def evaluate_block(
             values[j] = block[i, j]
         f[i] = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
     return f
+
+
+@compiled()
+def score(matrix, scale, row, scores):
+    """Compute the scores of all labels in one pass over a kernel row.
+
+    Parameters
+    ----------
+    matrix
+        Coefficients of the stored vectors (at least n, labels).
+    scale
+        Common factor of the coefficients.
+    row
+        The kernel row (n,).
+    scores
+        Output (labels,).
+
+    """
+    scores[:] = 0.0
+    for i in range(len(row)):
+        k = scale * row[i]
+        for c in range(len(scores)):
+            scores[c] += k * matrix[i, c]
+
+
+@compiled()
+def margin_and_rival(scores, label):
+    """Return the margin (g_y - g_s) / 2 of a label y and its rival s, the first among ties."""
+    rival, largest = -1, -np.inf
+    for c in range(len(scores)):
+        if c != label and scores[c] > largest:
+            rival, largest = c, scores[c]
+    return 0.5 * (scores[label] - largest), rival
+
+
+@compiled()
+def terms(alphas, scale, n, label, step):
+    """Return step sizes, labels and rivals of stored vectors and an incoming example (n + 1,).
+
+    Parameters
+    ----------
+    label, step
+        Label and step size of the incoming example.
+
+    The other parameters are those of `evaluate`.
+
+    """
+    steps = np.empty(n + 1)
+    labels, rivals = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    for i in range(n + 1):
+        alpha = scale * alphas[i // TILE, i % TILE] if i < n else (step if label else -step)
+        steps[i] = abs(alpha)
+        labels[i] = alpha > 0.0
+        rivals[i] = 1 - labels[i]
+    return steps, labels, rivals
+
+
+@compiled()
+def scan_scores(
+    block, columns, start, stop, threshold, matrix, scores,
+    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
+):  # fmt: skip
+    """Return the first row from `start` on with a margin of at most `threshold`, or `stop`.
+
+    Parameters
+    ----------
+    matrix
+        Coefficients of the stored vectors, without their common factor (slots, labels).
+    scores
+        Output for the scores of the last row that was evaluated (labels,).
+    alphas
+        No coefficients (0, TILE).
+
+    The other parameters are those of `scan`.
+
+    """
+    values = workspace[statistics.size :]
+    for i in range(start, stop):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        score(matrix, scale, workspace[:n], scores)
+        margin, _ = margin_and_rival(scores, columns[i])
+        if margin <= threshold:
+            return i
+    return stop
+
+
+@compiled()
+def score_block(
+    block, matrix, workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
+):  # fmt: skip
+    """Return the scores of all labels for each row of the block (rows, labels)."""
+    values = workspace[statistics.size :]
+    scores = np.empty((len(block), matrix.shape[1]))
+    for i in range(len(block)):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        score(matrix, scale, workspace[:n], scores[i])
+    return scores
 
 
 @compiled()

@@ -1,4 +1,4 @@
-"""A hypothesis: one coefficient for each vector of a store."""
+"""Hypotheses: coefficients over the vectors of a store."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded
+from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, finite, floats
 from river_budget.kernels import Features, Kernel
+from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
 from river_budget.support.query import Query
 from river_budget.support.store import VectorStore, Weights
+from river_budget.support.target import Target, Terms
 
-__all__ = ["Expansion", "vector_store"]
+__all__ = ["Expansion", "MulticlassExpansion", "vector_store"]
 
 # A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 SMALLEST_SCALE = 1e-100
@@ -31,10 +33,13 @@ def vector_store(kernel: Kernel) -> VectorStore:
 class Expansion(Weights):
     """A kernel expansion f(x) = sum_i alpha_i k(s_i, x) over the vectors s_i of a store.
 
+    It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
+    more of them.
+
     Parameters
     ----------
-    kernel
-        The kernel.
+    store
+        The store of the vectors.
 
     Attributes
     ----------
@@ -45,85 +50,287 @@ class Expansion(Weights):
 
     __slots__ = ("store",)
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, store: VectorStore) -> None:
         super().__init__(np.zeros((0, TILE)))
-        self.store = vector_store(kernel)
+        self.store = store
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return 2
 
     def query(self, x: Features) -> Query:
         """Return x with its kernel row, and f(x) as the answer; see `VectorStore.query`."""
         return self.store.query(x, self)
 
-    def evaluate_block(self, block: Any) -> Floats:
-        """Return f at each row of a block (rows,)."""
-        return self.store.evaluate_block(block, self)
+    def scores(self, query: Query) -> list[float]:
+        """Return the score of each label (labels,)."""
+        return [-query.answer, query.answer]
 
-    def evaluate_slot(self, slot: int) -> tuple[float, Floats]:
-        """Return f at the vector in a slot, and its kernel row (n,)."""
-        return self.store.evaluate_slot(slot, self)
+    def best(self, query: Query) -> int:
+        """Return the column of the largest score, the first among ties."""
+        return query.answer > 0
+
+    def margin(self, query: Query, label: int) -> float:
+        """Return the margin of an example with a label."""
+        return query.answer if label else -query.answer
+
+    def target(self, query: Query, label: int) -> Target:
+        """Return the direction of an update on an example with a label."""
+        return Target(label, 1 - label, query.answer if label else -query.answer)
+
+    def score_block(self, block: Any) -> Floats:
+        """Return the scores at each row of a block (rows, labels)."""
+        f = self.store.evaluate_block(block, self)
+        return np.stack((-f, f), axis=1)
+
+    def scan(
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float
+    ) -> tuple[int, Query | None]:
+        """Return the next row with a margin of at most `threshold`; see `VectorStore.scan`."""
+        return self.store.scan(block, columns, start, stop, threshold, self)
 
     def values(self) -> Floats:
-        """Return f at each stored vector (n,), by slots."""
-        return np.array([self.evaluate_slot(slot)[0] for slot in range(self.store.n)])
+        """Return the scores at each stored vector (n, labels), by slots."""
+        f = np.array([self.store.evaluate_slot(slot, self)[0] for slot in range(self.store.n)])
+        return np.stack((-f, f), axis=1)
+
+    @property
+    def steps(self) -> Floats:
+        """Step sizes by slots, the coefficients of the vectors' labels (n,)."""
+        return abs(self.coefficients)
+
+    def step_of(self, slot: int) -> float:
+        """Return the step size of the vector in a slot, the coefficient of its label."""
+        return abs(self._coefficient_of(slot))
+
+    def margin_of(self, slot: int) -> float:
+        """Return the margin of the vector in a slot, with its label and its rival as stored."""
+        f, _ = self.store.evaluate_slot(slot, self)
+        return math.copysign(1.0, self._coefficient_of(slot)) * f
+
+    def overlap(self, slot: int, y: Target) -> float:
+        """Return the cosine of a target and that of the vector in a slot, in label space."""
+        return y.sign * math.copysign(1.0, self._coefficient_of(slot))
+
+    def terms(self, y: Target, step: float = 1.0) -> Terms:
+        """Return the terms of f by slots, followed by that of an incoming example."""
+        return Terms(*_compiled.terms(self.alphas, self.scale, self.store.n, y.label, step))
 
     @property
     def coefficients(self) -> Floats:
-        """Signed coefficients (n,), by slots."""
-        return self.scale * self.alphas.reshape(-1)[: self.store.n]
+        """Coefficients by slots: signed (n,) with two labels, and (n, labels) with more."""
+        return self.scale * self._table[: self.store.n]
 
-    def coefficient_of(self, slot: int) -> float:
-        """Return the signed coefficient of the vector in a slot."""
-        return self.scale * float(self.alphas[slot // TILE, slot % TILE])
+    @property
+    def rows(self) -> Floats:
+        """Coefficients of all labels by slots (n, labels)."""
+        alphas = self.coefficients
+        return np.stack((-alphas, alphas), axis=1)
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from all pairs of vectors."""
-        return math.sqrt(max(0.0, math.fsum(self.coefficients * self.values())))
+        """Norm of f, computed from all pairs of vectors: `||f||^2 = sum_c ||g_c||^2 / 2`."""
+        products = self.coefficients * self.values()[:, 1]
+        return math.sqrt(max(0.0, math.fsum(products)))
 
-    def add(self, query: Query, coefficient: float) -> None:
+    def add(self, query: Query, y: Target, step: float = 1.0) -> None:
         """Add the example of a query as a vector."""
         self.store.add(query)
-        if self.alphas.size < self.store.n_slots:
-            self.alphas = padded(self.alphas, self.store.n_slots // TILE)
-        slot = self.store.n - 1
-        self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
+        self._reserve()
+        self._assign(self.store.n - 1, y, step)
 
-    def replace(self, slot: int, query: Query, coefficient: float) -> None:
+    def replace(self, slot: int, query: Query, y: Target, step: float = 1.0) -> None:
         """Replace the vector in a slot with the example of a query."""
         self.store.replace(slot, query)
-        self.alphas[slot // TILE, slot % TILE] = coefficient / self.scale
+        self._assign(slot, y, step)
 
     def remove(self, slots: Sequence[int]) -> None:
         """Remove the vectors in the given slots and their coefficients."""
-        flat, kept = self.alphas.reshape(-1), self.store.remove(slots)
-        flat[: len(kept)] = flat[kept]
-        flat[len(kept) :] = 0.0
+        table, kept = self._table, self.store.remove(slots)
+        table[: len(kept)] = table[kept]
+        table[len(kept) :] = 0.0
 
     def shrink(self, factor: float) -> None:
         """Multiply all coefficients by a factor of at most 1, in constant time as a rule."""
         self.scale *= factor
         if self.scale < SMALLEST_SCALE:
-            self.alphas *= self.scale
+            table = self._table
+            table *= self.scale
             self.scale = 1.0
         self.store.forget_query()
 
-    def shift(self, change: Floats) -> None:
-        """Add a change to the coefficients (n,), by slots."""
-        self.alphas.reshape(-1)[: self.store.n] += change / self.scale
+    def shift(self, y: Target, change: Floats) -> None:
+        """Add a change to the coefficients of the label, and subtract it from those of the rival.
+
+        The change is given by slots (n,).
+
+        """
+        self._table[: self.store.n] += change * (y.sign / self.scale)
         self.store.forget_query()
+
+    def with_labels(self, n_labels: int) -> Expansion:
+        """Return the same hypothesis over the same store, with zero columns for new labels."""
+        alphas = self._table
+        matrix = np.zeros((len(alphas), n_labels))
+        matrix[:, 0], matrix[:, 1] = -alphas, alphas
+        return MulticlassExpansion(self.store, matrix, self.scale)
 
     @property
     def nbytes(self) -> int:
         """Memory of the expansion in bytes, its store included."""
-        return self.alphas.nbytes + self.store.nbytes
+        return self._table.nbytes + self.store.nbytes
 
     def state(self) -> State:
         """Return the state of the store, the coefficients and their common factor."""
-        alphas = self.alphas.reshape(-1)[: self.store.n]
-        return {"store": self.store.state(), "alphas": alphas.copy(), "scale": self.scale}
+        alphas = self._table[: self.store.n].copy()
+        return {"store": self.store.state(), "alphas": alphas, "scale": self.scale}
 
     def restore(self, state: State) -> None:
         """Restore an empty expansion from its state."""
         self.store.restore(state["store"])
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
-        self.alphas = np.zeros((self.store.n_slots // TILE, TILE))
-        self.alphas.reshape(-1)[: self.store.n] = floats(state["alphas"], (self.store.n,))
+        self._reserve()
+        n, table = self.store.n, self._table
+        table[:n] = floats(state["alphas"], (n, *table.shape[1:]))
+
+    @property
+    def _table(self) -> Floats:
+        """The coefficients of all slots, without their common factor."""
+        return self.alphas.reshape(-1)
+
+    def _coefficient_of(self, slot: int) -> float:
+        return self.scale * float(self.alphas[slot // TILE, slot % TILE])
+
+    def _assign(self, slot: int, y: Target, step: float) -> None:
+        self.alphas[slot // TILE, slot % TILE] = y.sign * step / self.scale
+
+    def _reserve(self) -> None:
+        if self.alphas.size < self.store.n_slots:
+            self.alphas = padded(self.alphas, self.store.n_slots // TILE)
+
+
+class MulticlassExpansion(Expansion):
+    """Kernel expansions g_c(x) = sum_i A_ic k(s_i, x), one for each label c, over one store.
+
+    The rows of A sum to 0. See `Target` for the reduction to a binary hypothesis.
+
+    Parameters
+    ----------
+    store
+        The store of the vectors.
+    matrix
+        A, without its common factor (slots, labels).
+    scale
+        The common factor.
+
+    """
+
+    __slots__ = ("matrix",)
+
+    def __init__(self, store: VectorStore, matrix: Floats, scale: float) -> None:
+        super().__init__(store)
+        self.matrix = matrix
+        self.scale = scale
+
+    @property
+    def n_labels(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def scores_of(self, row: Floats) -> Floats:
+        """Return the scores of all labels for a kernel row (labels,)."""
+        scores = np.empty(self.matrix.shape[1])
+        _compiled.score(self.matrix, self.scale, row, scores)
+        return scores
+
+    def scores(self, query: Query) -> list[float]:
+        return self._answer(query).tolist()
+
+    def best(self, query: Query) -> int:
+        return int(self._answer(query).argmax())
+
+    def margin(self, query: Query, label: int) -> float:
+        return _compiled.margin_and_rival(self._answer(query), label)[0]
+
+    def target(self, query: Query, label: int) -> Target:
+        margin, rival = _compiled.margin_and_rival(self._answer(query), label)
+        return Target(label, rival, margin)
+
+    def score_block(self, block: Any) -> Floats:
+        return self.store.score_block(block, self)
+
+    def scan(
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float
+    ) -> tuple[int, Query | None]:
+        return self.store.scan_scores(block, columns, start, stop, threshold, self)
+
+    def values(self) -> Floats:
+        scores = [self.scores_of(self.store.row(slot)) for slot in range(self.store.n)]
+        return np.array(scores).reshape(self.store.n, self.n_labels)
+
+    @property
+    def steps(self) -> Floats:
+        return self.coefficients.max(axis=1, initial=0.0)
+
+    def step_of(self, slot: int) -> float:
+        return self.scale * float(self.matrix[slot].max())
+
+    def margin_of(self, slot: int) -> float:
+        scores, (label, rival) = self.scores_of(self.store.row(slot)), self._columns_of(slot)
+        return 0.5 * float(scores[label] - scores[rival])
+
+    def overlap(self, slot: int, y: Target) -> float:
+        label, rival = self._columns_of(slot)
+        same = (y.label == label) + (y.rival == rival)
+        return 0.5 * (same - (y.label == rival) - (y.rival == label))
+
+    def terms(self, y: Target, step: float = 1.0) -> Terms:
+        used = self.matrix[: self.store.n]
+        return Terms(
+            np.append(self.scale * used.max(axis=1), step),
+            np.append(used.argmax(axis=1), y.label),
+            np.append(used.argmin(axis=1), y.rival),
+        )
+
+    @property
+    def rows(self) -> Floats:
+        return self.coefficients
+
+    @property
+    def norm(self) -> float:
+        products = self.coefficients * self.values()
+        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
+
+    def shift(self, y: Target, change: Floats) -> None:
+        scaled = change / self.scale
+        self.matrix[: len(change), y.label] += scaled
+        self.matrix[: len(change), y.rival] -= scaled
+        self.store.forget_query()
+
+    def with_labels(self, n_labels: int) -> Expansion:
+        new = np.zeros((len(self.matrix), n_labels - self.n_labels))
+        return MulticlassExpansion(self.store, np.hstack((self.matrix, new)), self.scale)
+
+    @property
+    def _table(self) -> Floats:
+        return self.matrix
+
+    def _answer(self, query: Query) -> Floats:
+        """Return the scores of all labels, cached as the answer of the query (labels,)."""
+        if type(query.answer) is float:
+            query.answer = self.scores_of(query.row)
+        return query.answer
+
+    def _columns_of(self, slot: int) -> tuple[int, int]:
+        """Return the columns of the label and the rival of the vector in a slot."""
+        row = self.matrix[slot]
+        return int(row.argmax()), int(row.argmin())
+
+    def _assign(self, slot: int, y: Target, step: float) -> None:
+        row = self.matrix[slot]
+        row[:] = 0.0
+        row[y.label], row[y.rival] = step / self.scale, -step / self.scale
+
+    def _reserve(self) -> None:
+        if len(self.matrix) < self.store.n_slots:
+            self.matrix = padded(self.matrix, self.store.n_slots)

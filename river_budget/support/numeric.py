@@ -34,7 +34,7 @@ from river_budget.support.features import (
     packer,
 )
 from river_budget.support.query import Query
-from river_budget.support.store import NO_WEIGHTS, VectorStore, Weights
+from river_budget.support.store import NO_WEIGHTS, ScoreWeights, VectorStore, Weights
 
 __all__ = ["NumericStore"]
 
@@ -97,7 +97,7 @@ class NumericStore(VectorStore):
         self._clear()
         self._set_kernel(kernel)
 
-    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
         last = self._last
         try:
             if (
@@ -193,15 +193,15 @@ class NumericStore(VectorStore):
         return Query(None, None, None, layout, workspace, self.n, None)
 
     def scan(
-        self, block: Block, signs: Floats, start: int, threshold: float, f: Weights
+        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
         workspace = np.empty(layout.size)
         row, value = _compiled.scan(
-            block.values, signs, start, threshold,
+            block.values, columns, start, stop, threshold,
             workspace, f.alphas, f.scale, self._spec, layout.rows, *self._vectors,
         )  # fmt: skip
-        if row == len(block):
+        if row == stop:
             return row, None
         return row, Query(None, None, f, layout, workspace, self.n, value)
 
@@ -209,6 +209,26 @@ class NumericStore(VectorStore):
         layout = self._block_layout(block)
         return _compiled.evaluate_block(
             block.values, np.empty(layout.size), f.alphas, f.scale, self._spec,
+            layout.rows, *self._vectors,
+        )  # fmt: skip
+
+    def scan_scores(
+        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: ScoreWeights
+    ) -> tuple[int, Query | None]:
+        layout = self._block_layout(block)
+        workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
+        row = _compiled.scan_scores(
+            block.values, columns, start, stop, threshold, f.matrix, scores,
+            workspace, f.alphas, f.scale, self._spec, layout.rows, *self._vectors,
+        )  # fmt: skip
+        if row == stop:
+            return row, None
+        return row, Query(None, None, f, layout, workspace, self.n, scores)
+
+    def score_block(self, block: Block, f: ScoreWeights) -> Floats:
+        layout = self._block_layout(block)
+        return _compiled.score_block(
+            block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, self._spec,
             layout.rows, *self._vectors,
         )  # fmt: skip
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints
 from river_budget._state import State
 from river_budget.kernels import Features, Kernel
+from river_budget.support import _compiled
 from river_budget.support.features import invalid_example
 from river_budget.support.query import Query
-from river_budget.support.store import NO_WEIGHTS, VectorStore, Weights
+from river_budget.support.store import NO_WEIGHTS, ScoreWeights, VectorStore, Weights
 
 __all__ = ["ObjectStore"]
 
@@ -29,7 +30,7 @@ class ObjectStore(VectorStore):
         super().__init__(kernel)
         self._vectors: list[Features] = []
 
-    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
         if not isinstance(x, Mapping):
             raise invalid_example(x)
         last = self._last
@@ -71,17 +72,33 @@ class ObjectStore(VectorStore):
         return self.query(block[row])
 
     def scan(
-        self, block: list[Features], signs: Floats, start: int, threshold: float, f: Weights
-    ) -> tuple[int, Query | None]:
-        for row in range(start, len(block)):
+        self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
+        f: Weights,
+    ) -> tuple[int, Query | None]:  # fmt: skip
+        for row in range(start, stop):
             query = self.query(block[row], f)
-            if signs[row] * query.answer <= threshold:
+            if (query.answer if columns[row] else -query.answer) <= threshold:
                 return row, query
-        return len(block), None
+        return stop, None
 
     def evaluate_block(self, block: list[Features], f: Weights) -> Floats:
         values = [self._evaluate(x, f)[0] for x in block]
         return np.array(values, dtype=np.float64)
+
+    def scan_scores(
+        self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
+        f: ScoreWeights,
+    ) -> tuple[int, Query | None]:  # fmt: skip
+        for row in range(start, stop):
+            query = self.query(block[row], f)
+            query.answer = f.scores_of(query.row)
+            if _compiled.margin_and_rival(query.answer, columns[row])[0] <= threshold:
+                return row, query
+        return stop, None
+
+    def score_block(self, block: list[Features], f: ScoreWeights) -> Floats:
+        scores = [f.scores_of(self._evaluate(x, NO_WEIGHTS)[1]) for x in block]
+        return np.array(scores).reshape(len(block), f.matrix.shape[1])
 
     @property
     def nbytes(self) -> int:
@@ -93,7 +110,7 @@ class ObjectStore(VectorStore):
         """Return squared distances in feature space, less the common term k(x, x)."""
         return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
 
-    def _evaluate(self, x: Features, f: Weights) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Weights | ScoreWeights) -> tuple[float, Floats]:
         row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
         if not np.isfinite(row).all():
             raise ValueError(f"{self.kernel} returned a value that is not finite for {x!r}")

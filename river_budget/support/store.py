@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
 
-__all__ = ["NO_WEIGHTS", "VectorStore", "Weights"]
+__all__ = ["NO_WEIGHTS", "ScoreWeights", "VectorStore", "Weights"]
 
 
 class Weights:
@@ -37,6 +37,27 @@ class Weights:
     def __init__(self, alphas: Floats) -> None:
         self.alphas = alphas
         self.scale = 1.0
+
+
+class ScoreWeights(Protocol):
+    """The coefficients of a hypothesis with a score for each label.
+
+    To a method of a store that takes `Weights`, it is f = 0. It then returns the kernel row, from
+    which the scores are computed.
+
+    Attributes
+    ----------
+    matrix
+        The coefficients of each slot (slots, labels), 0 in free slots.
+
+    """
+
+    alphas: Floats
+    scale: float
+    matrix: Floats
+
+    def scores_of(self, row: Floats) -> Floats:
+        """Return the scores of all labels for a kernel row (labels,)."""
 
 
 # The weights of f = 0.
@@ -73,7 +94,7 @@ class VectorStore(abc.ABC):
         self._last: Query | None = None
 
     @abc.abstractmethod
-    def query(self, x: Features, f: Weights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
         """Return x with its kernel row, and f(x) as the answer.
 
         Raises
@@ -136,13 +157,31 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def scan(
-        self, block: Any, signs: Floats, start: int, threshold: float, f: Weights
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Weights
     ) -> tuple[int, Query | None]:
-        """Return the next row with y f(x) <= threshold and its query; None at the end."""
+        """Return the next row with y f(x) <= threshold and its query; None before `stop`.
+
+        The columns are those of the labels: 0 for the negative one, 1 for the positive one (rows,).
+
+        """
 
     @abc.abstractmethod
     def evaluate_block(self, block: Any, f: Weights) -> Floats:
         """Return f at each row of a block (rows,)."""
+
+    @abc.abstractmethod
+    def scan_scores(
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: ScoreWeights
+    ) -> tuple[int, Query | None]:
+        """Return the next row with a margin of at most `threshold` and its query; see `scan`.
+
+        The answer of the query is an array of scores (labels,).
+
+        """
+
+    @abc.abstractmethod
+    def score_block(self, block: Any, f: ScoreWeights) -> Floats:
+        """Return the scores of all labels at each row of a block (rows, labels)."""
 
     @property
     @abc.abstractmethod

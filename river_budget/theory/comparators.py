@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
-from river_budget.support import Expansion, vector_store
+from river_budget.support import vector_store
 
 __all__ = ["Comparator", "Span", "path_length"]
 
@@ -26,12 +26,20 @@ SMALLEST_EIGENVALUE = 1e-12
 COARSE_POWERS = range(-12, 13, 4)
 N_REFINEMENTS = 6
 
+# Temperature of the smoothed hinge loss for more than two labels.
+SMOOTHING = 0.05
+
 # Limit of iterations per minimizer. Large weights of the loss would take thousands.
 N_ITERATIONS = 100
 
 
 class Comparator:
-    """A kernel expansion g(x) = sum_i beta_i k(x, z_i).
+    """Kernel expansions g(x) = sum_i beta_i k(x, z_i), one for two labels, or one for each label.
+
+    With more than two labels, the hinge loss of an example with label y is that of the margin `(g_y
+    - max_{r != y} g_r) / 2`, and the square of the norm is half the sum of the squared norms of all
+    g_c. It is against this loss and this norm that the mistake bounds of the binary algorithms hold
+    for any number of labels.
 
     Parameters
     ----------
@@ -40,7 +48,8 @@ class Comparator:
     vectors
         The z_i, as dicts of features.
     coefficients
-        The beta_i (vectors,).
+        The beta_i (vectors,); for more than two labels a column for each label, in the order in
+        which a classifier numbers the labels of the stream (vectors, labels).
 
     Raises
     ------
@@ -68,15 +77,16 @@ class Comparator:
         self, kernel: Kernel, vectors: Sequence[Features], coefficients: Sequence[float] | Floats
     ) -> None:
         values = np.asarray(coefficients, np.float64)
-        if values.shape != (len(vectors),):
+        if values.ndim not in (1, 2) or len(values) != len(vectors):
             raise ValueError(
                 f"got {len(vectors)} vectors, but coefficients of shape {values.shape}"
             )
         if not np.isfinite(values).all():
             raise ValueError("coefficients must be finite")
-        self._expansion = Expansion(kernel)
-        for vector, value in zip(vectors, values.tolist(), strict=True):
-            self._expansion.add(self._expansion.query(vector), value)
+        self._store = vector_store(kernel)
+        for vector in vectors:
+            self._store.add(self._store.query(vector))
+        self._coefficients = values
 
     @classmethod
     def of(cls, model: KernelClassifier) -> Comparator:
@@ -98,31 +108,39 @@ class Comparator:
     @property
     def kernel(self) -> Kernel:
         """The kernel."""
-        return self._expansion.store.kernel
+        return self._store.kernel
 
     @property
     def vectors(self) -> list[Features]:
         """The vectors, as dicts."""
-        return [self._expansion.store.vector(slot) for slot in range(len(self.coefficients))]
+        return [self._store.vector(slot) for slot in range(self._store.n)]
 
     @property
     def coefficients(self) -> Floats:
-        """The coefficients (vectors,)."""
-        return self._expansion.coefficients
+        """The coefficients (vectors,), or (vectors, labels)."""
+        return self._coefficients
 
     @property
     def norm(self) -> float:
         """Norm in the kernel's Hilbert space."""
-        return self._expansion.norm
+        matrix = self._matrix
+        return math.sqrt(max(0.0, 0.5 * math.fsum((matrix * (self._store.gram() @ matrix)).flat)))
+
+    def scores(self, x: Features) -> Floats:
+        """Return the score g_c(x) of each label; with two labels, -g(x) and g(x) (labels,)."""
+        return self._store.query(x).row @ self._matrix
 
     def decision_function_one(self, x: Features) -> float:
-        """Return g(x)."""
-        return self._expansion.query(x).answer
+        """Return g(x). Raises ValueError if there are more than two labels."""
+        if self._coefficients.ndim == 2:
+            raise ValueError("decision functions are for two labels: use scores")
+        return float(self.scores(x)[1])
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
-        """Return max(0, 1 - y g(x)) for each example (examples,).
+        """Return the hinge loss of each example (examples,).
 
-        Labels have the signs that a classifier assigns when it learns the stream.
+        With two labels it is max(0, 1 - y g(x)). Labels have the columns that a classifier assigns
+        when it learns the stream; a label without a column has the score 0.
 
         Raises
         ------
@@ -130,10 +148,13 @@ class Comparator:
             If a value or a label is invalid.
 
         """
-        labels = Labels()
-        return np.array(
-            [max(0.0, 1.0 - labels.sign(y) * self.decision_function_one(x)) for x, y in stream]
-        )
+        labels = Labels(len(examples := list(stream)) + 2, "")
+        columns = labels.columns([y for _, y in examples])
+        n_labels = max(self._matrix.shape[1], len(labels.names))
+        scores = np.zeros((len(examples), n_labels))
+        for row, (x, _) in zip(scores, examples, strict=True):
+            row[: self._matrix.shape[1]] = self.scores(x)
+        return hinge(scores, columns)
 
     def hinge_loss(self, stream: Iterable[tuple[Features, Any]]) -> float:
         """Return the cumulative hinge loss on a stream."""
@@ -141,12 +162,33 @@ class Comparator:
 
     def distance(self, other: Comparator) -> float:
         """Return the distance in Hilbert space to a comparator with the same kernel."""
-        difference = Comparator(
-            self.kernel,
-            self.vectors + other.vectors,
-            np.concatenate([self.coefficients, -other.coefficients]),
-        )
-        return difference.norm
+        ours, theirs = self._matrix, other._matrix
+        n_labels = max(ours.shape[1], theirs.shape[1])
+        matrix = np.concatenate((widened(ours, n_labels), -widened(theirs, n_labels)))
+        return Comparator(self.kernel, self.vectors + other.vectors, matrix).norm
+
+    @property
+    def _matrix(self) -> Floats:
+        """The coefficients of each label (vectors, labels)."""
+        values = self._coefficients
+        return np.stack((-values, values), axis=1) if values.ndim == 1 else values
+
+
+def hinge(scores: Floats, columns: Ints) -> Floats:
+    """Return max(0, 1 - m) for the margins m of labels (examples,).
+
+    Parameters
+    ----------
+    scores
+        The scores of all labels (examples, labels).
+    columns
+        The columns of the labels (examples,).
+
+    """
+    rows, others = np.arange(len(scores)), scores.copy()
+    others[rows, columns] = -math.inf
+    margins = 0.5 * (scores[rows, columns] - others.max(axis=1, initial=-math.inf))
+    return np.maximum(0.0, 1.0 - margins)
 
 
 def path_length(comparators: Sequence[Comparator]) -> float:
@@ -201,17 +243,19 @@ class Span:
         check_count("n_vectors", n_vectors)
         if not stream:
             raise ValueError("the stream has no examples")
-        signs = Labels().signs([y for _, y in stream])
+        labels = Labels(len(stream), "")
+        self._columns = labels.columns([y for _, y in stream])
+        self._n_labels = len(labels.names)
         chosen = np.random.default_rng(seed).permutation(len(stream))[:n_vectors]
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
         eigenvalues, eigenvectors = eigh(_kernel_rows(kernel, self._vectors, self._vectors))
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
-        # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it,
-        # times the signs of their labels (examples, dimensions).
+        # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it
+        # (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         rows = _kernel_rows(kernel, [x for x, _ in stream], self._vectors)
-        self._signed = signs[:, None] * (rows @ self._basis)
+        self._examples = rows @ self._basis
         self._minimizers: dict[float, Floats] = {}
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
@@ -223,36 +267,80 @@ class Span:
             The bound as a function of norm and loss; infinite if it does not hold.
 
         """
-        best, lowest = np.zeros(self._basis.shape[1]), bound(0.0, float(len(self._signed)))
+        shape = self._basis.shape[1], self._n_labels
+        best, lowest = np.zeros(shape), bound(0.0, float(len(self._examples)))
         powers, step, at = [float(power) for power in COARSE_POWERS], 4.0, 0.0
         for _ in range(N_REFINEMENTS + 1):
             for power in powers:
                 w = self._minimizer(power)
-                loss = float(np.maximum(0, 1 - self._signed @ w).sum())
-                value = bound(float(np.linalg.norm(w)), loss)
+                loss = float(hinge(self._examples @ w, self._columns).sum())
+                value = bound(float(np.linalg.norm(w)) / math.sqrt(2), loss)
                 if value < lowest:
                     best, lowest, at = w, value, power
             step /= 2
             powers = [at - step, at + step]
-        return Comparator(self._kernel, self._vectors, self._basis @ best)
+        coefficients = self._basis @ best
+        two = self._n_labels == 2
+        return Comparator(self._kernel, self._vectors, coefficients[:, 1] if two else coefficients)
 
     def _minimizer(self, power: float) -> Floats:
-        """Return the coordinates of the minimizer for C = 2^power, from the dual problem."""
-        from scipy.optimize import minimize  # slow to import, as above
-
+        """Return the coordinates of the minimizer for C = 2^power (dimensions, labels)."""
         if power not in self._minimizers:
-            n, weight, signed = len(self._signed), 2.0**power, self._signed
-
-            def negative_dual(a: Floats) -> tuple[float, Floats]:
-                w = a @ signed
-                return 0.5 * float(w @ w) - float(a.sum()), signed @ w - 1.0
-
-            found = minimize(
-                negative_dual, np.full(n, weight / 2), jac=True, method="L-BFGS-B",
-                bounds=[(0, weight)] * n, options={"maxiter": N_ITERATIONS},
-            )  # fmt: skip
-            self._minimizers[power] = found.x @ signed
+            solve = _binary_minimizer if self._n_labels == 2 else _multiclass_minimizer
+            self._minimizers[power] = solve(self._examples, self._columns, 2.0**power)
         return self._minimizers[power]
+
+
+def _binary_minimizer(examples: Floats, columns: Ints, weight: float) -> Floats:
+    """Minimize `||g||^2 / 2 + C L(g)` for two labels, by the dual problem (dimensions, 2)."""
+    from scipy.optimize import minimize  # slow to import, and needed by certificates only
+
+    n, signed = len(examples), (2.0 * columns - 1.0)[:, None] * examples
+
+    def negative_dual(a: Floats) -> tuple[float, Floats]:
+        w = a @ signed
+        return 0.5 * float(w @ w) - float(a.sum()), signed @ w - 1.0
+
+    found = minimize(
+        negative_dual, np.full(n, weight / 2), jac=True, method="L-BFGS-B",
+        bounds=[(0, weight)] * n, options={"maxiter": N_ITERATIONS},
+    )  # fmt: skip
+    w = found.x @ signed
+    return np.stack((-w, w), axis=1)
+
+
+def _multiclass_minimizer(examples: Floats, columns: Ints, weight: float) -> Floats:
+    """Minimize `||g||^2 / 2 + C L(g)` for several labels, smoothed (dimensions, labels).
+
+    The largest of 0 and of `1 - (g_y - g_r) / 2` over all rivals r is replaced by the logarithm of
+    a sum of exponentials.
+
+    """
+    from scipy.optimize import minimize  # slow to import, and needed by certificates only
+
+    n, n_labels = len(examples), int(columns.max()) + 1
+    rows, shape = np.arange(n), (examples.shape[1], n_labels)
+
+    def smoothed(flat: Floats) -> tuple[float, Floats]:
+        w = flat.reshape(shape)
+        scores = examples @ w
+        # With the label itself in the place of the 0.
+        losses = 1.0 - 0.5 * (scores[rows, columns][:, None] - scores)
+        losses[rows, columns] = 0.0
+        largest = losses.max(axis=1)
+        odds = np.exp((losses - largest[:, None]) / SMOOTHING)
+        sums = odds.sum(axis=1)
+        loss = float((largest + SMOOTHING * np.log(sums)).sum())
+        slopes = odds / sums[:, None]
+        slopes[rows, columns] = 0.0
+        slopes[rows, columns] = -slopes.sum(axis=1)
+        gradient = 0.5 * w + weight * 0.5 * (examples.T @ slopes)
+        return 0.25 * float(flat @ flat) + weight * loss, gradient.ravel()
+
+    start = np.zeros(shape[0] * n_labels)
+    options = {"maxiter": N_ITERATIONS}
+    found = minimize(smoothed, start, jac=True, method="L-BFGS-B", options=options)
+    return found.x.reshape(shape)
 
 
 def _kernel_rows(kernel: Kernel, examples: Sequence[Features], vectors: Sequence[Features]) -> Any:

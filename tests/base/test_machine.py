@@ -82,8 +82,8 @@ def test_the_error_of_a_refused_block_names_the_row(make):
     for call in [model.predict_many, lambda X: model.learn_many(X, pd.Series([True] * 4))]:
         with pytest.raises(ValueError, match="row 2: feature 'b' has the value inf"):
             call(X)
-    with pytest.raises(ValueError, match="row 3: the label 'c' is a third class"):
-        model.learn_many(X[["a"]], pd.Series(["a", "b", "a", "c"]))
+    with pytest.raises(ValueError, match="row 3: the label is None"):
+        model.learn_many(X[["a"]], pd.Series(["a", "b", "a", None], dtype=object))
 
 
 def test_a_scaler_learns_a_block_before_the_classifier_does():

@@ -169,7 +169,7 @@ def test_a_reservoir_has_no_more_examples_than_its_store_knows():
     content, tensors = parts(trained(TIGHTER.clone()))
     validation = content["model"]["state"]["validation"]["state"]
     validation["n_offered"] = 3
-    for name in ("table", "values", "signs"):
+    for name in ("table", "scores", "columns"):
         array = tensors[validation[name]["tensor"]]
         tensors[validation[name]["tensor"]] = array[:3].copy()
     refused(content, tensors, "other examples")
@@ -179,8 +179,8 @@ def test_a_reservoir_has_no_more_examples_than_its_store_knows():
 def test_a_validation_set_has_labels_and_a_table_of_its_size(model):
     content, tensors = parts(trained(model.clone()))
     validation = content["model"]["state"]["validation"]["state"]
-    signs, table = validation["signs"]["tensor"], validation["table"]["tensor"]
-    refused(content, {**tensors, signs: tensors[signs] * 3}, "labels")
+    columns, table = validation["columns"]["tensor"], validation["table"]["tensor"]
+    refused(content, {**tensors, columns: tensors[columns] + 2}, "labels")
     wide = np.zeros((len(tensors[table]), 1000))
     refused(content, {**tensors, table: wide}, "columns")
 

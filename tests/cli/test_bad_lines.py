@@ -11,7 +11,7 @@ SKIP = ["--on-error", "skip", "--model", "stoptron"]
 @pytest.mark.parametrize(
     ("text", "bad"),
     [
-        ("a,y\n1,0\nred,1\n2,1\n1,2\n3,0\n", {3: "'red' in column 'a'", 5: "third class"}),
+        ("a,y\n1,0\nred,1\n2,1\n1,2\n3,0\n", {3: "'red' in column 'a'"}),
         ("a,y\n1,0\n1,1,1\n1\n3,0\n", {3: "more cells", 4: "fewer cells"}),
         (f'a,y\n1,0\n"{200_000 * "x"}",1\n3,0\n', {3: "field larger than field limit"}),
         ('{"a":1,"y":0}\n{"a"\n[]\n{"a":2,"y":1}\n', {2: "not JSON", 3: "not a JSON object"}),
@@ -53,7 +53,7 @@ def test_a_bad_line_of_libsvm(run, stdin):
 
 def test_a_bad_line_of_one_key_does_not_stop_the_others(run, stdin):
     stdin(
-        "key,t,u,y\nann,0,1,0\nann,1,red,1\nbob,0,1,0\n,0,1,0\nann,1.5,1,0\nann,2,1,2\nann,3,1,3\n"
+        "key,t,u,y\nann,0,1,0\nann,1,red,1\nbob,0,1,0\n,0,1,0\nann,1.5,1,0\nann,2,1,2\nann,3,,3\n"
         "bob,1,1,1\nann,4,,1\n"
     )
     code, out, err = run("keyed", "--seq", "t", *SKIP)

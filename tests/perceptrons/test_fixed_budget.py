@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import river_budget as rb
 from river_budget import synth
@@ -35,6 +36,21 @@ def test_cached_values_agree_with_values_from_scratch():
         for x, y in synth.TwoGaussians(3000, flip=0.3, seed=2):
             model.learn_one(x, y)
         vectors = [model._store.vector(slot) for slot in range(20)]
-        f = [model.decision_function_one(x) for x in vectors]
-        assert np.abs(model._values - f).max() < 1e-8 * (1 + np.abs(f).max())
-        assert np.allclose(model._self_values, [kernel(x, x) for x in vectors])
+        alphas = model._hypothesis.coefficients
+        others = [
+            model.decision_function_one(x) - alpha * kernel(x, x)
+            for x, alpha in zip(vectors, alphas, strict=True)
+        ]
+        assert np.abs(model._scores[:, 1] - others).max() < 1e-8 * (1 + np.abs(others).max())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_an_exact_tie_removes_the_oldest(seed):
+    """With a budget of one, both margins without their own terms are -k(x, z), or 0."""
+    rng = np.random.default_rng(seed)
+    x, z = ({"a": float(rng.normal()), "b": float(rng.normal())} for _ in range(2))
+    for kernel in [rb.RBF(gamma=0.7), rb.Polynomial(degree=2)]:
+        model = rb.FixedBudgetPerceptron(kernel, budget=1)
+        model.learn_one(x, True)
+        model.learn_one(z, False)
+        assert model.n_mistakes == 1 or model.support_vectors == [z]

@@ -26,7 +26,7 @@ def test_a_trace_by_hand():
         vectors = zip(model.support_vectors, model.coefficients, strict=True)
         return [
             (x["u"], a, *map(float, counts))
-            for (x, a), counts in zip(vectors, model._counts[slots], strict=True)
+            for (x, a), counts in zip(vectors, model._counts[slots, ::-1], strict=True)
         ]
 
     def learn(u, y):
@@ -69,9 +69,10 @@ def test_the_losses_of_that_trace():
     for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False)]:
         model.learn_one({"u": u}, y)
     query = model._hypothesis.query({"u": 0.5})
-    model._validation.on_add(model._store, query, 1.0)
-    model._counts[3], model._weights[3] = (1, 0), math.nan
-    losses = model._removal_losses(np.array([1.0, -1.0, -1.0, 1.0]))
+    y = model._hypothesis.target(query, 1)
+    model._validation.on_add(model._store, query, y, model._hypothesis.scores(query))
+    model._counts[3], model._weights[3] = (0, 1), math.nan
+    losses = model._removal_losses(model._hypothesis.terms(y))
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
 
 
@@ -99,7 +100,7 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
         model.learn_one(x, y > 0)
         reference.learn(x, y)
         assert model.support_vectors == reference.vectors
-    counts = model._counts[model._store.by_age]
+    counts = model._counts[model._store.by_age, ::-1]
     assert counts == pytest.approx(np.array(reference.counts), abs=1e-9)
     assert model.n_mistakes > 60
 
@@ -113,7 +114,7 @@ def test_cached_values_agree_with_values_from_scratch(seed):
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
     assert model._validation.table[:, :15] == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._validation.values == pytest.approx(np.array(f), abs=1e-9)
+    assert model._validation.scores[:, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():

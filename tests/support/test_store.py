@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import river_budget as rb
-from river_budget.support import Expansion, vector_store
+from river_budget.support import Expansion, Target, vector_store
 
 NAMES = ["a", "b", "c", 4]
 EXAMPLES = st.dictionaries(st.sampled_from(NAMES), st.floats(-4.0, 4.0), max_size=4)
@@ -297,8 +297,8 @@ def test_an_array_that_changes_in_place_gets_a_new_query():
 
 
 def test_a_query_belongs_to_one_hypothesis():
-    f = Expansion(rb.RBF(gamma=1.0))
-    f.add(f.query({"a": 1.0}), 1.0)
+    f = Expansion(vector_store(rb.RBF(gamma=1.0)))
+    f.add(f.query({"a": 1.0}), Target(1, 0, 0.0))
     f.store.rows([{"a": 1.0}])
     assert f.query({"a": 1.0}).answer == 1.0
 

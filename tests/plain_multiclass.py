@@ -1,0 +1,528 @@
+"""Plain reference implementations of all perceptrons with any number of labels.
+
+Written from the specification alone, with dicts, lists and loops. Nothing is cached: every value is
+recomputed from the support vectors in every round. A kernel is a function k(x, z) of two dicts, a
+label is any hashable value.
+
+Labels are numbered by columns: 0 is the negative one, 1 the positive one, then come the others by
+first appearance. The columns 0 and 1 exist before their labels are seen. The coefficients of a
+vector are a dict from columns to numbers that sum to zero; a column that is absent is zero. The
+score of column c is g_c(x) = sum_i A_ic k(v_i, x).
+
+Sums use math.fsum, whose result does not depend on the order of the terms, so duplicate support
+vectors tie exactly. Vectors are listed oldest first, so values.index(min(values)) is the oldest
+vector among ties, and values.index(max(values)) the first column among ties.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+
+import numpy as np
+from scipy import integrate, special
+
+
+class Plain:
+    """The perceptron's template: update on a mistake, (g_y(x) - g_s(x)) / 2 <= 0."""
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.vectors = []  # support vectors, oldest first
+        self.rows = []  # their coefficients by columns
+        self.columns = {}  # the column of each label
+        self.n_rounds = 0
+        self.n_mistakes = 0
+
+    @property
+    def classes(self):
+        """The labels seen, in the order of their columns."""
+        return sorted(self.columns, key=self.columns.get)
+
+    @property
+    def coefficients(self):
+        """The coefficients of each vector by labels, oldest first."""
+        return [
+            {label: row.get(column, 0.0) for label, column in self.columns.items()}
+            for row in self.rows
+        ]
+
+    def column(self, label):
+        """Return the column of a label, seen or not."""
+        if label in self.columns:
+            return self.columns[label]
+        if not self.columns:
+            return 1 if label == 1 else 0  # True == 1
+        if len(self.columns) == 1:
+            return 1 - next(iter(self.columns.values()))
+        return len(self.columns)
+
+    def n_columns(self):
+        """Return the number of columns: one for each label, at least two."""
+        return max(2, len(self.columns))
+
+    def values(self, x, without=None):
+        """Return [g_0(x), g_1(x), ...], optionally without one vector."""
+        terms = [[] for _ in range(self.n_columns())]
+        for i, (vector, row) in enumerate(zip(self.vectors, self.rows, strict=True)):
+            if i != without:
+                k = self.kernel(vector, x)
+                for column, coefficient in row.items():
+                    terms[column].append(coefficient * k)
+        return [math.fsum(column) for column in terms]
+
+    def scores(self, x):
+        """Return the score of each label."""
+        values = self.values(x)
+        return {label: values[self.columns[label]] for label in self.classes}
+
+    def margin(self, x, label):
+        """Return the margin of an example with a label, seen or not."""
+        y, values = self.column(label), self.values(x)
+        return margin([*values, 0.0] if y == len(values) else values, y)
+
+    def learn(self, x, label):
+        """Learn one example."""
+        self.n_rounds += 1
+        y = self.columns.setdefault(label, self.column(label))
+        values = self.values(x)
+        s, m = rival(values, y), margin(values, y)
+        if m <= 0:
+            self.n_mistakes += 1
+            self.mistake(x, y, s, m)
+        else:
+            self.correct(x, y, s, m)
+
+    def mistake(self, x, y, s, m):
+        """Handle a mistake with rival s and margin m."""
+        self.add(x, y, s)
+
+    def correct(self, x, y, s, m):
+        """Handle a correct prediction."""
+
+    def add(self, x, y, s, tau=1.0):
+        """Append a vector, with tau for its label and -tau for its rival."""
+        self.vectors.append(dict(x))
+        self.rows.append({y: tau, s: -tau})
+
+    def remove(self, i):
+        """Remove the vector with index i; 0 is the oldest."""
+        del self.vectors[i]
+        del self.rows[i]
+
+    def scale(self, factor):
+        """Multiply all scores by a factor."""
+        self.rows = [{c: factor * value for c, value in row.items()} for row in self.rows]
+
+    def norm(self):
+        """Return sqrt(1/2 sum_c ||g_c||^2)."""
+        pairs = [
+            (row, other, self.kernel(v, w))
+            for v, row in zip(self.vectors, self.rows, strict=True)
+            for w, other in zip(self.vectors, self.rows, strict=True)
+        ]
+        terms = [
+            row[c] * other[c] * k for row, other, k in pairs for c in row.keys() & other.keys()
+        ]
+        return math.sqrt(max(math.fsum(terms) / 2, 0.0))
+
+    def project_onto_ball(self, radius):
+        """Scale the scores so that the norm is at most the radius."""
+        norm = self.norm()
+        if norm > radius:
+            self.scale(radius / norm)
+
+
+def rival(values, y):
+    """Return the column with the largest score but y, the first one among ties."""
+    others = [value if column != y else -math.inf for column, value in enumerate(values)]
+    return others.index(max(others))
+
+
+def margin(values, y):
+    """Return (g_y - g_s) / 2 with the rival s of y."""
+    return (values[y] - values[rival(values, y)]) / 2
+
+
+def margins(values):
+    """Return the margin of every column as if it were that of the label."""
+    largest = rival(values, None)
+    second = values[rival(values, largest)]
+    return [(v - (second if c == largest else values[largest])) / 2 for c, v in enumerate(values)]
+
+
+def label_of(row):
+    """Return the column of the label of a row with one positive and one negative coefficient."""
+    return max(row, key=row.get)
+
+
+def rival_of(row):
+    """Return the column of the stored rival of such a row."""
+    return min(row, key=row.get)
+
+
+class Budgeted(Plain):
+    """A model with at most `budget` support vectors."""
+
+    def __init__(self, kernel, budget=100):
+        super().__init__(kernel)
+        self.budget = budget
+
+
+class KernelPerceptron(Plain):
+    """Every mistake becomes a support vector with coefficients 1 and -1."""
+
+
+class Stoptron(Budgeted):
+    """The perceptron that stops learning once its budget is full."""
+
+    def mistake(self, x, y, s, m):
+        if len(self.vectors) < self.budget:
+            self.add(x, y, s)
+
+
+class RemoveOldestPerceptron(Budgeted):
+    """Over budget, the oldest vector is removed."""
+
+    def mistake(self, x, y, s, m):
+        self.add(x, y, s)
+        if len(self.vectors) > self.budget:
+            self.remove(0)
+
+
+class Slotted(Budgeted):
+    """A model whose vectors have numbered slots, from which a vector is drawn at random."""
+
+    def __init__(self, kernel, budget=100, seed=None):
+        super().__init__(kernel, budget)
+        self.rng = random.Random(seed)
+        self.slots = []  # in slot 0, 1, ...: the number of the mistake that added the vector
+        self.ages = []  # the same numbers, oldest first
+
+    def put(self, slot, x, y, s, tau):
+        """Add a vector in an empty slot, the first one after the others, or replace another."""
+        if slot < len(self.slots):
+            i = self.ages.index(self.slots[slot])
+            self.remove(i)
+            del self.ages[i]
+            self.slots[slot] = self.n_mistakes
+        else:
+            self.slots.append(self.n_mistakes)
+        self.add(x, y, s, tau)
+        self.ages.append(self.n_mistakes)
+
+
+class RandomizedBudgetPerceptron(Slotted):
+    """With a full budget, a random vector is removed before the incoming example is added."""
+
+    def mistake(self, x, y, s, m):
+        full = len(self.slots) == self.budget
+        slot = self.rng.randrange(self.budget) if full else len(self.slots)
+        self.put(slot, x, y, s, 1.0)
+
+
+class ModifiedRandomizedBudgetPerceptron(Slotted):
+    """w = ball(w + eta z - s(w)), with the term s(w) of a random one of B slots, or 0."""
+
+    def __init__(self, kernel, budget=100, learning_rate=1 / 16, seed=None):
+        super().__init__(kernel, budget, seed)
+        self.learning_rate = learning_rate
+
+    def mistake(self, x, y, s, m):
+        slot = self.rng.randrange(self.budget)  # drawn at every mistake, full or not
+        self.put(slot, x, y, s, self.learning_rate)
+        self.project_onto_ball(math.sqrt(self.budget) / 8)
+
+
+class FixedBudgetPerceptron(Budgeted):
+    """CKS: over budget, the vector with the largest margin without itself is removed."""
+
+    def mistake(self, x, y, s, m):
+        self.add(x, y, s)
+        if len(self.vectors) > self.budget:
+            margins = [
+                margin(self.values(vector, without=j), label_of(row))
+                for j, (vector, row) in enumerate(zip(self.vectors, self.rows, strict=True))
+            ]
+            self.remove(margins.index(max(margins)))
+
+
+class Forgetron(Budgeted):
+    """Self-tuned: shrink the scores just enough to limit the damage of the oldest's removal."""
+
+    def __init__(self, kernel, budget=100):
+        super().__init__(kernel, budget)
+        self.damage = 0.0  # the paper's Q
+
+    def mistake(self, x, y, s, m):
+        self.add(x, y, s)
+        if len(self.vectors) > self.budget:
+            sigma, mu = max(self.rows[0].values()), self.mu()
+            phi = self.largest_phi(sigma, mu, 15 / 32 * self.n_mistakes - self.damage)
+            self.scale(phi)  # the incoming example, too
+            self.damage += self.psi(sigma, mu, phi)
+            self.remove(0)
+
+    def mu(self):
+        """Return half the difference of the scores of the oldest vector's label and its rival.
+
+        Both are those of the round in which it was added. The incoming example is in the scores.
+        """
+        values = self.values(self.vectors[0])
+        return (values[label_of(self.rows[0])] - values[rival_of(self.rows[0])]) / 2
+
+    @staticmethod
+    def psi(sigma, mu, phi):
+        """Return the damage of a removal to the mistake bound."""
+        return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
+
+    def largest_phi(self, sigma, mu, slack):
+        """Return the largest phi in (0, 1] with psi = a phi^2 + b phi <= slack, slack > 0."""
+        if self.psi(sigma, mu, 1.0) <= slack:
+            return 1.0
+        a, b = sigma * (sigma - 2 * mu), 2 * sigma
+        return 2 * slack / (b + math.sqrt(b * b + 4 * a * slack))  # the root between 0 and 1
+
+
+class SimplifiedForgetron(Budgeted):
+    """If full, remove the smallest step size; decay, add the example, project onto the ball."""
+
+    def __init__(self, kernel, budget=500, learning_rate=1 / 32):
+        super().__init__(kernel, budget)
+        self.learning_rate = learning_rate
+        self.U = math.sqrt(budget / (32 * math.log2(8 * budget)))  # Eq. 12
+
+    def mistake(self, x, y, s, m):
+        if len(self.vectors) == self.budget:
+            sizes = [max(row.values()) for row in self.rows]
+            self.remove(sizes.index(min(sizes)))
+        self.scale(max(0.0, 1 - self.learning_rate / self.U**2))
+        self.add(x, y, s, self.learning_rate)
+        self.project_onto_ball(self.U / 2)
+
+
+class Projectron(Plain):
+    """Mistakes close to the span of the support vectors are projected, others are added."""
+
+    def __init__(self, kernel, eta=None, norm_bound=None, budget=None):
+        super().__init__(kernel)
+        self.eta = 0.1 if eta is None else eta
+        self.norm_bound = norm_bound  # the paper's U
+        self.budget = math.inf if budget is None else budget
+
+    def projection(self, x):
+        """Return d, ||delta|| and ||Pk||^2 of the projection of k(x, .) (Eqs. 8 and 9)."""
+        row = [self.kernel(v, x) for v in self.vectors]
+        gram = [[self.kernel(v, w) for w in self.vectors] for v in self.vectors]
+        d = np.linalg.solve(gram, row).tolist() if row else []
+        projected = math.fsum(di * ki for di, ki in zip(d, row, strict=True))
+        k = self.kernel(x, x)
+        square = k - projected
+        return d, math.sqrt(square) if square > 1e-12 * k else 0.0, projected
+
+    def shift(self, d, y, s, tau):
+        """Add tau d to the column of the label, and subtract it from that of the rival."""
+        for row, di in zip(self.rows, d, strict=True):
+            row[y] = row.get(y, 0.0) + tau * di
+            row[s] = row.get(s, 0.0) - tau * di
+
+    def largest_distance(self, m, projected):
+        """Return eta, given or by Eq. 13: project if ||delta|| <= eta."""
+        if self.norm_bound is None:
+            return self.eta
+        return (2 * (1 - m) - projected - 0.5) / (2 * self.norm_bound)
+
+    def mistake(self, x, y, s, m):
+        d, distance, projected = self.projection(x)
+        full = len(self.vectors) >= self.budget
+        close = self.vectors and distance <= self.largest_distance(m, projected)
+        if distance == 0 or full or close:
+            self.shift(d, y, s, 1.0)
+        else:
+            self.add(x, y, s)
+
+
+class ProjectronPlusPlus(Projectron):
+    """The Projectron that also updates on margin errors if this improves the bound."""
+
+    def correct(self, x, y, s, m):
+        if m < 1:
+            d, distance, projected = self.projection(x)
+            self.shift(d, y, s, self.tau(1 - m, distance, projected))
+
+    def tau(self, loss, distance, projected):
+        """Return the step of a margin error; 0 for no update."""
+        if self.norm_bound is not None:
+            tau = min(1.0, ratio(loss, projected))  # Eq. 17
+            beta = tau * (2 * loss - tau * projected - 2 * self.norm_bound * distance)  # Eq. 16
+            return tau if beta >= 0 else 0.0
+        improvement = loss - (ratio(distance, self.eta) if distance > 0 else 0.0)
+        if improvement <= 0:
+            return 0.0
+        return min(1.0, ratio(loss, projected), ratio(2 * improvement, projected))
+
+
+def ratio(a, b):
+    """Return a / b for a, b >= 0, infinite if b is 0."""
+    return a / b if b > 0 else math.inf
+
+
+class KernelPAClassifier(Plain):
+    """Passive-aggressive: the smallest step with no hinge loss; modes 0, 1, 2: PA, I, II."""
+
+    def __init__(self, kernel, C=1.0, mode=1):
+        super().__init__(kernel)
+        self.C = C
+        self.mode = mode
+
+    def tau(self, loss, square):
+        """Return the step for an example with k(x, x) = square; 0 if that is 0, as in River."""
+        if self.mode == 2:
+            return loss / (square + 0.5 / self.C)
+        if square == 0:
+            return 0.0
+        return min(self.C if self.mode == 1 else math.inf, loss / square)
+
+    def update(self, x, y, s, m):
+        """Make a step if there is a loss."""
+        tau = self.tau(1 - m, self.kernel(x, x)) if m < 1 else 0.0
+        if tau > 0:
+            self.add(x, y, s, tau)
+
+    mistake = update
+    correct = update
+
+
+class Reservoir:
+    """A uniform sample of the offered examples, by Vitter's algorithm R."""
+
+    def __init__(self, size, seed=None):
+        self.size = size
+        self.rng = random.Random(seed)
+        self.n_offered = 0
+        self.examples = []
+
+    def offer(self, x, y):
+        """Store an example, or discard it."""
+        self.n_offered += 1
+        if len(self.examples) < self.size:
+            self.examples.append((dict(x), y))
+        elif (index := self.rng.randrange(self.n_offered)) < self.size:
+            self.examples[index] = (dict(x), y)
+
+
+class TighterPerceptron(Budgeted):
+    """Over budget, remove the vector without which there are the fewest validation errors."""
+
+    def __init__(self, kernel, budget=100, validation="support", seed=None):
+        super().__init__(kernel, budget)
+        self.validation = validation  # "support", "all" or the size of a reservoir
+        self.seen = []  # pairs of an example and the column of its label
+        self.reservoir = Reservoir(0 if isinstance(validation, str) else validation, seed)
+
+    def correct(self, x, y, s, m):
+        self.seen.append((dict(x), y))
+        self.reservoir.offer(x, y)
+
+    def mistake(self, x, y, s, m):
+        self.seen.append((dict(x), y))
+        self.add(x, y, s)
+        if len(self.vectors) > self.budget:
+            errors = [self.n_errors(without=j) for j in range(len(self.vectors))]
+            r = errors.index(min(errors))
+            self.reservoir.offer(self.vectors[r], label_of(self.rows[r]))
+            self.remove(r)
+
+    def n_errors(self, without):
+        """Return the number of examples with a margin of at most 0 without one vector."""
+        return sum(margin(self.values(x, without), y) <= 0 for x, y in self.examples())
+
+    def examples(self):
+        """Return the validation set as pairs of an example and the column of its label."""
+        if self.validation == "support":
+            return list(zip(self.vectors, map(label_of, self.rows), strict=True))
+        return self.seen if self.validation == "all" else self.reservoir.examples
+
+
+class TightestPerceptron(Budgeted):
+    """Over budget, remove the vector without which the expected hinge loss is smallest."""
+
+    def __init__(self, kernel, budget=100, prior=1.0):
+        super().__init__(kernel, budget)
+        self.prior = prior
+        self.counts = []  # the counts of each vector by columns, oldest first
+
+    def mistake(self, x, y, s, m):
+        self.add(x, y, s)
+        self.counts.append({y: 1.0})
+        if len(self.vectors) > self.budget:
+            losses = [self.loss(without=j) for j in range(len(self.vectors))]
+            r = losses.index(min(losses))
+            vector, counts = self.vectors[r], self.counts[r]
+            self.remove(r)
+            del self.counts[r]
+            self.count(vector, counts)
+
+    def correct(self, x, y, s, m):
+        self.count(x, {y: 1.0})
+
+    def loss(self, without):
+        """Return the expected hinge loss without one vector, on all vectors, that one included."""
+        terms = []
+        for vector, counts in zip(self.vectors, self.counts, strict=True):
+            values = self.values(vector, without)
+            parameters = [counts.get(c, 0.0) + self.prior for c in range(len(values))]
+            weights = probabilities_of_the_largest(parameters)
+            terms += [w * max(0.0, 1 - m) for w, m in zip(weights, margins(values), strict=True)]
+        return math.fsum(terms) / len(self.vectors)
+
+    def count(self, x, counts):
+        """Add counts to the nearest vector, times max(0, k(x, nearest))."""
+        distances = [squared_distance(v, x) for v in self.vectors]
+        nearest = distances.index(min(distances))
+        k = max(0.0, self.kernel(self.vectors[nearest], x))
+        for column, n in counts.items():
+            self.counts[nearest][column] = self.counts[nearest].get(column, 0.0) + n * k
+
+
+def squared_distance(x, z):
+    """Return the squared Euclidean distance of two dicts; a missing name is 0."""
+    return math.fsum((x.get(name, 0.0) - z.get(name, 0.0)) ** 2 for name in {**x, **z})
+
+
+def probabilities_of_the_largest(parameters):
+    """Return P(theta_c is the largest) for each c, theta of a Dirichlet distribution."""
+    return [
+        probability_of_the_largest(own, tuple(sorted([*parameters[:c], *parameters[c + 1 :]])))
+        for c, own in enumerate(parameters)
+    ]
+
+
+@functools.cache
+def probability_of_the_largest(own, others):
+    """Return P(G > max of the others) for independent Gamma variables of scale 1.
+
+    Their shares of their sum have the Dirichlet distribution. The integral is over z, where
+    log G = log(own) + z / sqrt(own): the density is smooth in z, and as wide for every parameter.
+    """
+    root, shapes = math.sqrt(own), np.array(others)
+
+    def density(z):
+        return math.exp(own * (z / root - math.expm1(z / root)))
+
+    def below(z):
+        return math.prod(special.gammainc(shapes, own * math.exp(z / root)).tolist())
+
+    def z_of(t):
+        return root * math.log(t / own)
+
+    ends = z_of(special.gammaincinv(own, 1e-17)), z_of(special.gammainccinv(own, 1e-17))
+    inside = {z_of(special.gammaincinv(shape, 0.5)) for shape in (own, others[0], others[-1])}
+    options = {
+        "points": sorted(z for z in inside if ends[0] < z < ends[1]),
+        "epsabs": 1e-12, "epsrel": 1e-12, "limit": 400,
+    }  # fmt: skip
+    total, _ = integrate.quad(density, *ends, **options)
+    part, _ = integrate.quad(lambda z: density(z) * below(z), *ends, **options)
+    return part / total
