@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .class_incremental import ClassIncremental
 from .noisy_checkerboard import NoisyCheckerboard
 from .recurring_concepts import RecurringConcepts
 from .rotating_gaussians import RotatingGaussians
@@ -10,6 +11,7 @@ from .two_gaussians import TwoGaussians
 from .unit_vectors import UnitVectors
 
 __all__ = [
+    "ClassIncremental",
     "NoisyCheckerboard",
     "RecurringConcepts",
     "RotatingGaussians",

@@ -122,12 +122,80 @@ def test_an_empty_concept():
         next(iter(synth.RecurringConcepts([[]])))
 
 
+def labels(stream, n):
+    return [y for _, y in stream.take(n)]
+
+
+def test_each_task_brings_its_own_classes_and_comes_back():
+    stream = synth.ClassIncremental(n_classes=5, classes_per_task=2, samples_per_task=50, seed=1)
+    lap = [{0, 1}, {2, 3}, {4}]
+    seen = labels(stream, 300)
+    assert [set(seen[start : start + 50]) for start in range(0, 300, 50)] == lap + lap
+    assert [stream.concept_at(t) for t in (0, 49, 50, 149, 150)] == [0, 0, 1, 2, 0]
+    assert stream.drifts(201) == [50, 100, 150, 200]
+    assert (stream.n_classes, [task.n_classes for task in stream.tasks]) == (5, [2, 2, 1])
+
+
+def test_a_task_alone_is_the_task_in_the_stream():
+    stream = synth.ClassIncremental(samples_per_task=30, seed=1)
+    examples = list(stream.take(5 * 30 + 20))
+    assert examples[30:60] == list(stream.tasks[1].take(30))
+    assert examples[:30] + examples[150:] == list(stream.tasks[0].take(50))
+
+
+def test_classes_come_back_within_later_tasks():
+    stream = synth.ClassIncremental(n_classes=6, recurrence=0.25, seed=1)
+    first, second, third = stream.tasks
+    assert set(labels(first, 500)) == {0, 1}
+    assert np.mean(np.array(labels(second, 4000)) < 2) == pytest.approx(0.25, abs=0.03)
+    counts = np.bincount(labels(third, 8000)) / 8000
+    assert counts == pytest.approx(4 * [0.25 / 4] + 2 * [0.75 / 2], abs=0.03)
+
+
+@pytest.mark.parametrize(("n_features", "clusters"), [(1, 1), (2, 3), (20, 2)])
+def test_the_closest_clusters_have_the_separation_that_is_asked_for(n_features, clusters):
+    stream = synth.ClassIncremental(
+        n_classes=4, n_features=n_features, clusters_per_class=clusters, separation=3.0, seed=1
+    )
+    means = [mean for label in range(4) for mean in stream.means_of(label)]
+    assert len(means) == 4 * clusters
+    assert all(list(mean) == list(range(n_features)) for mean in means)
+    pairs = itertools.combinations([list(mean.values()) for mean in means], 2)
+    assert min(math.dist(a, b) for a, b in pairs) == pytest.approx(3.0)
+
+
+def test_clusters_have_variance_one_around_their_means():
+    stream = synth.ClassIncremental(n_classes=2, separation=50.0, seed=1)
+    X, y = arrays(stream.take(8000))
+    for label in range(2):
+        means = np.array([list(mean.values()) for mean in stream.means_of(label)])
+        own = X[y == label]
+        nearest = np.linalg.norm(own[:, None] - means, axis=2).argmin(axis=1)
+        assert np.bincount(nearest) / len(own) == pytest.approx([0.5, 0.5], abs=0.05)
+        for k, mean in enumerate(means):
+            assert own[nearest == k].mean(axis=0) == pytest.approx(mean, abs=0.1)
+            assert own[nearest == k].var(axis=0) == pytest.approx([1, 1], rel=0.1)
+
+
+def test_unseeded_examples_are_new_and_their_clusters_stay():
+    stream = synth.ClassIncremental(separation=100.0)
+    once, again = list(stream.take(50)), list(stream.take(50))
+    assert once != again
+    for x, y in once + again:
+        distances = [
+            min(math.dist(x.values(), mean.values()) for mean in stream.means_of(label))
+            for label in range(10)
+        ]
+        assert np.argmin(distances) == y
+
+
 @pytest.mark.parametrize(
     "stream",
     [
         synth.RotatingGaussians(seed=1),
         synth.ShiftingCheckerboard(seed=1),
         synth.RecurringConcepts([synth.RotatingGaussians(seed=1), synth.TwoGaussians(seed=2)]),
+        synth.ClassIncremental(seed=1),
     ],
     ids=lambda stream: type(stream).__name__,
 )
@@ -150,6 +218,7 @@ def test_endless_streams_compose_with_river_streams(stream):
         synth.NoisyCheckerboard,
         synth.RotatingGaussians,
         synth.ShiftingCheckerboard,
+        synth.ClassIncremental,
     ],
 )
 def test_streams_are_seeded_and_end(make):
@@ -174,6 +243,15 @@ def test_streams_are_seeded_and_end(make):
         (lambda: synth.ShiftingCheckerboard(shift=-1), "shift"),
         (lambda: synth.ShiftingCheckerboard(every=0.5), "every"),
         (lambda: synth.ShiftingCheckerboard(start=-1), "start"),
+        (lambda: synth.ClassIncremental(0), "n_samples"),
+        (lambda: synth.ClassIncremental(n_classes=1), "n_classes must be at least 2"),
+        (lambda: synth.ClassIncremental(n_classes=2.5), "n_classes"),
+        (lambda: synth.ClassIncremental(classes_per_task=11), "classes_per_task"),
+        (lambda: synth.ClassIncremental(samples_per_task=0), "samples_per_task"),
+        (lambda: synth.ClassIncremental(n_features=0), "n_features"),
+        (lambda: synth.ClassIncremental(clusters_per_class=0), "clusters_per_class"),
+        (lambda: synth.ClassIncremental(separation=0), "separation"),
+        (lambda: synth.ClassIncremental(recurrence=1.5), "recurrence"),
         (lambda: synth.RecurringConcepts([]), "concepts must have at least one"),
         (lambda: synth.RecurringConcepts([[]], schedule=[]), "schedule must have at least one"),
         (lambda: synth.RecurringConcepts([[]], schedule=[(1, 5)]), "schedule contains 1"),
