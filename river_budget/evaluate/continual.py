@@ -35,6 +35,14 @@ class ContinualRun:
         R[i, j], the accuracy on the test examples of task j after step i (steps, tasks).
     chance_accuracy
         The accuracy of random guesses on each task, 1 / (number of its classes) (tasks,).
+    classes
+        The labels of the test examples, in the order in which the tasks bring them (classes,).
+    class_accuracy_matrix
+        The accuracy on the test examples of each class, of all tasks, after each step
+        (steps, classes).
+    class_first_steps
+        The step that learns the first task with test examples of each class, or None if no step
+        does (classes,).
     wrong
         Whether the prediction for each example, made before learning it, was wrong (examples,).
     drifts
@@ -59,6 +67,9 @@ class ContinualRun:
     task_sequence: tuple[int, ...]
     accuracy_matrix: NDArray[np.float64]
     chance_accuracy: NDArray[np.float64]
+    classes: tuple[Any, ...]
+    class_accuracy_matrix: NDArray[np.float64]
+    class_first_steps: tuple[int | None, ...]
     wrong: NDArray[np.bool_]
     drifts: tuple[int, ...]
     recovery_times: tuple[int | None, ...]
@@ -75,6 +86,18 @@ class ContinualRun:
     def accuracy_final(self) -> float:
         """Mean accuracy on all tasks after the last step."""
         return float(self.accuracy_matrix[-1].mean())
+
+    @property
+    def accuracy_seen(self) -> NDArray[np.float64]:
+        """Accuracy after each step on the test examples of all tasks learned so far (steps,)."""
+        seen = (sorted({*self.task_sequence[: i + 1]}) for i in range(len(self.task_sequence)))
+        rows = zip(self.accuracy_matrix, seen, strict=True)
+        return np.array([accuracies[tasks].mean() for accuracies, tasks in rows])
+
+    @property
+    def accuracy_seen_avg(self) -> float:
+        """Mean of `accuracy_seen` over all steps."""
+        return float(self.accuracy_seen.mean())
 
     @property
     def backward_transfer(self) -> float:
@@ -114,6 +137,28 @@ class ContinualRun:
         return _mean(earlier[:, j].max() - final[j] for j in self._earlier_tasks)
 
     @property
+    def class_forgetting(self) -> NDArray[np.float64]:
+        """Drop from the best earlier accuracy on each class to the accuracy at the end (classes,).
+
+        It is nan for the classes that the last step brings, and for those that no step brings.
+
+        """
+        earlier, final = self.class_accuracy_matrix[:-1], self.class_accuracy_matrix[-1]
+        last = len(self.task_sequence) - 1
+        is_earlier = [step is not None and step < last for step in self.class_first_steps]
+        return np.where(is_earlier, earlier.max(axis=0, initial=0.0) - final, np.nan)
+
+    @property
+    def class_forgetting_avg(self) -> float:
+        """Mean of `class_forgetting` over the classes that have one."""
+        return _mean(drop for drop in self.class_forgetting if drop == drop)
+
+    @property
+    def brings_new_classes(self) -> bool:
+        """Whether a step after the first one brings classes that are not in the steps before it."""
+        return any(self.class_first_steps)
+
+    @property
     def mean_recovery_time(self) -> float:
         """Mean recovery time in examples.
 
@@ -130,27 +175,50 @@ class ContinualRun:
     def figures(self) -> dict[str, float]:
         """All scalar figures by name; nan where there is nothing to average."""
         names = [
-            "prequential_error", "accuracy_final", "backward_transfer", "forward_transfer",
-            "forgetting", "mean_recovery_time", "memory_bytes", "microseconds_per_example",
+            "prequential_error", "accuracy_final", "accuracy_seen_avg", "backward_transfer",
+            "forward_transfer", "forgetting", "class_forgetting_avg", "mean_recovery_time",
+            "memory_bytes", "microseconds_per_example",
         ]  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def table(self) -> str:
-        """Return the accuracy matrix in percent as text, one row for each step."""
-        heading = ["after", *(f"task {j}" for j in range(self.accuracy_matrix.shape[1]))]
-        rows = [
-            [f"task {j}", *(f"{100 * value:.1f}" for value in accuracies)]
-            for j, accuracies in zip(self.task_sequence, self.accuracy_matrix, strict=True)
-        ]
-        return "\n".join("".join(f"{cell:>8}" for cell in row) for row in [heading, *rows])
+        """Return the accuracy matrix in percent as text, one row for each step.
+
+        The last column is `accuracy_seen`.
+
+        """
+        tasks = (f"task {j}" for j in range(self.accuracy_matrix.shape[1]))
+        rows = zip(self.task_sequence, self.accuracy_matrix, self.accuracy_seen, strict=True)
+        return _text(
+            ["after", *tasks, "seen"],
+            [[f"task {j}", *map(_percent, [*values, seen])] for j, values, seen in rows],
+        )
+
+    def class_table(self) -> str:
+        """Return the accuracy on each class in percent as text, one row for each class.
+
+        The columns are the steps, by the tasks that they learn; the last one is `class_forgetting`.
+
+        """
+        steps = (f"task {j}" for j in self.task_sequence)
+        columns = self.class_accuracy_matrix.T
+        rows = zip(self.classes, columns, self.class_forgetting, strict=True)
+        return _text(
+            ["class", *steps, "drop"],
+            [[str(label), *map(_percent, [*values, drop])] for label, values, drop in rows],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan."""
-        figures = {key: None if value != value else value for key, value in self.figures.items()}
-        return figures | {
+        return {key: _plain(value) for key, value in self.figures.items()} | {
             "task_sequence": list(self.task_sequence),
             "accuracy_matrix": self.accuracy_matrix.tolist(),
+            "accuracy_seen": self.accuracy_seen.tolist(),
             "chance_accuracy": self.chance_accuracy.tolist(),
+            "classes": [_plain(label) for label in self.classes],
+            "class_accuracy_matrix": self.class_accuracy_matrix.tolist(),
+            "class_first_steps": list(self.class_first_steps),
+            "class_forgetting": [_plain(drop) for drop in self.class_forgetting.tolist()],
             "drifts": list(self.drifts),
             "recovery_times": list(self.recovery_times),
         }
@@ -204,10 +272,10 @@ def lifelong(
     >>> model = rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
     >>> run = evaluate.lifelong(model, tasks)
     >>> print(run.table())
-       after  task 0  task 1  task 2
-      task 0    87.2    72.0    15.4
-      task 1    44.4    87.4    63.4
-      task 2    19.6    52.4    80.4
+       after  task 0  task 1  task 2    seen
+      task 0    87.2    72.0    15.4    87.2
+      task 1    44.4    87.4    63.4    65.9
+      task 2    19.6    52.4    80.4    50.8
     >>> run.accuracy_final
     0.508
     >>> round(run.forgetting, 3)
@@ -233,9 +301,10 @@ def lifelong(
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
 
     # Compile everything before timing starts.
-    _learn(model.clone(), tests[sequence[0]])
+    mixed = itertools.chain.from_iterable(zip(*(tests[j] for j in set(sequence)), strict=True))
+    _learn(model.clone(), list(itertools.islice(mixed, n_test)))
     learner = model.clone()
-    accuracies, wrong, sizes, seconds = [], [], [], 0.0
+    hits, wrong, sizes, seconds = [], [], [], 0.0
     for j in sequence:
         examples = _take(streams[j], n_learn, j)
         start = time.perf_counter()
@@ -243,13 +312,22 @@ def lifelong(
         seconds += time.perf_counter() - start
         wrong += step_wrong
         sizes += step_sizes
-        accuracies.append([_accuracy(learner, test) for test in tests])
+        hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
 
+    labels = [_labels(test) for test in tests]
+    in_order = (labels[j] for j in [*sequence, *range(len(tasks))])
+    classes = tuple(dict.fromkeys(itertools.chain.from_iterable(in_order)))
     drifts = [n_learn * i for i in range(1, len(sequence)) if sequence[i] != sequence[i - 1]]
     return ContinualRun(
         task_sequence=sequence,
-        accuracy_matrix=np.array(accuracies),
-        chance_accuracy=np.array([1 / len({y for _, y in test}) for test in tests]),
+        accuracy_matrix=np.mean(hits, axis=2),
+        chance_accuracy=np.array([1 / len(own) for own in labels]),
+        classes=classes,
+        class_accuracy_matrix=_class_accuracies(hits, tests, classes),
+        class_first_steps=tuple(
+            next((i for i, j in enumerate(sequence) if label in labels[j]), None)
+            for label in classes
+        ),
         wrong=np.array(wrong),
         drifts=tuple(drifts),
         recovery_times=tuple(
@@ -333,10 +411,43 @@ def _learn(model: Any, examples: Examples) -> tuple[list[bool], list[int]]:
     return wrong, sizes
 
 
-def _accuracy(model: Any, examples: Examples) -> float:
-    return float(np.mean([model.predict_one(x) == y for x, y in examples]))
+def _labels(examples: Examples) -> list[Any]:
+    """Return the labels of some examples once each, sorted if they can be."""
+    labels = list(dict.fromkeys(y for _, y in examples))
+    try:
+        return sorted(labels)
+    except TypeError:
+        return labels
+
+
+def _class_accuracies(
+    hits: Sequence[Any], tests: Sequence[Examples], classes: Sequence[Any]
+) -> NDArray[np.float64]:
+    """Return the accuracy on each class from the hits (steps, tasks, examples)."""
+    columns = {label: c for c, label in enumerate(classes)}
+    is_of = np.eye(len(classes))[[columns[y] for test in tests for _, y in test]]
+    return np.reshape(hits, (len(hits), -1)) @ is_of / is_of.sum(axis=0)
 
 
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return float(np.mean(listed)) if listed else float("nan")
+
+
+def _percent(share: float) -> str:
+    return "-" if share != share else f"{100 * share:.1f}"
+
+
+def _text(heading: list[str], rows: list[list[str]]) -> str:
+    """Return a table whose columns are as wide as the longest cell of the first one, or 8."""
+    width = max(8, *(len(row[0]) + 1 for row in rows))
+    return "\n".join("".join(f"{cell:>{width}}" for cell in row) for row in [heading, *rows])
+
+
+def _plain(value: Any) -> Any:
+    """Return a label or figure as JSON has it; None for nan."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value != value:
+        return None
+    return value if isinstance(value, str | int | float) else str(value)

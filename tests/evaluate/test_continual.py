@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import datetime
 import json
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from river import dummy, neighbors, preprocessing
+from river import dummy, naive_bayes, neighbors, preprocessing
 
 import river_budget as rb
 from river_budget import evaluate, synth
@@ -23,9 +24,10 @@ ACCURACIES = [
 def run_with(accuracies, task_sequence, **others):
     values = {
         "task_sequence": tuple(task_sequence), "accuracy_matrix": np.array(accuracies),
-        "chance_accuracy": np.full(len(accuracies[0]), 0.5), "wrong": np.zeros(10, bool),
-        "drifts": (), "recovery_times": (), "support_sizes": np.zeros(0, int), "memory_bytes": 0,
-        "microseconds_per_example": 1.0,
+        "chance_accuracy": np.full(len(accuracies[0]), 0.5), "classes": (True,),
+        "class_accuracy_matrix": np.ones((len(accuracies), 1)), "class_first_steps": (0,),
+        "wrong": np.zeros(10, bool), "drifts": (), "recovery_times": (),
+        "support_sizes": np.zeros(0, int), "memory_bytes": 0, "microseconds_per_example": 1.0,
     }  # fmt: skip
     return evaluate.ContinualRun(**(values | others))
 
@@ -61,9 +63,60 @@ def test_without_recovery_the_time_until_the_next_drift_counts():
 
 def test_the_table():
     assert run_with(ACCURACIES[:2], [0, 1]).table().splitlines() == [
-        "   after  task 0  task 1  task 2",
-        "  task 0    90.0    40.0    30.0",
-        "  task 1    60.0    80.0    50.0",
+        "   after  task 0  task 1  task 2    seen",
+        "  task 0    90.0    40.0    30.0    90.0",
+        "  task 1    60.0    80.0    50.0    70.0",
+    ]
+
+
+def test_accuracy_on_the_tasks_seen_by_hand():
+    run = run_with(ACCURACIES, [0, 2, 2, 0])
+    seen = [0.9, (0.6 + 0.5) / 2, (0.5 + 1.0) / 2, (0.8 + 0.7) / 2]
+    assert run.accuracy_seen == pytest.approx(seen)
+    assert run.accuracy_seen_avg == pytest.approx(sum(seen) / 4)
+    assert run.to_dict()["accuracy_seen"] == pytest.approx(seen)
+
+
+# Four classes over the tasks 0, 1, 2, 0; the fourth is in no task that is learned.
+BY_CLASS = {
+    "class_accuracy_matrix": np.array(
+        [
+            [1.0, 0.0, 0.0, 0.0],
+            [0.5, 0.9, 0.0, 0.0],
+            [0.7, 0.4, 0.8, 0.1],
+            [0.8, 0.6, 0.9, 0.0],
+        ]
+    ),
+    "classes": ("a", "b", "c", "never learned"),
+    "class_first_steps": (0, 1, 2, None),
+}
+
+
+def test_forgetting_of_each_class_by_hand():
+    run = run_with(ACCURACIES, [0, 1, 2, 0], **BY_CLASS)
+    drops = [1.0 - 0.8, 0.9 - 0.6, 0.8 - 0.9, np.nan]
+    assert run.class_forgetting == pytest.approx(drops, nan_ok=True)
+    assert run.class_forgetting_avg == pytest.approx((0.2 + 0.3 - 0.1) / 3)
+    assert run.to_dict()["class_forgetting"] == pytest.approx([*drops[:3], None])
+
+
+def test_a_class_of_the_last_step_has_nothing_to_forget_yet():
+    by_class = BY_CLASS | {"class_accuracy_matrix": BY_CLASS["class_accuracy_matrix"][:3]}
+    run = run_with(ACCURACIES[:3], [0, 1, 2], **by_class)
+    assert run.class_forgetting == pytest.approx([0.3, 0.5, np.nan, np.nan], nan_ok=True)
+    alone = run_with([[0.9]], [0])
+    assert alone.to_dict()["class_forgetting"] == [None]
+    assert alone.to_dict()["class_forgetting_avg"] is None
+
+
+def test_the_table_of_classes():
+    run = run_with(ACCURACIES, [0, 1, 2, 0], **BY_CLASS)
+    assert run.class_table().splitlines() == [
+        "         class        task 0        task 1        task 2        task 0          drop",
+        "             a         100.0          50.0          70.0          80.0          20.0",
+        "             b           0.0          90.0          40.0          60.0          30.0",
+        "             c           0.0           0.0          80.0          90.0         -10.0",
+        " never learned           0.0           0.0          10.0           0.0             -",
     ]
 
 
@@ -87,6 +140,82 @@ def test_a_model_that_predicts_the_last_label_forgets_everything():
     assert (run.backward_transfer, run.forgetting) == (-1, 1)
     assert run.chance_accuracy.tolist() == [1, 1]
     assert run.support_sizes.tolist() == []
+
+
+def labelled(pattern, n=100):
+    """Return a stream whose labels repeat a pattern."""
+    return [({"t": t}, pattern[t % len(pattern)]) for t in range(n)]
+
+
+def test_tasks_that_bring_new_labels():
+    """The model predicts the last label: that of the step's last example, which is "b" or 7."""
+    run = evaluate.lifelong(
+        dummy.NoChangeClassifier(),
+        [labelled(["a", "b", "b", "b"]), labelled([7, "a", 7, 7, 7])],
+        n_learn=20,
+        n_test=20,
+    )
+    assert run.classes == ("a", "b", 7)
+    assert run.class_first_steps == (0, 0, 1)
+    assert run.class_accuracy_matrix.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert run.accuracy_matrix.tolist() == [[0.75, 0], [0, 0.8]]
+    assert run.accuracy_seen.tolist() == [0.75, 0.4]
+    assert run.class_forgetting == pytest.approx([0, 1, np.nan], nan_ok=True)
+    assert run.brings_new_classes
+    assert json.loads(json.dumps(run.to_dict()))["classes"] == ["a", "b", 7]
+
+
+def test_a_class_counts_with_its_examples_of_all_tasks():
+    """The last label is "b" after both steps: 3 of 4 examples of one task, 1 of 5 of the other."""
+    tasks = [labelled(["a", "b", "b", "b"]), labelled(["c", "c", "a", "a", "b"])]
+    run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=20)
+    assert run.classes == ("a", "b", "c")
+    assert run.class_accuracy_matrix.tolist() == [[0, 1, 0], [0, 1, 0]]
+    assert run.accuracy_seen == pytest.approx([15 / 20, (15 + 4) / 40])
+
+
+def test_classes_stand_in_the_order_in_which_the_tasks_bring_them():
+    tasks = [labelled([3, 2]), labelled([10, 9]), labelled([2, 1])]
+    run = evaluate.lifelong(
+        dummy.NoChangeClassifier(), tasks, task_sequence=[1, 0], n_learn=20, n_test=20
+    )
+    assert run.classes == (9, 10, 2, 3, 1)
+    assert run.class_first_steps == (0, 0, 1, 1, None)
+
+
+def test_labels_of_numpy_and_objects_become_plain():
+    tasks = [labelled([np.int64(3), np.int64(4)]), labelled([datetime.date(2026, 1, 2)])]
+    run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=20)
+    assert json.loads(json.dumps(run.to_dict()))["classes"] == [3, 4, "2026-01-02"]
+
+
+def test_tasks_with_the_same_labels_bring_no_new_ones():
+    tasks = [labelled([True, False]), labelled([False, True])]
+    run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=20)
+    assert run.classes == (False, True)
+    assert not run.brings_new_classes
+
+
+def test_every_task_is_in_the_warm_up():
+    """Code for more than two labels is compiled before timing starts."""
+    learned = []
+
+    class Recorder(dummy.NoChangeClassifier):
+        def learn_one(self, x, y):
+            learned.append(y)
+
+    tasks = [labelled([label]) for label in "abc"]
+    evaluate.lifelong(Recorder(), tasks, task_sequence=[0, 2], n_learn=20, n_test=10)
+    assert sorted(learned[:10]) == 5 * ["a"] + 5 * ["c"]
+    assert learned[10:] == 20 * ["a"] + 20 * ["c"]
+
+
+def test_a_model_of_rivers_learns_classes_one_task_after_the_other():
+    stream = synth.ClassIncremental(n_classes=6, clusters_per_class=1, seed=1)
+    run = evaluate.lifelong(naive_bayes.GaussianNB(), stream.tasks, n_learn=300, n_test=200)
+    assert run.accuracy_seen.min() > 0.95
+    assert np.nanmax(run.class_forgetting) < 0.1
+    assert run.class_accuracy_matrix[0].tolist()[2:] == [0, 0, 0, 0]
 
 
 def test_test_examples_are_never_learned():
