@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from cycler import cycler
-from matplotlib import rcParams
+from matplotlib import colormaps, rcParams
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
@@ -27,11 +27,14 @@ from river_budget.theory import Certificate
 __all__ = [
     "FORMATS",
     "draw_accuracy_matrix",
+    "draw_accuracy_seen",
+    "draw_class_forgetting",
     "draw_decision_regions",
     "draw_errors",
     "draw_expert_weights",
     "mark_drifts",
     "plot_certificates",
+    "plot_class_incremental_runs",
     "plot_comparison",
     "plot_continual_runs",
     "plot_decision_regions",
@@ -120,6 +123,29 @@ def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path
     _save(figure, title, path)
 
 
+def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
+    """Plot the accuracy on all classes seen so far, and the forgetting of each class.
+
+    Parameters
+    ----------
+    runs
+        What `evaluate.lifelong` returns for one task sequence, by the models' names.
+    title
+        Title of the figure.
+    path
+        File to write; its extension sets the format.
+
+    """
+    n_classes = len(next(iter(runs.values())).classes)
+    size = 8 + max(4, 0.3 * n_classes), max(4, 1 + 0.3 * len(runs))
+    figure = Figure(figsize=size, layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[8, max(4, 0.3 * n_classes)])
+    draw_accuracy_seen(left, runs)
+    _add_legend(left)
+    draw_class_forgetting(right, runs)
+    _save(figure, title, path)
+
+
 def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
     """Plot mistakes and their bound over time, one panel for each model.
 
@@ -183,7 +209,8 @@ def draw_decision_regions(
     """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
     The decision boundary f(x) = 0 is black, the margins f(x) = 1 and f(x) = -1 are magenta and cyan.
-    Positive support vectors are red, negative ones green.
+    Positive support vectors are red, negative ones green. With more than two labels, each has a
+    colour: that of its region, of the points where it has the margin 1, and of its support vectors.
 
     Parameters
     ----------
@@ -200,22 +227,13 @@ def draw_decision_regions(
 
     """
     grid = np.linspace(*limits, n_points)
-    values = np.array(
-        [
-            [model.decision_function_one(dict(zip(names, (a, b), strict=True))) for a in grid]
-            for b in grid
-        ]
-    )
-    axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
-    axes.contour(
-        grid, grid, values, levels=[-1, 0, 1], colors=["cyan", "black", "magenta"],
-        linewidths=[0.6, 1.2, 0.6], linestyles="solid",
-    )  # fmt: skip
+    points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
     vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
     vectors = vectors.reshape(-1, 2)
-    for sign, color in [(1, "red"), (-1, "green")]:
-        chosen = vectors[np.sign(model.coefficients) == sign]
-        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
+    if model.coefficients.ndim == 1:
+        _draw_two_regions(axes, model, grid, points, vectors)
+    else:
+        _draw_regions(axes, model, grid, points, vectors)
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
 
 
@@ -256,6 +274,50 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
 
+def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
+    """Draw the accuracy on all tasks learned so far after each step (see `ContinualRun`).
+
+    Parameters
+    ----------
+    axes
+        The axes to draw on.
+    runs
+        What `evaluate.lifelong` returns for one task sequence, by the models' names.
+
+    """
+    _set_line_styles(axes)
+    for name, run in runs.items():
+        axes.plot(100 * run.accuracy_seen, label=name, marker=".")
+    sequence = next(iter(runs.values())).task_sequence
+    axes.set_xticks(range(len(sequence)), [str(j) for j in sequence])
+    axes.set(xlabel="after learning task", ylabel="accuracy on all tasks so far (%)", ylim=(0, 103))
+
+
+def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
+    """Draw the forgetting of each class (columns) by each model (rows).
+
+    Cells are empty for classes that the last step brings.
+
+    Parameters
+    ----------
+    axes
+        The axes to draw on.
+    runs
+        What `evaluate.lifelong` returns for one task sequence, by the models' names.
+
+    """
+    drops = np.array([run.class_forgetting for run in runs.values()])
+    axes.imshow(drops, vmin=0, vmax=1, cmap="RdYlGn_r", aspect="auto")
+    for (i, c), drop in np.ndenumerate(drops):
+        if drop == drop:
+            axes.text(c, i, f"{100 * drop:.0f}", ha="center", va="center", fontsize=6)
+    classes = next(iter(runs.values())).classes
+    axes.set_xticks(range(len(classes)), [str(label) for label in classes], fontsize=6)
+    axes.set_yticks(range(len(runs)), list(runs), fontsize=6)
+    axes.set_xlabel("class")
+    axes.set_title("drop from the best earlier accuracy on the class (%)", fontsize="small")
+
+
 def draw_expert_weights(
     axes: Axes,
     rounds: Sequence[int],
@@ -289,6 +351,39 @@ def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
     """Draw a vertical line at each drift."""
     for drift in drifts:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
+
+
+def _draw_two_regions(axes: Axes, model: Machine, grid: Any, points: Any, vectors: Any) -> None:
+    values = np.array([[model.decision_function_one(x) for x in row] for row in points])
+    axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
+    axes.contour(
+        grid, grid, values, levels=[-1, 0, 1], colors=["cyan", "black", "magenta"],
+        linewidths=[0.6, 1.2, 0.6], linestyles="solid",
+    )  # fmt: skip
+    for sign, color in [(1, "red"), (-1, "green")]:
+        chosen = vectors[np.sign(model.coefficients) == sign]
+        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
+
+
+def _draw_regions(axes: Axes, model: Any, grid: Any, points: Any, vectors: Any) -> None:
+    """Draw the regions of more than two labels: those where a label has a positive margin."""
+    scores = np.array([[list(model.scores_one(x).values()) for x in row] for row in points])
+    owners = model.coefficients.argmax(axis=1)
+    for c, color in enumerate(_colors(scores.shape[2])):
+        margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
+        axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
+        axes.contour(
+            grid, grid, margins, levels=[0, 1], colors=["black", color],
+            linewidths=[1.2, 0.6], linestyles="solid",
+        )  # fmt: skip
+        chosen = vectors[owners == c]
+        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
+
+
+def _colors(n: int) -> list[Any]:
+    """Return a colour for each of n labels."""
+    colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
+    return [colormap(c) for c in range(n)]
 
 
 def _panels(n: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:

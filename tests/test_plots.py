@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from matplotlib.figure import Figure
+from river import dummy
 
 import river_budget as rb
 from river_budget import evaluate, plots, synth
@@ -49,9 +50,79 @@ def test_the_boundary_is_where_the_hypothesis_is_zero(axes):
     assert boundary.vertices[:, 0] == pytest.approx(0.5)
 
 
+CORNERS = {"a": (0.2, 0.2), "b": (0.8, 0.2), "c": (0.5, 0.8)}
+
+
+@pytest.fixture
+def three_labels():
+    model = rb.KernelPerceptron(rb.RBF(gamma=5.0))
+    for label, (u, v) in CORNERS.items():
+        model.learn_one({"u": u, "v": v}, label)
+    return model
+
+
+def test_each_of_several_labels_has_a_colour(axes, three_labels):
+    plots.draw_decision_regions(axes, three_labels, ("u", "v"), limits=(0.0, 1.0))
+    regions, lines, dots = (axes.collections[i::3] for i in range(3))
+    assert [[tuple(x) for x in drawn.get_offsets()] for drawn in dots] == [
+        [corner] for corner in CORNERS.values()
+    ]
+    colors = [tuple(drawn.get_facecolor()[0, :3]) for drawn in dots]
+    assert len(set(colors)) == 3
+    assert [tuple(region.get_facecolor()[0, :3]) for region in regions] == colors
+    for region, own in zip(regions, CORNERS, strict=True):
+        (area,) = region.get_paths()
+        assert [label for label, corner in CORNERS.items() if area.contains_point(corner)] == [own]
+    for line in lines:
+        for u, v in line.get_paths()[0].vertices:
+            *_, second, first = sorted(three_labels.scores_one({"u": u, "v": v}).values())
+            assert first == pytest.approx(second, abs=0.01)
+
+
+def test_a_label_without_a_region_is_drawn_with_the_others(axes, three_labels):
+    three_labels.learn_one({"u": 5.0, "v": 5.0}, "d")
+    plots.draw_decision_regions(axes, three_labels, ("u", "v"), limits=(0.0, 1.0))
+    regions = axes.collections[::3]
+    assert [len(region.get_paths()[0].vertices) > 0 for region in regions] == 3 * [True] + [False]
+
+
+def test_many_labels_have_different_colours(axes):
+    model = rb.KernelPerceptron(rb.RBF(gamma=5.0))
+    for label in range(30):
+        model.learn_one({"u": float(label), "v": 0.0}, label)
+    plots.draw_decision_regions(axes, model, ("u", "v"), limits=(0.0, 30.0), n_points=60)
+    assert len({tuple(drawn.get_facecolor()[0]) for drawn in axes.collections[2::3]}) == 30
+
+
 def test_untrained_models_are_drawn(tmp_path):
     path = tmp_path / "new.png"
     plots.plot_decision_regions({"new": rb.Forgetron()}, (0, 1), (0.0, 1.0), "title", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.fixture
+def class_incremental_run():
+    tasks = [[({"t": t}, label) for t in range(30)] for label in ("a", "b", "c")]
+    return evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=10)
+
+
+def test_accuracy_on_the_tasks_so_far_is_drawn_after_each_step(axes, class_incremental_run):
+    plots.draw_accuracy_seen(axes, {"last label": class_incremental_run})
+    (line,) = axes.lines
+    assert line.get_label() == "last label"
+    assert line.get_ydata() == pytest.approx([100, 100 / 2, 100 / 3])
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "1", "2"]
+
+
+def test_forgetting_is_written_in_the_cells_of_earlier_classes(axes, class_incremental_run):
+    plots.draw_class_forgetting(axes, {"last label": class_incremental_run})
+    assert texts(axes) == ["100", "100"]
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b", "c"]
+
+
+def test_class_incremental_runs_are_written_to_a_file(tmp_path, class_incremental_run):
+    path = tmp_path / "classes.png"
+    plots.plot_class_incremental_runs({"last label": class_incremental_run}, "title", path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
