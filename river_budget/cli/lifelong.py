@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 
 from river_budget import evaluate, synth
-from river_budget.cli import models, options, output, sources
+from river_budget.catalog import Algorithm
+from river_budget.cli import models, notes, options, output, sources
 from river_budget.cli.app import CommandError, app
 
 __all__ = ["lifelong"]
 
-HEADINGS = ["error %", "final acc. %", "backward", "forward", "forgetting", "recovery", "bytes"]
+HEADINGS = [
+    "error %", "final acc. %", "seen acc. %", "backward", "forward", "forgetting", "recovery",
+    "bytes",
+]  # fmt: skip
 
 
 @app.command()
@@ -20,8 +25,10 @@ def lifelong(
         str,
         typer.Option(
             "--tasks",
+            "--stream",
             help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
-            f"squares at three offsets), or streams separated by commas: {sources.NAMES}.",
+            "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
+            f"brings), or streams separated by commas: {sources.NAMES}.",
         ),
     ] = "rotating-gaussians",
     cycles: Annotated[
@@ -41,17 +48,19 @@ def lifelong(
 ) -> None:
     """Run every algorithm on a sequence of tasks, and print what it learns and forgets.
 
-    The table shows the prequential error, the final accuracy over all tasks, backward and forward
-    transfer, forgetting, the mean number of examples to recover from a drift, and the model size.
+    The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
+    the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
+    recover from a drift, and the model size. If tasks bring new labels, two more tables show the
+    accuracy over the tasks learned so far after each step, and the forgetting of each class.
 
     """
     output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     tasks = _tasks(task_names, target, seed)
     kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
-    rows = [sources.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
+    rows = [sources.first(task.examples, task_names, test + cycles * learn) for task in tasks]
     runs, scale = {}, any(task.scale for task in tasks)
-    chosen = models.algorithms(names)
+    chosen = _able(models.algorithms(names), {y for task in rows for _, y in task})
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
             model = models.build(algorithm, kernel, budget, seed, scale)
@@ -67,11 +76,17 @@ def lifelong(
         f"budget {budget}, {models.described(kernel)}"
     )
     output.print_table(title, HEADINGS, [[name, *_cells(run)] for name, run in runs.items()])
+    brings_new_classes = next(iter(runs.values())).brings_new_classes
+    if brings_new_classes:
+        _print_classes(runs)
     if json_file:
         content = {name: run.to_dict() for name, run in runs.items()}
         output.write_json(json_file, {"title": title, "models": content})
     if plots:
-        plots.plot_continual_runs(runs, title, plot_file)
+        plot = (
+            plots.plot_class_incremental_runs if brings_new_classes else plots.plot_continual_runs
+        )
+        plot(runs, title, plot_file)
 
 
 def _tasks(names: str, target: str | None, seed: int) -> list[sources.Source]:
@@ -85,13 +100,48 @@ def _tasks(names: str, target: str | None, seed: int) -> list[sources.Source]:
             synth.ShiftingCheckerboard(squares=2, shift=0, start=o, seed=seed) for o in offsets
         ]
         return [sources.Source(board, 5.0, scale=False) for board in boards]
+    if names == "class-incremental":
+        stream = synth.ClassIncremental(seed=seed)
+        return [sources.Source(task, 0.5, scale=False) for task in stream.tasks]
     return [sources.source(name, target, seed) for name in names.split(",")]
+
+
+def _able(chosen: dict[str, Algorithm], labels: set[Any]) -> dict[str, Algorithm]:
+    """Return the algorithms that take that many labels, and name the others."""
+    if len(labels) <= 2:
+        return chosen
+    is_able = {name: algorithm.build()._multiclass for name, algorithm in chosen.items()}  # noqa: SLF001 (River has no public name for it)
+    unable = ", ".join(name for name in chosen if not is_able[name])
+    if not any(is_able.values()):
+        raise CommandError(f"{len(labels)} labels are too many for {unable}: give other --models")
+    if unable:
+        notes.say(f"without {unable}: {len(labels)} labels are too many")
+    return {name: algorithm for name, algorithm in chosen.items() if is_able[name]}
+
+
+def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:
+    run = next(iter(runs.values()))
+    output.print_table(
+        "accuracy (%) over the tasks learned so far, after each step",
+        [f"task {j}" for j in run.task_sequence],
+        [[name, *_percents(run.accuracy_seen)] for name, run in runs.items()],
+    )
+    output.print_table(
+        "forgetting (%) of each class",
+        [str(label) for label in run.classes],
+        [[name, *_percents(run.class_forgetting)] for name, run in runs.items()],
+    )
+
+
+def _percents(shares: Iterable[float]) -> list[str]:
+    return ["-" if share != share else f"{100 * share:.1f}" for share in shares]
 
 
 def _cells(run: evaluate.ContinualRun) -> list[str]:
     return [
         f"{100 * run.prequential_error:.1f}",
         f"{100 * run.accuracy_final:.1f}",
+        f"{100 * run.accuracy_seen_avg:.1f}",
         f"{run.backward_transfer:+.3f}",
         f"{run.forward_transfer:+.3f}",
         f"{run.forgetting:+.3f}",

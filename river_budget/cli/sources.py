@@ -13,7 +13,7 @@ from river_budget import synth
 from river_budget.cli import files, opening
 from river_budget.cli.app import CommandError
 
-__all__ = ["NAMES", "Example", "Name", "Source", "rows", "source"]
+__all__ = ["NAMES", "Example", "Name", "Source", "first", "rows", "source"]
 
 Example = tuple[dict[Any, Any], Any]
 
@@ -72,12 +72,17 @@ def _example(
 
 def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
     """Return the first examples of a stream with two classes at most."""
-    try:
-        listed = list(islice(examples, limit))
-    except opening.UNREADABLE as error:
-        raise CommandError(f"{name} cannot be read: {error}") from None
+    listed = first(examples, name, limit)
     classes = {y for _, y in listed}
     if len(classes) > 2:
         some = ", ".join(sorted(map(str, classes))[:5])
         raise CommandError(f"{name} has {len(classes)} classes ({some} ...): give it two")
     return listed
+
+
+def first(examples: Any, name: str, limit: int | None) -> list[Example]:
+    """Return the first examples of a stream, or all."""
+    try:
+        return list(islice(examples, limit))
+    except opening.UNREADABLE as error:
+        raise CommandError(f"{name} cannot be read: {error}") from None

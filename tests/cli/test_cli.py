@@ -301,6 +301,39 @@ def test_checkerboards_as_tasks(run):
     assert out.startswith("checkerboards: 3 tasks")
 
 
+def test_tasks_that_bring_new_labels(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    figures, picture = tmp_path / "out.json", tmp_path / "out.png"
+    code, out, _ = run(
+        "lifelong", "--stream", "class-incremental", "--cycles", "1", "--learn", "40", "--test", "20",
+        "--models", "stoptron,forgetron", "--json", figures, "--plot", picture,
+    )  # fmt: skip
+    assert code == 0
+    title, *lines = out.splitlines()
+    assert title.startswith("class-incremental: 5 tasks, 1 x 40 examples each")
+    model = json.loads(figures.read_text())["models"]["Forgetron"]
+    assert model["classes"] == list(range(10))
+    assert model["class_forgetting"][8:] == [None, None]
+    seen, forgetting = lines[3:7], lines[7:]
+    assert seen[3].split()[1:] == [f"{100 * share:.1f}" for share in model["accuracy_seen"]]
+    assert forgetting[1].split() == ["algorithm", *map(str, range(10))]
+    assert forgetting[3].split()[1:] == [
+        *(f"{100 * drop:.1f}" for drop in model["class_forgetting"][:8]), "-", "-",
+    ]  # fmt: skip
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_models_of_two_labels_are_left_out_if_there_are_more(run):
+    options = ["--stream", "class-incremental", "--cycles", "1", "--learn", "20", "--test", "20"]
+    code, out, err = run("lifelong", *options, "--models", "mnemotron,stoptron")
+    assert code == 0
+    assert "without Mnemotron: 10 labels are too many" in err
+    assert "Mnemotron" not in out
+    code, _, err = run("lifelong", *options, "--models", "mnemotron")
+    assert code == 2
+    assert "10 labels are too many for Mnemotron: give other --models" in err
+
+
 def test_mistakes_beside_their_bounds(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"
