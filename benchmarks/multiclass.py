@@ -18,7 +18,8 @@ rows: the test parts of Pendigits and MNIST, the validation part of clinc150. Im
 rows; its width is that of Pendigits. All else has default parameters. Times are processor time of the
 thread that runs a model. A model that exceeds the limit of 10 minutes stops, and its row shows how many
 examples or tasks it did. Data sets that are not part of River are read from the directory given by
-RIVER_BUDGET_DATA; a table without its data is left out. `--quick` does a small part of everything.
+RIVER_BUDGET_DATA; a table without its data is left out. The tables are in Markdown; standard error
+shows each row as soon as it is there. `--quick` does a small part of everything.
 
 """
 
@@ -238,13 +239,16 @@ def warm_up(name: str, effort: Effort) -> None:
 
 
 def measured(name: str, row: str, effort: Effort) -> dict[str, str]:
-    """Return the figures of one model on a stream."""
+    """Return the figures of one model on a stream, and show them as progress."""
     warm_up(name, effort)
     model = SETUPS[name].pipeline(models(name)[row])
     if name == "clinc150":
         tasks = streams.intents(effort.n_tasks, effort.n_learn, effort.n_test)
-        return continued(model, tasks, effort.seconds)
-    return validated(model, examples_of(name, effort), effort.seconds)
+        figures = continued(model, tasks, effort.seconds)
+    else:
+        figures = validated(model, examples_of(name, effort), effort.seconds)
+    print(f"{name}, {row}: {figures}", file=sys.stderr, flush=True)
+    return figures
 
 
 def shared_and_several(effort: Effort) -> tuple[float, float]:
