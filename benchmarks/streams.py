@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from river import datasets
 from river.datasets import synth
@@ -65,10 +68,19 @@ def adult(n_samples: int = 32_561) -> list | None:
     ]
 
 
-def from_arrays(X: np.ndarray, y: np.ndarray) -> list:
+def dense(X: np.ndarray) -> Iterator[dict]:
     names = [f"f{j}" for j in range(X.shape[1])]
-    rows = zip(X[:N].astype(float).tolist(), y[:N].tolist(), strict=True)
-    return [(dict(zip(names, x, strict=True)), bool(label)) for x, label in rows]
+    return (dict(zip(names, x, strict=True)) for x in X.astype(float).tolist())
+
+
+def sparse(X: np.ndarray) -> Iterator[dict]:
+    """Yield the values other than 0."""
+    names = np.array([f"f{j}" for j in range(X.shape[1])], dtype=object)
+    return (dict(zip(names[x != 0], x[x != 0].tolist(), strict=True)) for x in X)
+
+
+def from_arrays(X: np.ndarray, y: np.ndarray) -> list:
+    return list(zip(dense(X[:N]), map(bool, y[:N].tolist()), strict=True))
 
 
 def named(name: str) -> list:
@@ -93,3 +105,41 @@ def named(name: str) -> list:
     if name == "Adult9":
         return from_arrays(data["X_train"], data["y_train"] > 0)
     return from_arrays(data["X"], data["y"] > 0)
+
+
+def labelled(name: str, n_samples: int = N) -> list:
+    """Return the first examples of a stream of many classes, with the publisher's labels."""
+    if name == "ImageSegments":
+        return list(datasets.ImageSegments().take(n_samples))
+    data = load(name.lower())
+    X, y = data["X_train"][:n_samples], data["y_train"][:n_samples].tolist()
+    rows = sparse(X / 255.0) if name == "MNIST" else dense(X)
+    return list(zip(rows, y, strict=True))
+
+
+class Task(NamedTuple):
+    """Examples to learn, and others to test what was learned."""
+
+    learn: list
+    test: list
+
+
+def intents(n_tasks: int = 10, n_learn: int = 100, n_test: int = 30) -> Iterator[Task]:
+    """Yield tasks of 15 of clinc150's classes each, in the order of their numbers.
+
+    The rows of a task are shuffled. A class has `n_learn` rows of the training part and `n_test` of
+    the test part.
+
+    """
+    data = load("clinc150_lsa384")
+    rng = np.random.default_rng(1)
+
+    def examples(part: str, classes: range, n: int) -> list:
+        X, y = data[f"X_{part}"], data[f"y_{part}"]
+        rows = np.concatenate([np.flatnonzero(y == c)[:n] for c in classes])
+        rng.shuffle(rows)
+        return list(zip(dense(X[rows]), y[rows].tolist(), strict=True))
+
+    for start in range(0, 15 * n_tasks, 15):
+        classes = range(start, start + 15)
+        yield Task(examples("train", classes, n_learn), examples("test", classes, n_test))
