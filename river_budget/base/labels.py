@@ -103,12 +103,10 @@ class Labels:
             If a label is refused. The error names the row.
 
         """
-        before = self.column, self.names
         try:
-            columns = [self._column_of_row(row, label) for row, label in enumerate(y)]
-        except ValueError:
-            self.column, self.names = before
-            raise
+            columns = [self.column[label] for label in y]
+        except (KeyError, TypeError):
+            columns = self._columns_of_new(y)
         return np.array(columns, dtype=np.int64)
 
     def check(self, y: Any) -> None:
@@ -124,15 +122,15 @@ class Labels:
         for label, column in state["columns"].items():
             require(self.add(label) == column, f"the label {label!r} has the wrong column")
 
-    def _column_of_row(self, row: int, y: Any) -> int:
-        try:
-            return self.column[y]
-        except (KeyError, TypeError):
-            pass
-        try:
-            return self.add(y)
-        except ValueError as error:
-            raise ValueError(f"row {row}: {error}") from None
+    def _columns_of_new(self, y: Sequence[Any]) -> list[int]:
+        before, columns = (self.column, self.names), []
+        for row, label in enumerate(y):
+            try:
+                columns.append(self.add(label))
+            except ValueError as error:
+                self.column, self.names = before
+                raise ValueError(f"row {row}: {error}") from None
+        return columns
 
 
 def _is_hashable(label: Any) -> bool:

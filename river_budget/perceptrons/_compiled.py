@@ -7,25 +7,50 @@ import numpy as np
 from river_budget._compile import compiled
 from river_budget.support._compiled import margin_and_rival
 
-__all__ = ["margins", "removal_errors", "removal_losses", "remove_term", "unique_largest"]
+__all__ = [
+    "add_term", "oldest_safest", "removal_errors", "removal_losses", "remove_term",
+    "unique_largest",
+]  # fmt: skip
 
 
 @compiled()
-def margins(scores, labels):
-    """Return the margin of each example with its label (examples,).
+def oldest_safest(scores, labels, inserted, rounding):
+    """Return the vector with the largest margin, the oldest among ties.
 
     Parameters
     ----------
     scores
-        Scores of all labels at each example (examples, labels).
+        Scores of all labels at each vector, that of an incoming example last (n + 1, labels).
     labels
-        The column of the label of each example (examples,).
+        The column of the label of each vector (n + 1,).
+    inserted
+        Insertion order of the stored vectors (n,).
+    rounding
+        Margins that differ by less than this, relative to the largest score, are ties.
 
     """
-    found = np.empty(len(labels))
+    margins = np.empty(len(labels))
+    size = 1.0
     for i in range(len(labels)):
-        found[i] = margin_and_rival(scores[i], labels[i])[0]
-    return found
+        margins[i], _ = margin_and_rival(scores[i], labels[i])
+        for c in range(scores.shape[1]):
+            size = max(size, abs(scores[i, c]))
+    least = margins.max() - rounding * size
+    safest = -1
+    for i in range(len(labels)):
+        if margins[i] >= least and (
+            safest < 0 or (i < len(inserted) and inserted[i] < inserted[safest])
+        ):
+            safest = i
+    return safest
+
+
+@compiled()
+def add_term(scores, row, step, label, rival):
+    """Add a vector's term to the scores of examples with a row of kernel values (examples,)."""
+    for i in range(len(row)):
+        scores[i, label] += step * row[i]
+        scores[i, rival] -= step * row[i]
 
 
 @compiled()
@@ -90,6 +115,14 @@ def removal_errors(table, scores, columns, steps, labels, rivals):
 
     """
     errors = np.zeros(len(steps))
+    if scores.shape[1] == 2:
+        alphas = np.where(labels == 1, steps, -steps)
+        for i in range(len(table)):
+            value, sign = scores[i, 1], 2.0 * columns[i] - 1.0
+            for j in range(len(alphas)):
+                margin = sign * (value - alphas[j] * table[i, j])
+                errors[j] += 1.0 if margin <= 0.0 else 0.0
+        return errors
     # A removal changes two scores, so the largest of the unchanged ones is among these.
     largest = np.empty(3, np.int64)
     for i in range(len(table)):

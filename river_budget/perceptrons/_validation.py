@@ -80,11 +80,11 @@ class ValidationSet(abc.ABC):
         """
         return _compiled.removal_errors(self.table, self.scores, self._columns, *terms)
 
-    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
-        """Handle an example that was classified correctly, with its scores."""
+    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        """Handle an example that was classified correctly."""
 
     @abc.abstractmethod
-    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         """Add the column of an example that joins the support set, and its term to the scores."""
 
     def on_remove(self, slot: int, terms: Terms) -> None:
@@ -134,8 +134,7 @@ class ValidationSet(abc.ABC):
     def _add_column(self, slot: int, column: Floats, y: Target) -> None:
         self._reserve(self.n, slot + 1)
         self._table[: self.n, slot] = column
-        self._scores[: self.n, y.label] += column
-        self._scores[: self.n, y.rival] -= column
+        _compiled.add_term(self._scores, column, 1.0, y.label, y.rival)
 
     def _set_example(self, index: int, row: Floats, scores: Scores, label: int) -> None:
         self._reserve(index + 1, len(row))
@@ -144,12 +143,10 @@ class ValidationSet(abc.ABC):
         self._columns[index] = label
         self.n = max(self.n, index + 1)
 
-    def _set_incoming(
-        self, index: int, store: VectorStore, query: Query, y: Target, scores: Scores
-    ) -> None:
+    def _set_incoming(self, index: int, hypothesis: Expansion, query: Query, y: Target) -> None:
         """Set an example that joins the support set."""
-        k = store.self_value(query)
-        self._set_example(index, np.append(query.row, k), scores, y.label)
+        k = hypothesis.store.self_value(query)
+        self._set_example(index, np.append(query.row, k), hypothesis.scores(query), y.label)
         self._scores[index, y.label] += k
         self._scores[index, y.rival] -= k
 
@@ -169,9 +166,10 @@ class SupportVectors(ValidationSet):
 
     __slots__ = ()
 
-    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
-        self._add_column(store.n, query.row, y)
-        self._set_incoming(store.n, store, query, y, scores)
+    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        n = hypothesis.store.n
+        self._add_column(n, query.row, y)
+        self._set_incoming(n, hypothesis, query, y)
 
     def on_remove(self, slot: int, terms: Terms) -> None:
         incoming = self.n - 1
@@ -197,11 +195,11 @@ class _StoredExamples(ValidationSet):
         super().__init__()
         self._store: VectorStore | None = None
 
-    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         column = np.zeros(0)
         if self._store is not None:
-            column = self._store.query(store.features(query)).row
-        self._add_column(store.n, column, y)
+            column = self._store.query(hypothesis.store.features(query)).row
+        self._add_column(hypothesis.store.n, column, y)
 
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         queries = [hypothesis.query(x) for x in self.examples]
@@ -263,17 +261,17 @@ class Reservoir(_StoredExamples):
     def nbytes(self) -> int:
         return super().nbytes + sys.getsizeof(self._rng)
 
-    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
+    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         index = self._draw()
         if index < self._size:
-            self._store_at(index, store.kernel, store.features(query))
-            self._set_example(index, query.row, scores, y.label)
+            self._store_at(index, hypothesis.store, hypothesis.store.features(query))
+            self._set_example(index, query.row, hypothesis.scores(query), y.label)
 
     def on_removed(self, hypothesis: Expansion, x: Features, label: int) -> None:
         index = self._draw()
         if index < self._size:
             query = hypothesis.query(x)
-            self._store_at(index, hypothesis.store.kernel, x)
+            self._store_at(index, hypothesis.store, x)
             self._set_example(index, query.row, hypothesis.scores(query), label)
 
     def state(self) -> State:
@@ -294,9 +292,9 @@ class Reservoir(_StoredExamples):
         self._n_offered += 1
         return self._n_offered - 1 if self.n < self._size else self._rng.randrange(self._n_offered)
 
-    def _store_at(self, index: int, kernel: Kernel, x: Features) -> None:
+    def _store_at(self, index: int, store: VectorStore, x: Features) -> None:
         if self._store is None or index == self.n:
-            self._append(kernel, x)
+            self._append(store.kernel, x)
         else:
             self._store.replace(index, self._store.entry(x))
 
@@ -306,11 +304,11 @@ class AllExamples(_StoredExamples):
 
     __slots__ = ()
 
-    def on_correct(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
-        self._append(store.kernel, store.features(query))
-        self._set_example(self.n, query.row, scores, y.label)
+    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        self._append(hypothesis.store.kernel, hypothesis.store.features(query))
+        self._set_example(self.n, query.row, hypothesis.scores(query), y.label)
 
-    def on_add(self, store: VectorStore, query: Query, y: Target, scores: Scores) -> None:
-        super().on_add(store, query, y, scores)
-        self._append(store.kernel, store.features(query))
-        self._set_incoming(self.n, store, query, y, scores)
+    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        super().on_add(hypothesis, query, y)
+        self._append(hypothesis.store.kernel, hypothesis.store.features(query))
+        self._set_incoming(self.n, hypothesis, query, y)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from river_budget._arrays import Floats, widened
+from river_budget._arrays import Floats, padded, widened
 from river_budget._state import State, floats
 from river_budget.base import BudgetPerceptron
 from river_budget.kernels import Kernel
@@ -95,21 +95,18 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     def _update_full(self, query: Query, y: Target) -> None:
         scores, terms = self._scores_with(query, y), self._hypothesis.terms(y)
-        margins = _compiled.margins(scores, terms.labels)
-        tied = margins >= margins.max() - ROUNDING * np.abs(scores).max(initial=1.0)
-        r = self._store.oldest_largest(tied.astype(np.float64))
+        r = _compiled.oldest_safest(scores, terms.labels, self._store.inserted, ROUNDING)
         if r == self.budget:
             return
-        change = terms.steps[r] * np.append(self._store.row(r), query.row[r])
-        scores[:, terms.labels[r]] -= change
-        scores[:, terms.rivals[r]] += change
+        row = np.append(self._store.row(r), query.row[r])
+        _compiled.add_term(scores, row, -terms.steps[r], terms.labels[r], terms.rivals[r])
         scores[r] = scores[-1]
         self._scores = scores[:-1]
         self._hypothesis.replace(r, query, y)
 
     def _scores_with(self, query: Query, y: Target) -> Floats:
         """Return the scores without own terms after an example is added, its own last."""
-        scores = np.vstack((self._scores, self._hypothesis.scores(query)))
-        scores[:-1, y.label] += query.row
-        scores[:-1, y.rival] -= query.row
+        scores = padded(self._scores, query.n + 1)
+        scores[-1] = self._hypothesis.scores(query)
+        _compiled.add_term(scores, query.row, 1.0, y.label, y.rival)
         return scores

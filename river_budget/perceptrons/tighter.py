@@ -104,11 +104,10 @@ class TighterPerceptron(BudgetPerceptron):
         self._validation.widen(n_labels)
 
     def _update(self, query: Query, y: Target) -> None:
-        scores = self._hypothesis.scores(query)
         if y.margin > 0:
-            self._validation.on_correct(self._store, query, y, scores)
+            self._validation.on_correct(self._hypothesis, query, y)
         else:
-            self._validation.on_add(self._store, query, y, scores)
+            self._validation.on_add(self._hypothesis, query, y)
             super()._update(query, y)
 
     def _update_full(self, query: Query, y: Target) -> None:

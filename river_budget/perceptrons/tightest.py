@@ -170,7 +170,7 @@ class TightestPerceptron(BudgetPerceptron):
             self._counts[nearest, y.label] += max(0.0, float(query.row[nearest]))
             self._weights[nearest] = math.nan
             return
-        self._validation.on_add(self._store, query, y, self._hypothesis.scores(query))
+        self._validation.on_add(self._hypothesis, query, y)
         n = self._store.n
         if n == len(self._weights):
             self._counts = padded(self._counts, max(8, 2 * n))

@@ -107,11 +107,11 @@ class Expansion(Weights):
     def margin_of(self, slot: int) -> float:
         """Return the margin of the vector in a slot, with its label and its rival as stored."""
         f, _ = self.store.evaluate_slot(slot, self)
-        return math.copysign(1.0, self._coefficient_of(slot)) * f
+        return f if self.alphas.item(slot) >= 0.0 else -f
 
     def overlap(self, slot: int, y: Target) -> float:
         """Return the cosine of a target and that of the vector in a slot, in label space."""
-        return y.sign * math.copysign(1.0, self._coefficient_of(slot))
+        return (y.label - y.rival) * math.copysign(1.0, self.alphas.item(slot))
 
     def terms(self, y: Target, step: float = 1.0) -> Terms:
         """Return the terms of f by slots, followed by that of an incoming example."""
@@ -166,7 +166,7 @@ class Expansion(Weights):
         The change is given by slots (n,).
 
         """
-        self._table[: self.store.n] += change * (y.sign / self.scale)
+        self._table[: self.store.n] += change * ((y.label - y.rival) / self.scale)
         self.store.forget_query()
 
     def with_labels(self, n_labels: int) -> Expansion:
@@ -200,10 +200,10 @@ class Expansion(Weights):
         return self.alphas.reshape(-1)
 
     def _coefficient_of(self, slot: int) -> float:
-        return self.scale * float(self.alphas[slot // TILE, slot % TILE])
+        return self.scale * self.alphas.item(slot)
 
     def _assign(self, slot: int, y: Target, step: float) -> None:
-        self.alphas[slot // TILE, slot % TILE] = y.sign * step / self.scale
+        self.alphas[slot // TILE, slot % TILE] = (y.label - y.rival) * step / self.scale
 
     def _reserve(self) -> None:
         if self.alphas.size < self.store.n_slots:

@@ -20,7 +20,8 @@ class Target(NamedTuple):
     Attributes
     ----------
     label, rival
-        The column of the label, and that of the largest score among all other labels.
+        The column of the label, and that of the largest score among all other labels. With two
+        labels, 1 and 0 or 0 and 1, so that `label - rival` is the sign y.
     margin
         The margin m of the example. It is a mistake if m <= 0, and a margin error if 0 < m < 1.
 
@@ -29,11 +30,6 @@ class Target(NamedTuple):
     label: int
     rival: int
     margin: float
-
-    @property
-    def sign(self) -> int:
-        """With two labels, the sign y of the label."""
-        return self.label - self.rival
 
 
 class Terms(NamedTuple):

@@ -70,7 +70,7 @@ def test_the_losses_of_that_trace():
         model.learn_one({"u": u}, y)
     query = model._hypothesis.query({"u": 0.5})
     y = model._hypothesis.target(query, 1)
-    model._validation.on_add(model._store, query, y, model._hypothesis.scores(query))
+    model._validation.on_add(model._hypothesis, query, y)
     model._counts[3], model._weights[3] = (0, 1), math.nan
     losses = model._removal_losses(model._hypothesis.terms(y))
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
