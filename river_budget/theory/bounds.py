@@ -1,8 +1,17 @@
 """The mistake bounds of the papers, one function per theorem.
 
-Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
-`L(g) = sum_t max(0, 1 - y_t g(x_t))` of a comparator g, any hypothesis chosen in hindsight. All of
-them assume `k(x, x) <= 1`; `bounded_norm` adds this assumption to a guarantee.
+Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss L(g)
+of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`;
+`bounded_norm` adds this assumption to a guarantee.
+
+They hold for any number of labels. The comparator has a score g_c(x) for each label c, and
+
+- `||g|| = sqrt(1/2 sum_c ||g_c||^2)`,
+- `L(g) = sum_t max(0, 1 - m_t)`, the multi-class hinge loss, with the margin
+  `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2` for the label y of example t.
+
+With two labels, `g = g_+ = -g_-`: the norm is that of g, and the margin is y_t g(x_t), as in the
+papers. Why their proofs hold for more labels is shown by `support.Target`.
 
 Every function raises ValueError if an argument is out of range, and names the argument.
 

@@ -27,7 +27,7 @@ class Certificate:
     name
         Name of the model's class.
     n_examples, n_mistakes
-        Number of examples, and number of examples with y f(x) <= 0.
+        Number of examples, and number of examples with a margin of at most 0.
     guarantees
         The bound of each theorem, with its comparator and its assumptions.
     examples, mistakes, bounds
@@ -99,7 +99,7 @@ def certify(
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
     Most of the time is spent on the search for the best comparators, in the span of at most 300
-    examples; it takes O(300 n) time and memory for n examples. On a longer stream, a comparator
+    examples; for n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a longer stream, a comparator
     outside of this span might give a lower bound, but the reported bounds are valid.
 
     Parameters
@@ -134,7 +134,7 @@ def certify(
     Projectron
       mistakes          23 of 500 examples
       bound 133...      Projectron paper, Corollary 1
-                        against norm 3.98..., hinge loss 25...
+                        against norm 3.97..., hinge loss 25...
                         holds: a norm of at most 4
                         holds: a fixed comparator
                         holds: k(x, x) <= 1

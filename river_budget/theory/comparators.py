@@ -26,20 +26,18 @@ SMALLEST_EIGENVALUE = 1e-12
 COARSE_POWERS = range(-12, 13, 4)
 N_REFINEMENTS = 6
 
-# Temperature of the smoothed hinge loss for more than two labels.
-SMOOTHING = 0.05
+# Temperatures of the smoothed hinge loss; each minimizer is the start of the search for the next.
+TEMPERATURES = 0.1, 0.005
 
-# Limit of iterations per minimizer. Large weights of the loss would take thousands.
+# Limit of iterations per temperature. Large weights of the loss would take thousands.
 N_ITERATIONS = 100
 
 
 class Comparator:
-    """Kernel expansions g(x) = sum_i beta_i k(x, z_i), one for two labels, or one for each label.
+    """Kernel expansions `g_c(x) = sum_i beta_ic k(x, z_i)`, one for each label c.
 
-    With more than two labels, the hinge loss of an example with label y is that of the margin `(g_y
-    - max_{r != y} g_r) / 2`, and the square of the norm is half the sum of the squared norms of all
-    g_c. It is against this loss and this norm that the mistake bounds of the binary algorithms hold
-    for any number of labels.
+    With two labels, one expansion `g = g_+ = -g_-` is enough. See `bounds` for the norm and the
+    hinge loss.
 
     Parameters
     ----------
@@ -48,14 +46,16 @@ class Comparator:
     vectors
         The z_i, as dicts of features.
     coefficients
-        The beta_i (vectors,); for more than two labels a column for each label, in the order in
-        which a classifier numbers the labels of the stream (vectors, labels).
+        The beta_i of g (vectors,), or a column for each label (vectors, labels).
+    classes
+        The labels in the order of their columns, the negative one before the positive one. Those
+        not given are numbered as a classifier numbers them that learns the stream of a loss.
 
     Raises
     ------
     ValueError
-        If the numbers of coefficients and vectors differ, a coefficient is not finite, or a vector
-        is invalid under the kernel.
+        If the numbers of coefficients and vectors differ, there is a column for one label only, a
+        coefficient is not finite, or a vector is invalid under the kernel.
 
     Examples
     --------
@@ -71,13 +71,25 @@ class Comparator:
     >>> g.hinge_loss([({"a": 0.1}, True), ({"b": 1.0}, False)])
     0.7
 
+    >>> vectors, matrix = [{"a": 1.0}, {"b": 1.0}], [[1.5, -1.5, 0.0], [0.0, -1.0, 1.0]]
+    >>> g = comparators.Comparator(rb.Linear(), vectors, matrix, ["cat", "dog", "bird"])
+    >>> g.norm
+    1.802...
+    >>> g.hinge_losses([({"a": 1.0}, "cat"), ({"b": 1.0}, "bird")])
+    array([0.25, 0.5 ])
+
     """
 
     def __init__(
-        self, kernel: Kernel, vectors: Sequence[Features], coefficients: Sequence[float] | Floats
+        self,
+        kernel: Kernel,
+        vectors: Sequence[Features],
+        coefficients: Sequence[float] | Sequence[Sequence[float]] | Floats,
+        classes: Sequence[Any] = (),
     ) -> None:
         values = np.asarray(coefficients, np.float64)
-        if values.ndim not in (1, 2) or len(values) != len(vectors):
+        shaped = values.ndim == 1 or (values.ndim == 2 and values.shape[1] > 1)
+        if not shaped or len(values) != len(vectors):
             raise ValueError(
                 f"got {len(vectors)} vectors, but coefficients of shape {values.shape}"
             )
@@ -87,6 +99,7 @@ class Comparator:
         for vector in vectors:
             self._store.add(self._store.query(vector))
         self._coefficients = values
+        self._classes = list(classes)
 
     @classmethod
     def of(cls, model: KernelClassifier) -> Comparator:
@@ -103,7 +116,8 @@ class Comparator:
             raise ValueError(
                 f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
             )
-        return cls(model.resolved_kernel, model.support_vectors, model.coefficients)
+        kernel, vectors = model.resolved_kernel, model.support_vectors
+        return cls(kernel, vectors, model.coefficients, model.classes)
 
     @property
     def kernel(self) -> Kernel:
@@ -121,26 +135,31 @@ class Comparator:
         return self._coefficients
 
     @property
+    def classes(self) -> list[Any]:
+        """The given labels, in the order of their columns."""
+        return list(self._classes)
+
+    @property
     def norm(self) -> float:
-        """Norm in the kernel's Hilbert space."""
+        """Norm in the kernel's Hilbert space, `sqrt(1/2 sum_c ||g_c||^2)`."""
         matrix = self._matrix
         return math.sqrt(max(0.0, 0.5 * math.fsum((matrix * (self._store.gram() @ matrix)).flat)))
 
-    def scores(self, x: Features) -> Floats:
-        """Return the score g_c(x) of each label; with two labels, -g(x) and g(x) (labels,)."""
-        return self._store.query(x).row @ self._matrix
+    def scores(self, examples: Sequence[Features]) -> Floats:
+        """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
+        return self._store.rows(examples) @ self._matrix
 
     def decision_function_one(self, x: Features) -> float:
         """Return g(x). Raises ValueError if there are more than two labels."""
-        if self._coefficients.ndim == 2:
-            raise ValueError("decision functions are for two labels: use scores")
-        return float(self.scores(x)[1])
+        if self._matrix.shape[1] > 2:
+            raise ValueError("there are more than two labels: use scores")
+        negative, positive = self.scores([x])[0]
+        return float(0.5 * (positive - negative))
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,).
 
-        With two labels it is max(0, 1 - y g(x)). Labels have the columns that a classifier assigns
-        when it learns the stream; a label without a column has the score 0.
+        A label without a column has the score 0.
 
         Raises
         ------
@@ -148,20 +167,19 @@ class Comparator:
             If a value or a label is invalid.
 
         """
-        labels = Labels(len(examples := list(stream)) + 2, "")
+        examples = list(stream)
+        labels = Labels(len(self._classes) + len(examples), "")
+        labels.columns(self._classes)
         columns = labels.columns([y for _, y in examples])
-        n_labels = max(self._matrix.shape[1], len(labels.names))
-        scores = np.zeros((len(examples), n_labels))
-        for row, (x, _) in zip(scores, examples, strict=True):
-            row[: self._matrix.shape[1]] = self.scores(x)
-        return hinge(scores, columns)
+        scores = self.scores([x for x, _ in examples])
+        return hinge(widened(scores, max(scores.shape[1], len(labels.names))), columns)
 
     def hinge_loss(self, stream: Iterable[tuple[Features, Any]]) -> float:
         """Return the cumulative hinge loss on a stream."""
         return math.fsum(self.hinge_losses(stream))
 
     def distance(self, other: Comparator) -> float:
-        """Return the distance in Hilbert space to a comparator with the same kernel."""
+        """Return the distance in Hilbert space to a comparator with the same kernel and labels."""
         ours, theirs = self._matrix, other._matrix
         n_labels = max(ours.shape[1], theirs.shape[1])
         matrix = np.concatenate((widened(ours, n_labels), -widened(theirs, n_labels)))
@@ -245,7 +263,7 @@ class Span:
             raise ValueError("the stream has no examples")
         labels = Labels(len(stream), "")
         self._columns = labels.columns([y for _, y in stream])
-        self._n_labels = len(labels.names)
+        self._classes, self._n_labels = labels.seen, len(labels.names)
         chosen = np.random.default_rng(seed).permutation(len(stream))[:n_vectors]
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
@@ -280,67 +298,53 @@ class Span:
             step /= 2
             powers = [at - step, at + step]
         coefficients = self._basis @ best
-        two = self._n_labels == 2
-        return Comparator(self._kernel, self._vectors, coefficients[:, 1] if two else coefficients)
+        if self._n_labels == 2:
+            coefficients = coefficients[:, 1]
+        return Comparator(self._kernel, self._vectors, coefficients, self._classes)
 
     def _minimizer(self, power: float) -> Floats:
         """Return the coordinates of the minimizer for C = 2^power (dimensions, labels)."""
         if power not in self._minimizers:
-            solve = _binary_minimizer if self._n_labels == 2 else _multiclass_minimizer
-            self._minimizers[power] = solve(self._examples, self._columns, 2.0**power)
+            self._minimizers[power] = self._minimize(2.0**power)
         return self._minimizers[power]
 
+    def _minimize(self, weight: float) -> Floats:
+        """Minimize `||g||^2 / 2 + C L(g)` (dimensions, labels)."""
+        from scipy.optimize import minimize  # slow to import, and needed by certificates only
 
-def _binary_minimizer(examples: Floats, columns: Ints, weight: float) -> Floats:
-    """Minimize `||g||^2 / 2 + C L(g)` for two labels, by the dual problem (dimensions, 2)."""
-    from scipy.optimize import minimize  # slow to import, and needed by certificates only
+        shape = self._basis.shape[1], self._n_labels
 
-    n, signed = len(examples), (2.0 * columns - 1.0)[:, None] * examples
+        def objective(flat: Floats, temperature: float) -> tuple[float, Floats]:
+            w = flat.reshape(shape)
+            loss, slopes = _smoothed_hinge(self._examples @ w, self._columns, temperature)
+            gradient = 0.5 * w + weight * (self._examples.T @ slopes)
+            return 0.25 * float(flat @ flat) + weight * loss, gradient.ravel()
 
-    def negative_dual(a: Floats) -> tuple[float, Floats]:
-        w = a @ signed
-        return 0.5 * float(w @ w) - float(a.sum()), signed @ w - 1.0
-
-    found = minimize(
-        negative_dual, np.full(n, weight / 2), jac=True, method="L-BFGS-B",
-        bounds=[(0, weight)] * n, options={"maxiter": N_ITERATIONS},
-    )  # fmt: skip
-    w = found.x @ signed
-    return np.stack((-w, w), axis=1)
+        found, options = np.zeros(math.prod(shape)), {"maxiter": N_ITERATIONS}
+        for temperature in TEMPERATURES:
+            found = minimize(
+                objective, found, (temperature,), jac=True, method="L-BFGS-B", options=options
+            ).x
+        return found.reshape(shape)
 
 
-def _multiclass_minimizer(examples: Floats, columns: Ints, weight: float) -> Floats:
-    """Minimize `||g||^2 / 2 + C L(g)` for several labels, smoothed (dimensions, labels).
+def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
+    """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
 
     The largest of 0 and of `1 - (g_y - g_r) / 2` over all rivals r is replaced by the logarithm of
     a sum of exponentials.
 
     """
-    from scipy.optimize import minimize  # slow to import, and needed by certificates only
-
-    n, n_labels = len(examples), int(columns.max()) + 1
-    rows, shape = np.arange(n), (examples.shape[1], n_labels)
-
-    def smoothed(flat: Floats) -> tuple[float, Floats]:
-        w = flat.reshape(shape)
-        scores = examples @ w
-        # With the label itself in the place of the 0.
-        losses = 1.0 - 0.5 * (scores[rows, columns][:, None] - scores)
-        losses[rows, columns] = 0.0
-        largest = losses.max(axis=1)
-        odds = np.exp((losses - largest[:, None]) / SMOOTHING)
-        sums = odds.sum(axis=1)
-        loss = float((largest + SMOOTHING * np.log(sums)).sum())
-        slopes = odds / sums[:, None]
-        slopes[rows, columns] = 0.0
-        slopes[rows, columns] = -slopes.sum(axis=1)
-        gradient = 0.5 * w + weight * 0.5 * (examples.T @ slopes)
-        return 0.25 * float(flat @ flat) + weight * loss, gradient.ravel()
-
-    start = np.zeros(shape[0] * n_labels)
-    options = {"maxiter": N_ITERATIONS}
-    found = minimize(smoothed, start, jac=True, method="L-BFGS-B", options=options)
-    return found.x.reshape(shape)
+    rows = np.arange(len(scores))
+    losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
+    losses[rows, columns] = 0.0  # the label itself in the place of the 0
+    largest = losses.max(axis=1, keepdims=True)
+    odds = np.exp((losses - largest) / temperature)
+    sums = odds.sum(axis=1, keepdims=True)
+    loss = float((largest + temperature * np.log(sums)).sum())
+    slopes = 0.5 * odds / sums
+    slopes[rows, columns] -= 0.5
+    return loss, slopes
 
 
 def _kernel_rows(kernel: Kernel, examples: Sequence[Features], vectors: Sequence[Features]) -> Any:
