@@ -169,6 +169,19 @@ def test_a_value_of_100_fails_every_guarantee_of_a_linear_kernel(algorithm):
         assert guarantee.mistakes == math.inf
 
 
+@each_proven
+def test_guarantees_assume_the_same_of_any_number_of_labels(algorithm):
+    model = algorithm(rb.Linear())
+    for i, label in enumerate("abcdeedcba"):
+        model.learn_one({i % 3: 1.0}, label)
+    here, untrained = model.guarantees(0.1, 10.0, 1.0), algorithm().guarantees(0.1, 10.0, 1.0)
+    assert [guarantee.theorem for guarantee in here] == [g.theorem for g in untrained]
+    assert [guarantee.assumptions for guarantee in here] == [g.assumptions for g in untrained]
+    model.learn_one({"a": 1.1}, "f")
+    for guarantee in model.guarantees(0.1, 10.0, 1.0):
+        assert not guarantee.assumptions["k(x, x) <= 1"]
+
+
 def failed(model, norm=0.1, path_length=0.0):
     return model.guarantees(norm, 10.0, path_length)[0].failed
 
@@ -184,6 +197,11 @@ def test_failed_assumptions_of_models():
     full = rb.Projectron(rb.Linear(), budget=1)
     assert failed(full) == []
     full.learn_one({"a": 1.0}, True)
+    assert failed(full) == ["a support set below its budget"]
+    full = rb.Projectron(rb.Linear(), budget=3)
+    for label in "abc":
+        assert failed(full) == []
+        full.learn_one({label: 1.0}, label)
     assert failed(full) == ["a support set below its budget"]
 
 

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from theorems import MODELS, hard_stream, trained
+from theorems import MODELS, hard_multiclass_stream, hard_stream, trained
 
 import river_budget as rb
 from river_budget import synth
@@ -33,6 +33,19 @@ def test_a_certificate_by_hand():
     assert certificate.bounds == pytest.approx((1.25, 2.25, 3.25, 5.75))
 
 
+def test_a_certificate_of_three_labels_by_hand():
+    stream = [({"a": 1.0}, y) for y in ["u", "u", "w", "v"]] + [({"b": 1.0}, "v")]
+    comparator = Comparator(rb.Linear(), [{"a": 1.0}], [[1.0, -1.0, 0.0]], ["u", "v", "w"])
+    certificate = certify(rb.KernelPerceptron(rb.Linear()), stream, comparator)
+    # In the second round, the scores of u, v and w are 1, -1 and 0; in the fourth 0, -1 and 1.
+    assert certificate.mistakes == (1, 1, 2, 3, 4)
+    (guarantee,) = certificate.guarantees
+    assert (guarantee.norm, guarantee.loss) == (1.0, 0.5 + 0.5 + 1.5 + 2.0 + 1.0)
+    assert certificate.bounds == pytest.approx((2, 3, 6, 10, 12))
+    assert certificate.bound == 12
+    assert certificate.holds
+
+
 def test_the_stream_is_learned_once(stream):
     learned = []
 
@@ -46,9 +59,13 @@ def test_the_stream_is_learned_once(stream):
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-def test_each_point_is_the_bound_of_the_model_at_that_time(make):
-    stream = hard_stream(seed=3)
-    g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], [0.3, -0.3])
+@pytest.mark.parametrize(
+    ("make_stream", "coefficients"),
+    [(hard_stream, [0.3, -0.3]), (hard_multiclass_stream, [[0.3, -0.3, 0.1], [-0.3, 0.1, 0.3]])],
+)
+def test_each_point_is_the_bound_of_the_model_at_that_time(make, make_stream, coefficients):
+    stream = make_stream(seed=3)
+    g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], coefficients)
     certificate = certify(make(KERNEL), stream, g, n_points=20)
     for n, mistakes, bound in zip(
         certificate.examples, certificate.mistakes, certificate.bounds, strict=True
@@ -82,6 +99,16 @@ def test_the_model_is_cloned_and_spans_are_shared(stream):
     shared, alone = certify(model, stream, span=span), certify(model, stream)
     assert model.n_rounds == 0
     assert shared.to_dict() == alone.to_dict()
+
+
+def test_the_hypothesis_of_a_model_as_comparator_of_another_order_of_labels():
+    stream = hard_multiclass_stream(seed=1)
+    comparator = Comparator.of(trained(rb.KernelPerceptron(KERNEL), stream))
+    loss = comparator.hinge_loss(stream)
+    for order in stream, stream[::-1]:
+        certificate = certify(rb.KernelPerceptron(KERNEL), order, comparator)
+        assert certificate.guarantees[0].loss == pytest.approx(loss)
+        assert certificate.holds
 
 
 def test_models_without_a_theorem(stream):

@@ -24,9 +24,67 @@ def test_an_expansion_by_hand():
     assert g.hinge_loss(stream) == pytest.approx(2.0)
 
 
-def test_labels_have_the_signs_that_a_model_assigns():
+THREE = Comparator(
+    rb.Linear(), [{"a": 1.0}, {"b": 2.0}], [[1.0, -1.0, 0.0], [0.0, -1.5, 0.5]], ["u", "v", "w"]
+)
+
+
+def test_three_labels_by_hand():
+    assert THREE.scores([{"a": 1.0}, {"b": 1.0}, {"a": 1.0, "b": 1.0}]).tolist() == [
+        [1.0, -1.0, 0.0], [0.0, -3.0, 1.0], [1.0, -4.0, 1.0],
+    ]  # fmt: skip
+    # g_u = a, g_v = -a - 3 b and g_w = b.
+    assert THREE.norm == pytest.approx(math.sqrt((1 + 10 + 1) / 2))
+    stream = [({"a": 1.0}, "u"), ({"a": 4.0}, "u"), ({"b": 1.0}, "u"), ({"b": 1.0}, "v")]
+    assert THREE.hinge_losses(stream).tolist() == [0.5, 0.0, 1.5, 3.0]
+    assert THREE.hinge_loss(stream) == 5.0
+
+
+def test_a_label_without_a_column_has_the_score_0():
+    stream = [({"a": 1.0}, "x"), ({"a": -1.0, "b": -1.0}, "w")]
+    # The scores are 1, -1, 0 and 0, then -1, 4, -1 and 0.
+    assert THREE.hinge_losses(stream).tolist() == [1.5, 3.5]
+    two = Comparator(rb.Linear(), [{"a": 1.0}], [1.0], ["u", "v"])
+    # The scores are -1, 1 and 0.
+    assert two.hinge_losses([({"a": 1.0}, "w"), ({"a": 1.0}, "v")]).tolist() == [1.5, 0.5]
+
+
+def test_three_labels_have_no_decision_function():
+    with pytest.raises(ValueError, match="use scores"):
+        THREE.decision_function_one({"a": 1.0})
+
+
+def test_one_column_for_two_labels_is_short_for_two():
+    vectors = [{"a": 1.0}, {"b": 1.0}]
+    one = Comparator(rb.Linear(), vectors, [1.0, -2.0])
+    two = Comparator(rb.Linear(), vectors, [[-1.0, 1.0], [2.0, -2.0]])
+    x = {"a": 0.3, "b": 0.1}
+    assert one.norm == two.norm == pytest.approx(math.sqrt(5))
+    assert one.decision_function_one(x) == two.decision_function_one(x) == pytest.approx(0.1)
+    assert one.distance(two) == 0
+    stream = [(x, False), (x, True), (x, "more")]
+    assert one.hinge_losses(stream).tolist() == two.hinge_losses(stream).tolist()
+
+
+def test_a_constant_added_to_all_scores_changes_no_loss():
+    matrix = THREE.coefficients - THREE.coefficients.mean(axis=1, keepdims=True)
+    centered = Comparator(THREE.kernel, THREE.vectors, matrix, THREE.classes)
+    stream = [({"a": 1.0, "b": 1.0}, label) for label in "uvw"]
+    assert centered.hinge_losses(stream) == pytest.approx(THREE.hinge_losses(stream))
+    assert centered.norm < THREE.norm
+
+
+def test_labels_have_the_columns_that_a_model_assigns():
     g = Comparator(rb.Linear(), [{"a": 1.0}], [1.0])
     assert g.hinge_losses([({"a": 1.0}, "no"), ({"a": 1.0}, "yes")]).tolist() == [2.0, 0.0]
+    assert g.hinge_losses([({"a": 1.0}, "yes"), ({"a": 1.0}, "no")]).tolist() == [2.0, 0.0]
+
+
+def test_given_labels_keep_their_columns():
+    g = Comparator(rb.Linear(), [{"a": 1.0}], [1.0], ["no", "yes"])
+    assert g.hinge_losses([({"a": 1.0}, "yes"), ({"a": 1.0}, "no")]).tolist() == [0.0, 2.0]
+    with pytest.raises(ValueError, match="row 0: the label is None"):
+        g.hinge_loss([({"a": 1.0}, None)])
 
 
 def test_the_hypothesis_of_a_model():
@@ -38,6 +96,30 @@ def test_the_hypothesis_of_a_model():
     assert g.decision_function_one({0: 0.3, 1: -0.2}) == pytest.approx(
         model.decision_function_one({0: 0.3, 1: -0.2})
     )
+
+
+def test_the_hypothesis_of_a_model_with_many_labels():
+    rng = np.random.default_rng(1)
+    stream = [
+        (dict(enumerate(x)), "abcd"[i])
+        for i, x in zip(rng.integers(4, size=150), rng.normal(size=(150, 2)).tolist(), strict=True)
+    ]
+    model = rb.Forgetron(rb.RBF(gamma=0.5), budget=20)
+    for x, y in stream:
+        model.learn_one(x, y)
+    g = Comparator.of(model)
+    assert g.classes == model.classes
+    assert g.norm == pytest.approx(model.norm)
+    xs = [x for x, _ in stream]
+    scores = [model.scores_one(x) for x in xs]
+    assert g.scores(xs) == pytest.approx(np.array([list(values.values()) for values in scores]))
+    losses = [
+        max(0, 1 - (values.pop(y) - max(values.values())) / 2)
+        for values, (_, y) in zip(scores, stream, strict=True)
+    ]
+    assert g.hinge_losses(stream) == pytest.approx(losses)
+    # In any order, in which the labels occur in another order.
+    assert g.hinge_loss(stream[::-1]) == pytest.approx(sum(losses))
 
 
 def test_a_mixture_is_not_an_expansion():
@@ -56,10 +138,22 @@ def test_distances_and_path_length():
     assert comparators.path_length([a]) == 0
 
 
+def test_distances_of_many_labels():
+    two = Comparator(rb.Linear(), [{"u": 1.0}], [1.0])
+    three = Comparator(rb.Linear(), [{"u": 1.0}, {"v": 1.0}], [[-1.0, 1.0, 2.0], [0.0, 3.0, 0.0]])
+    # The difference is (0, -3 v, -2 u).
+    assert two.distance(three) == three.distance(two) == pytest.approx(math.sqrt(13 / 2))
+    zero = Comparator(rb.Linear(), [], [])
+    assert three.distance(zero) == three.norm
+    assert comparators.path_length([zero, two, three]) == pytest.approx(1 + math.sqrt(13 / 2))
+
+
 @pytest.mark.parametrize(
     ("vectors", "coefficients", "message"),
     [
         ([{"a": 1.0}], [1.0, 2.0], "1 vectors"),
+        ([{"a": 1.0}], [[1.0]], "shape"),
+        ([{"a": 1.0}], [[[1.0, 2.0]]], "shape"),
         ([{"a": 1.0}], [math.nan], "finite"),
         ([{"a": math.inf}], [1.0], "'a'"),
     ],
@@ -69,26 +163,46 @@ def test_invalid_expansions(vectors, coefficients, message):
         Comparator(rb.Linear(), vectors, coefficients)
 
 
-@given(st.integers(0, 1000))
+def lowest_perceptron_bound(gram, columns, n_labels):
+    """Return the lowest `||g||^2 + 2 L(g)`, by a quadratic program with the losses as variables."""
+    n = len(gram)
+    size = n * n_labels
+
+    def bound(v):
+        values = gram @ v[:size].reshape(n, n_labels)
+        gradient = np.concatenate((values.ravel(), np.full(n, 2.0)))
+        return 0.5 * v[:size] @ values.ravel() + 2 * v[size:].sum(), gradient
+
+    rows = []
+    for i, y in enumerate(columns):
+        for rival in set(range(n_labels)) - {y}:
+            row = np.zeros((n, n_labels))
+            row[:, y], row[:, rival] = gram[i] / 2, -gram[i] / 2
+            rows.append(np.concatenate((row.ravel(), np.eye(n)[i])))
+    margins = np.array(rows)
+    constraint = {"type": "ineq", "fun": lambda v: margins @ v - 1, "jac": lambda v: margins}
+    found = minimize(
+        bound, np.repeat([0.0, 1.0], [size, n]), jac=True, method="SLSQP",
+        constraints=constraint, bounds=[(None, None)] * size + [(0, None)] * n,
+        options={"maxiter": 1000},
+    )  # fmt: skip
+    assert found.success
+    return found.fun
+
+
+@given(st.integers(0, 1000), st.integers(2, 5))
 @settings(max_examples=10)
-def test_the_best_of_the_span_is_optimal(seed):
+def test_the_best_of_the_span_is_optimal(seed, n_labels):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 2))
-    stream = [(dict(enumerate(x)), bool(rng.random() < 0.5)) for x in X.tolist()]
+    columns = [*range(n_labels), *rng.integers(n_labels, size=12 - n_labels).tolist()]
+    stream = [(dict(enumerate(x)), "abcde"[y]) for x, y in zip(X.tolist(), columns, strict=True)]
     kernel = rb.RBF(gamma=0.5)
     gram = np.array([[kernel(a, b) for a, _ in stream] for b, _ in stream])
-    signs = np.array([1.0 if y else -1.0 for _, y in stream])
-
-    def bound(coefficients):
-        values = gram @ coefficients
-        loss = np.maximum(0, 1 - signs * values).sum()
-        return coefficients @ values + 2 * loss
-
     g = Span(kernel, stream).best(lambda norm, loss: bounds.perceptron(norm, loss).mistakes)
     ours = bounds.perceptron(g.norm, g.hinge_loss(stream)).mistakes
-    starts = [rng.normal(size=12), signs / 2]
-    theirs = min(minimize(bound, x0, method="Powell", tol=1e-8).fun for x0 in starts)
-    assert ours <= theirs * 1.005
+    theirs = lowest_perceptron_bound(gram, columns, n_labels)
+    assert theirs * (1 - 1e-6) <= ours <= theirs * 1.005
 
 
 def test_the_best_of_the_span_reaches_the_norm_bound():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
 
 import numpy as np
@@ -13,7 +14,11 @@ from theorems import (
     KERNELS,
     MODELS,
     SLACK,
+    contradictions,
+    hard_multiclass_stream,
     hard_stream,
+    hardest_stream,
+    summed_beta,
     summed_psi,
     trained,
     violated_theorems,
@@ -22,71 +27,76 @@ from theorems import (
 import river_budget as rb
 from river_budget import synth
 from river_budget.perceptrons import forgetron, projectron
-from river_budget.theory import bounds
+from river_budget.support.expansion import MulticlassExpansion
+from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
 
 SEEDS = range(60)
 
+seeds = st.integers(0, 2**32 - 1)
+streams = st.sampled_from([hard_stream, hard_multiclass_stream])
+kernels = st.sampled_from(KERNELS)
+each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
-@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-@given(seed=st.integers(0, 2**32 - 1), kernel=st.sampled_from(KERNELS))
-@settings(max_examples=20)
-def test_no_algorithm_exceeds_its_bound(make, seed, kernel):
-    stream = hard_stream(seed)
+
+@each_model
+@given(seed=seeds, make_stream=streams, kernel=kernels)
+@settings(max_examples=8)
+def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
+    stream = make_stream(seed)
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12))
+@each_model
+@given(seed=seeds, kernel=kernels)
+@settings(max_examples=3)
+def test_no_algorithm_exceeds_its_bound_on_the_stream_that_is_hardest_for_it(make, seed, kernel):
+    model = make(kernel)
+    stream = hardest_stream(model, seed)
+    assert violated_theorems(model, stream, seed) == []
+
+
+@given(seeds, streams, st.integers(1, 12))
 @settings(max_examples=30)
-def test_the_removal_damage_is_bounded(seed, budget):
+def test_the_removal_damage_is_bounded(seed, make_stream, budget):
     model = rb.Forgetron(rb.Linear(), budget=budget)
-    for x, y in hard_stream(seed):
+    for x, y in make_stream(seed):
         model.learn_one(x, y)
         assert model.removal_damage <= 15 / 32 * model.n_mistakes + SLACK
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.sampled_from(KERNELS))
+@given(seeds, streams, st.integers(1, 12), kernels)
 @settings(max_examples=20)
-def test_the_removal_damage_is_the_sum_of_psi(seed, budget, kernel):
+def test_the_removal_damage_is_the_sum_of_psi(seed, make_stream, budget, kernel):
     model = rb.Forgetron(kernel, budget=budget)
-    assert summed_psi(model, hard_stream(seed)) == pytest.approx(model.removal_damage, abs=SLACK)
+    assert summed_psi(model, make_stream(seed)) == pytest.approx(model.removal_damage, abs=SLACK)
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from(KERNELS))
+@given(seeds, streams, kernels)
 @settings(max_examples=20)
-def test_the_bound_improvement_by_its_definition(seed, kernel):
-    """Eq. 16 and 17, from the Gram matrix of the support vectors."""
-    bound, improvement = 2.0, 0.0
-    model = rb.ProjectronPlusPlus(kernel, norm_bound=bound)
-    for x, y in hard_stream(seed):
-        vectors = model.support_vectors
-        margin = (1.0 if y else -1.0) * model.decision_function_one(x)
-        model.learn_one(x, y)
-        if 0 < margin < 1:
-            loss = 1 - margin
-            gram = np.array([[kernel(a, b) for a in vectors] for b in vectors])
-            row = np.array([kernel(a, x) for a in vectors])
-            projected = row @ np.linalg.solve(gram, row)
-            delta = math.sqrt(max(0.0, kernel(x, x) - projected))
-            tau = min(loss / projected, 1.0)
-            improvement += max(0.0, tau * (2 * loss - tau * projected - 2 * bound * delta))
+def test_the_bound_improvement_by_its_definition(seed, make_stream, kernel):
+    model = rb.ProjectronPlusPlus(kernel, norm_bound=2.0)
+    improvement = summed_beta(model, make_stream(seed))
     assert model.bound_improvement == pytest.approx(improvement, abs=1e-4)
 
 
-def noisy_axes(budget, n_rounds):
-    """Return noisy examples on axes, as many as the norm bound of a budget admits, and a comparator.
+def noisy_axes(norm, n_labels, shift=0, n_rounds=4000):
+    """Return noisy examples on axes, as many as a norm bound admits, and a comparator.
 
     The comparator has a margin of 1 on every axis, and thus the largest norm that the theorem
-    admits. A tenth of the labels is flipped, which gives it a hinge loss of 2 each.
+    admits. A tenth of the labels is wrong, which gives it a hinge loss of 2 each. A shift changes
+    the labels of all axes.
 
     """
     rng = np.random.default_rng(1)
-    n_axes = int(bounds.modified_randomized_budget_norm(budget) ** 2)
-    axes, flipped = rng.integers(n_axes, size=n_rounds).tolist(), rng.random(n_rounds) < 0.1
-    signs = [(-1.0) ** axis for axis in range(n_axes)]
-    comparator = Comparator(rb.Linear(), [{axis: 1.0} for axis in range(n_axes)], signs)
-    stream = [({i: 1.0}, (signs[i] > 0) != flip) for i, flip in zip(axes, flipped, strict=True)]
-    return stream, comparator
+    coefficients = 2 * (np.eye(n_labels) - 1 / n_labels)
+    n_axes = int(norm**2 / (0.5 * (coefficients[0] ** 2).sum()) + SLACK)
+    labels = (np.arange(n_axes) + shift) % n_labels
+    vectors = [{axis: 1.0} for axis in range(n_axes)]
+    comparator = Comparator(rb.Linear(), vectors, coefficients[labels], range(n_labels))
+    drawn, wrong = rng.integers(n_axes, size=n_rounds), rng.random(n_rounds) < 0.1
+    noisy = (labels[drawn] + wrong) % n_labels
+    return [(vectors[i], y) for i, y in zip(drawn, noisy.tolist(), strict=True)], comparator
 
 
 class UsedSlots:
@@ -99,20 +109,21 @@ class UsedSlots:
         return self.rng.randrange(max(1, self.model.n_support))
 
 
-def test_the_modified_randomized_budget_perceptron_on_average():
-    budget = 256
-    stream, comparator = noisy_axes(budget, n_rounds=4000)
+@pytest.mark.parametrize(("budget", "n_labels"), [(256, 2), (256, 3), (512, 5)])
+def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
+    stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
     models = [
         rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget, seed=seed) for seed in range(20)
     ]
     (guarantee,) = models[0].guarantees(comparator.norm, comparator.hinge_loss(stream))
     mean = np.mean([trained(model, stream).n_mistakes for model in models])
-    assert 0.6 * guarantee.mistakes < mean <= guarantee.mistakes
+    assert 0.5 * guarantee.mistakes < mean <= guarantee.mistakes
 
 
-def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected():
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected(n_labels):
     budget = 256
-    stream, comparator = noisy_axes(budget, n_rounds=4000)
+    stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget)
     model._rng = UsedSlots(model)
     (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
@@ -150,35 +161,57 @@ def test_against_a_moving_comparator(make, largest_norm):
     assert path_length(steps) == pytest.approx(size * stream.path_length(50))
 
 
-def violates_a_theorem(make):
-    for seed in SEEDS:
-        stream = hard_stream(seed)
-        model = trained(make(), stream)
-        if violated_theorems(model, stream, seed):
-            return True
-        if isinstance(model, rb.Forgetron):
-            reported, true = model.removal_damage, summed_psi(make(), stream)
-            if abs(reported - true) > SLACK or true > 15 / 32 * model.n_mistakes + SLACK:
-                return True
-    return False
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rb.SimplifiedForgetron(rb.Linear(), budget=8192),
+        lambda: rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget=256, seed=1),
+    ],
+    ids=["SimplifiedForgetron", "ModifiedRandomizedBudgetPerceptron"],
+)
+def test_against_a_comparator_that_moves_among_labels(make):
+    norm, n_moves = 2.0, 4
+    parts = [noisy_axes(norm, 3, shift) for shift in range(n_moves + 1)]
+    model = make()
+    for stream, _ in parts:
+        trained(model, stream)
+    loss = sum(comparator.hinge_loss(stream) for stream, comparator in parts)
+    moved = path_length([comparator for _, comparator in parts])
+    # In each move, two scores change by 2 on each of the three axes.
+    assert moved == pytest.approx(n_moves * 2 * math.sqrt(3))
+    (guarantee,) = model.guarantees(norm, loss, moved)
+    assert 0.2 * guarantee.mistakes < model.n_mistakes <= guarantee.mistakes
+
+
+def violates_a_theorem(make, make_stream=hard_stream):
+    return any(contradictions(make, make_stream(seed), seed) for seed in SEEDS)
 
 
 MAKERS = {
+    "Perceptron": lambda: rb.KernelPerceptron(rb.Linear()),
     "Forgetron": lambda: rb.Forgetron(rb.Linear(), budget=2),
     "Projectron": lambda: rb.Projectron(rb.Linear(), eta=0.3),
     "Projectron-U": lambda: rb.Projectron(rb.Linear(), norm_bound=2.0),
+    "ProjectronPlusPlus-U": lambda: rb.ProjectronPlusPlus(rb.Linear(), norm_bound=2.0),
+    "ModifiedRandomizedBudgetPerceptron": lambda: rb.ModifiedRandomizedBudgetPerceptron(
+        rb.Linear(), budget=5, seed=1
+    ),
 }
+
+each_stream = pytest.mark.parametrize("make_stream", [hard_stream, hard_multiclass_stream])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
-def test_correct_algorithms_satisfy_their_theorems(make):
-    assert not violates_a_theorem(make)
+@each_stream
+def test_correct_algorithms_satisfy_their_theorems(make, make_stream):
+    assert not violates_a_theorem(make, make_stream)
 
 
-def test_a_forgetron_that_never_shrinks_is_detected(monkeypatch):
+@each_stream
+def test_a_forgetron_that_never_shrinks_is_detected(monkeypatch, make_stream):
     monkeypatch.setattr(forgetron, "_largest_phi", lambda sigma, mu, slack: 1.0)
-    assert violates_a_theorem(MAKERS["Forgetron"])
+    assert violates_a_theorem(MAKERS["Forgetron"], make_stream)
 
 
 def test_a_forgetron_with_the_wrong_sign_of_mu_is_detected(monkeypatch):
@@ -192,6 +225,88 @@ def test_a_forgetron_with_the_wrong_sign_of_mu_is_detected(monkeypatch):
     monkeypatch.setattr(forgetron, "_psi", psi)
     monkeypatch.setattr(forgetron, "_largest_phi", largest_phi)
     assert violates_a_theorem(MAKERS["Forgetron"])
+
+
+def stored_columns(hypothesis, slot):
+    return hypothesis._columns_of(slot)
+
+
+def current_columns(hypothesis, slot):
+    """Return the label of a vector as stored, and what is its rival now."""
+    label, _ = hypothesis._columns_of(slot)
+    scores = hypothesis.scores_of(hypothesis.store.row(slot))
+    scores[label] = -math.inf
+    return label, int(scores.argmax())
+
+
+def replace_mu(monkeypatch, combine, columns=stored_columns):
+    """Combine the scores of a removed vector's label and rival in another way than by theorem."""
+
+    def margin_of(self, slot):
+        scores = self.scores_of(self.store.row(slot))
+        return combine(*scores[list(columns(self, slot))].tolist())
+
+    def overlap(self, slot, y):
+        directions = [(c == y.label) - (c == y.rival) for c in columns(self, slot)]
+        return combine(*directions)
+
+    monkeypatch.setattr(MulticlassExpansion, "margin_of", margin_of)
+    monkeypatch.setattr(MulticlassExpansion, "overlap", overlap)
+
+
+def half_difference(label, rival):
+    return (label - rival) / 2
+
+
+def test_the_half_difference_of_the_stored_columns_is_the_original(monkeypatch):
+    original = trained(MAKERS["Forgetron"](), hard_multiclass_stream(0))
+    replace_mu(monkeypatch, half_difference)
+    replaced = trained(MAKERS["Forgetron"](), hard_multiclass_stream(0))
+    assert replaced.removal_damage == pytest.approx(original.removal_damage)
+    assert replaced.coefficients == pytest.approx(original.coefficients)
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [lambda label, rival: label, lambda label, rival: 2 * label, operator.sub],
+    ids=["the label's score", "twice the label's score", "the difference"],
+)
+@pytest.mark.parametrize("name", ["Forgetron", "ModifiedRandomizedBudgetPerceptron"])
+def test_another_mu_than_the_half_difference_is_detected(monkeypatch, combine, name):
+    replace_mu(monkeypatch, combine)
+    assert violates_a_theorem(MAKERS[name], hard_multiclass_stream)
+
+
+def test_a_rival_of_now_instead_of_the_stored_one_is_detected(monkeypatch):
+    replace_mu(monkeypatch, half_difference, current_columns)
+    assert violates_a_theorem(MAKERS["Forgetron"], hard_multiclass_stream)
+
+
+@pytest.mark.parametrize("name", ["Projectron-U", "ProjectronPlusPlus-U"])
+def test_a_margin_without_the_half_is_detected(monkeypatch, name):
+    target = MulticlassExpansion.target
+
+    def doubled(self, query, label):
+        y = target(self, query, label)
+        return y._replace(margin=2 * y.margin)
+
+    monkeypatch.setattr(MulticlassExpansion, "target", doubled)
+    assert violates_a_theorem(MAKERS[name], hard_multiclass_stream)
+
+
+def test_a_hinge_loss_without_the_half_is_detected(monkeypatch):
+    hinge = comparators.hinge
+    stream = [({axis: 1.0}, axis % 3) for axis in range(12)]
+    assert contradictions(MAKERS["Perceptron"], stream, seed=0) == []
+    monkeypatch.setattr(comparators, "hinge", lambda scores, y: hinge(2 * scores, y))
+    assert contradictions(MAKERS["Perceptron"], stream, seed=0) != []
+
+
+@pytest.mark.parametrize("factor", [math.sqrt(0.5), math.sqrt(2)])
+def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
+    norm = MulticlassExpansion.norm.fget
+    monkeypatch.setattr(MulticlassExpansion, "norm", property(lambda self: factor * norm(self)))
+    assert violates_a_theorem(MAKERS["Perceptron"], hard_multiclass_stream)
 
 
 @pytest.mark.slow
