@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats
 
 __all__ = [
-    "LARGEST_COUNT", "State", "count", "finite", "floats", "integers", "number", "random_state",
+    "LARGEST_COUNT", "ROUNDING", "State", "count", "finite", "floats", "integers", "number", "random_state",
     "require", "require_definite", "require_numbers", "restore_random",
 ]  # fmt: skip
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import decimal
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from river_budget._arrays import Ints
-from river_budget._state import State, require
+from river_budget._state import State, count, require
 
 __all__ = ["Labels"]
 
@@ -119,8 +120,19 @@ class Labels:
 
     def restore(self, state: State) -> None:
         """Restore the labels from their state."""
-        for label, column in state["columns"].items():
-            require(self.add(label) == column, f"the label {label!r} has the wrong column")
+        columns = state["columns"]
+        require(isinstance(columns, dict), "the labels have no columns")
+        n = len(columns)
+        require(n <= self._limit, f"there are {n} labels, at most {self._limit} are allowed")
+        first, others = list(columns)[:2], list(columns)[2:]
+        for label in first:
+            self.add(label)
+        require(not any(map(_is_missing, others)), "a label is missing")
+        # `add` takes time in proportion to the number of labels.
+        self.column.update(zip(others, itertools.count(2)))
+        self.names.extend(others)
+        given = {label: count(column) for label, column in columns.items()}
+        require(self.column == given, "the labels have the wrong columns")
 
     def _columns_of_new(self, y: Sequence[Any]) -> list[int]:
         before, columns = (self.column, self.names), []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, Ints, padded
-from river_budget._state import State, finite, floats
+from river_budget._state import ROUNDING, State, finite, floats, require
 from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
@@ -190,9 +190,11 @@ class Expansion(Weights):
         """Restore an empty expansion from its state."""
         self.store.restore(state["store"])
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
+        n = self.store.n
+        alphas = floats(state["alphas"], (n, *self._table.shape[1:]))
+        # After the check of the shape, so that the memory follows from the size of the state.
         self._reserve()
-        n, table = self.store.n, self._table
-        table[:n] = floats(state["alphas"], (n, *table.shape[1:]))
+        self._table[:n] = alphas
 
     @property
     def _table(self) -> Floats:
@@ -310,6 +312,13 @@ class MulticlassExpansion(Expansion):
     def with_labels(self, n_labels: int) -> Expansion:
         new = np.zeros((len(self.matrix), n_labels - self.n_labels))
         return MulticlassExpansion(self.store, np.hstack((self.matrix, new)), self.scale)
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        largest, sums = abs(self.matrix).max(initial=0.0), self.matrix.sum(axis=1)
+        require(
+            (abs(sums) <= ROUNDING * largest).all(), "the coefficients of a vector must sum to 0"
+        )
 
     @property
     def _table(self) -> Floats:

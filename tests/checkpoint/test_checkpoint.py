@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import each_algorithm, each_kernel
+from algorithms import each_algorithm, each_kernel, each_perceptron
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
@@ -98,6 +98,37 @@ def test_labels_are_kept(labels):
     assert len(loaded.classes) == 3
 
 
+LABELS = {
+    "texts": ["ham", "spam", "", "state"],
+    "integers": [3, -1, 0, 10**20],
+    "truth values and more": [True, False, "maybe", 0.5],
+    "tuples": [("a", 1), ("a", ("b", 2.5)), (), frozenset({1, "x"})],
+}
+
+
+def labelled(labels, examples=ROWS):
+    """Return examples with random labels, of which the last one comes late."""
+    rng = np.random.default_rng(1)
+    return [(x, labels[rng.integers(3 if t < 70 else 4)]) for t, (x, _) in enumerate(examples)]
+
+
+@each_perceptron
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+@pytest.mark.parametrize("n_learned", [2, 60])
+def test_a_loaded_model_learns_further_labels(make, labels, n_learned):
+    examples = labelled(labels)
+    model = trained(make(None), examples[:n_learned])
+    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    assert list(map(type, loaded.classes)) == list(map(type, model.classes))
+    for x, y in examples[n_learned:]:
+        assert loaded.scores_one(x) == model.scores_one(x)
+        assert loaded.predict_one(x) == model.predict_one(x)
+        model.learn_one(x, y)
+        loaded.learn_one(x, y)
+    assert set(loaded.classes) == set(labels)
+    assert checkpoint.dumps(loaded) == checkpoint.dumps(model)
+
+
 def test_a_pipeline_with_a_scaler():
     model = trained(preprocessing.StandardScaler() | rb.Projectron(eta=0.2))
     loaded, _ = checkpoint.loads(checkpoint.dumps(model))
@@ -113,6 +144,7 @@ def test_a_pipeline_with_a_scaler():
     [
         (overflowing_scaler() | rb.Forgetron(), "StandardScaler.*not finite"),
         (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is no number"),
+        (trained(rb.Forgetron(), [({}, "a"), ({}, "b"), ({}, b"c")]), "b'c' cannot be stored"),
         (linear_model.PAClassifier(), "PAClassifier cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
         (rb.Forgetron(rb.FunctionKernel(max)), "function is code"),
@@ -184,15 +216,16 @@ def test_noise_is_no_checkpoint(data):
         checkpoint.loads(data)
 
 
-def test_foreign_files_and_later_versions():
+def test_foreign_files_and_other_versions():
     for metadata in [{"format": "other"}, None]:
         with pytest.raises(CheckpointError, match="no checkpoint of river_budget"):
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="no whole safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
-    head = json.dumps({"version": 4, "sha256": "", "content": "{}"})
-    with pytest.raises(CheckpointError, match="version 4, and version 3 can be read"):
-        checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
+    for version in (3, 5):
+        head = json.dumps({"version": version, "sha256": "", "content": "{}"})
+        with pytest.raises(CheckpointError, match=f"version {version}, and version 4 can be read"):
+            checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
 
 
 def test_a_checkpointer_keeps_the_last_ones(path):

@@ -12,7 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
-from algorithms import ALGORITHMS, KERNELS, each_algorithm
+from algorithms import ALGORITHMS, KERNELS, PERCEPTRONS
 from forging import change, forged, parts, paths
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -31,6 +31,17 @@ def trained(model, examples=ROWS[:100]):
     for x, y in examples:
         model.learn_one(x, y)
     return model
+
+
+MANY_LABELS = [(x, "abcd"[t % 4]) for t, (x, _) in enumerate(ROWS)]
+MODELS = {
+    **{name: trained(make(None)) for name, make in ALGORITHMS.items()},
+    **{
+        f"{name} of 4 labels": trained(make(None), MANY_LABELS[:100])
+        for name, make in PERCEPTRONS.items()
+    },
+}
+each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
 def refused(content, tensors, message=None):
@@ -89,9 +100,36 @@ def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
     tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
     tensors[store["inserted"]["tensor"]] = np.arange(n)
     tensors[hypothesis["alphas"]["tensor"]] = np.ones(n)
-    tensors[content["model"]["state"]["moments"]["tensor"]] = np.ones(n)
+    tensors[content["model"]["state"]["moments"]["tensor"]] = np.ones((n, 2))
     (tmp_path / "model").write_bytes(forged(content, tensors))
     assert load_within(tmp_path / "model", 60) == "loaded\n"
+
+
+def many_labels(n):
+    """Return the parts of a checkpoint with a number of labels, and no vectors."""
+    content, tensors = parts(rb.Forgetron(rb.RBF(gamma=1.0), max_classes=n))
+    state = content["model"]["state"]
+    state["labels"]["state"]["columns"] = {"dict": [[label + 2, label] for label in range(n)]}
+    tensors[state["hypothesis"]["state"]["alphas"]["tensor"]] = np.zeros((0, n))
+    return content, tensors
+
+
+@pytest.mark.slow
+def test_the_work_of_loading_is_linear_in_the_number_of_labels(tmp_path):
+    (tmp_path / "model").write_bytes(forged(*many_labels(300_000)))
+    assert load_within(tmp_path / "model", 60) == "loaded\n"
+
+
+def test_no_matrix_is_allocated_that_is_not_in_the_file():
+    """It would take 8 terabytes."""
+    n = 10**6
+    content, tensors = many_labels(n)
+    content["model"]["parameters"]["budget"] = n
+    store = store_of(content)
+    store["n_inserted"] = n
+    tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
+    tensors[store["inserted"]["tensor"]] = np.arange(n)
+    refused(content, tensors, r"shape \(1000000, 1000000\)")
 
 
 def test_claims_of_size_are_not_believed():
@@ -102,9 +140,9 @@ def test_claims_of_size_are_not_believed():
         refused(content, {**tensors, sizes: np.array(claimed, np.int64)}, "sizes of the vectors")
 
 
-@each_algorithm
-def test_no_array_may_hold_what_is_not_finite(make):
-    content, tensors = parts(trained(make(None)))
+@each_model
+def test_no_array_may_hold_what_is_not_finite(model):
+    content, tensors = parts(model)
     for name, array in tensors.items():
         if array.dtype == np.float64 and array.size:
             for value in (np.nan, np.inf):
@@ -113,9 +151,9 @@ def test_no_array_may_hold_what_is_not_finite(make):
                 refused(content, {**tensors, name: changed}, "not finite")
 
 
-@each_algorithm
-def test_no_number_may_be_beyond_all_counts_or_not_finite(make):
-    content, tensors = parts(trained(make(None)))
+@each_model
+def test_no_number_may_be_beyond_all_counts_or_not_finite(model):
+    content, tensors = parts(model)
     state = content["model"]["state"]
     places = [path for path in paths(state) if path and isinstance(at(state, path), int | float)]
     assert ("n_rounds",) in places
@@ -189,6 +227,90 @@ def test_an_empty_table_claims_no_columns():
     content, tensors = parts(TIGHTER.clone())
     table = content["model"]["state"]["validation"]["state"]["table"]["tensor"]
     refused(content, {**tensors, table: np.zeros((0, 10**12))}, "columns")
+
+
+FOUR = trained(rb.TightestPerceptron(budget=5, max_classes=4), MANY_LABELS)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": 0, "b": 1, "c": 2, "d": 4},
+        {"a": 0, "b": 1, "c": 2, "d": -1},
+        {"a": 0, "b": 1, "c": 3, "d": 2},
+        {"a": 0, "b": 1, "c": 1, "d": 2},
+        {"a": 0, "b": 2, "c": 1, "d": 3},
+        {"a": 1, "b": 0, "c": 2, "d": 3},
+    ],
+    ids=str,
+)
+def test_labels_have_the_columns_of_their_order(columns):
+    content, tensors = parts(FOUR)
+    labels = content["model"]["state"]["labels"]["state"]
+    assert labels["columns"] == {"state": {"a": 0, "b": 1, "c": 2, "d": 3}}
+    labels["columns"] = {"state": columns}
+    refused(content, tensors, r"the labels have the wrong columns|-1 is not a count")
+
+
+@pytest.mark.parametrize("label", [None, {"float": "nan"}, [1]], ids=str)
+@pytest.mark.parametrize("position", [0, 1, 3])
+def test_missing_and_unhashable_labels_are_refused(label, position):
+    content, tensors = parts(FOUR)
+    names = ["a", "b", "c", "d"]
+    names[position] = label
+    pairs = [[name, column] for column, name in enumerate(names)]
+    content["model"]["state"]["labels"]["state"]["columns"] = {"dict": pairs}
+    refused(content, tensors, "label|unhashable")
+
+
+def test_there_are_no_more_labels_than_max_classes():
+    content, tensors = parts(FOUR)
+    content["model"]["parameters"]["max_classes"] = 3
+    refused(content, tensors, "there are 4 labels, at most 3 are allowed")
+    content, tensors = parts(trained(rb.Mnemotron(budget=5)))
+    columns = {"dict": [[False, 0], [True, 1], ["third", 2]]}
+    content["model"]["state"]["labels"]["state"]["columns"] = columns
+    refused(content, tensors, "there are 3 labels, at most 2 are allowed")
+
+
+WIDE = {
+    "alphas": FOUR,
+    "counts": FOUR,
+    "scores": FOUR,
+    "moments": trained(rb.Projectron(budget=5), MANY_LABELS),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_matrices_have_a_column_for_each_label(name):
+    content, tensors = parts(WIDE[name])
+    state = content["model"]["state"]
+    (place,) = (path for path in paths(state) if path[-2:] == (name, "tensor"))
+    tensor = at(state, place)
+    matrix = tensors[tensor]
+    n = len(matrix)
+    assert matrix.shape == (n, 4)
+    for wrong in (
+        matrix[:, :3], np.zeros((n, 5)), matrix[:-1], matrix[:, 0], matrix.T, np.zeros((0, 4)),
+    ):  # fmt: skip
+        refused(content, {**tensors, tensor: wrong.copy()}, "expected an array of float64")
+
+
+@pytest.mark.parametrize("model", [FOUR, WIDE["moments"]], ids=["removing", "projecting"])
+def test_the_coefficients_of_a_vector_sum_to_0(model):
+    content, tensors = parts(model)
+    tensor = content["model"]["state"]["hypothesis"]["state"]["alphas"]["tensor"]
+    for column in range(4):
+        matrix = tensors[tensor].copy()
+        matrix[1, column] += 1e-3
+        refused(content, {**tensors, tensor: matrix}, "must sum to 0")
+
+
+def test_a_hypothesis_for_two_labels_has_one_column():
+    content, tensors = parts(trained(rb.Forgetron(budget=5)))
+    tensor = content["model"]["state"]["hypothesis"]["state"]["alphas"]["tensor"]
+    matrix = np.stack((-tensors[tensor], tensors[tensor]), axis=1)
+    refused(content, {**tensors, tensor: matrix}, "expected an array of float64")
 
 
 @pytest.mark.parametrize("name", ["inverses", "covariances"])
@@ -279,7 +401,7 @@ def test_the_classifiers_of_all_classes_are_alike():
 
 
 FORGED_MODELS = {
-    **{name: trained(make(None)) for name, make in ALGORITHMS.items()},
+    **MODELS,
     "Normalized": trained(
         rb.RandomizedBudgetPerceptron(rb.Normalized(KERNELS[5]), budget=4, seed=1)
     ),
@@ -318,7 +440,7 @@ def test_forged_files_make_a_whole_model_or_an_error(name, data):
         loaded, _ = checkpoint.loads(forged(content, tensors))
     except CheckpointError:
         return
-    examples = rows(30, seed=2) if name in PIPELINES else ROWS[:30]
+    examples = rows(30, seed=2) if name in PIPELINES else ROWS[:30] + MANY_LABELS[:30]
     # A whole pipeline may read other features than these examples have.
     refusals = (ValueError, TypeError, KeyError, AttributeError)
     with contextlib.suppress(*refusals), warnings.catch_warnings():
