@@ -17,7 +17,8 @@ from river_budget.base import classifier_of
 
 __all__ = ["Comparison", "Run", "compare"]
 
-# Enough examples to fill a usual budget, so that all loops are compiled before timing starts.
+# Enough examples to fill a usual budget, so that all loops are compiled before timing starts. They are
+# spread over the stream, so that labels that come late are among them.
 WARM_UP = 1000
 
 
@@ -28,7 +29,8 @@ class Run:
     Attributes
     ----------
     n_examples, n_mistakes
-        Number of examples, and of those with y f(x) <= 0 when they were predicted.
+        Number of examples, and of those whose label did not have the largest score of all when they
+        were predicted: y f(x) <= 0 with two labels.
     n_support
         Number of support vectors at the end.
     memory_bytes
@@ -101,7 +103,7 @@ def compare(
     models
         Classifiers of this package, or pipelines that end in one, by name. They are cloned.
     stream
-        Pairs of features and label. It must be finite.
+        Pairs of features and label, with any number of labels. It must be finite.
     permutations
         Number of runs of each model. With 1, the stream keeps its order; with more, it is shuffled
         before each run.
@@ -115,7 +117,7 @@ def compare(
     Raises
     ------
     ValueError
-        If the stream is empty.
+        If the stream is empty, or a model refuses a label, such as the third for a `Mnemotron`.
 
     Examples
     --------
@@ -141,7 +143,7 @@ def compare(
     rng = random.Random(seed)
     runs: dict[str, list[Run]] = {name: [] for name in models}
     for model in models.values():
-        _run(model.clone(), rows[:WARM_UP], n_points)
+        _run(model.clone(), rows[:: max(1, len(rows) // WARM_UP)], n_points)
     for _ in range(permutations):
         if permutations > 1:
             rng.shuffle(rows)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import ClassVar
 
 import pytest
 from river import preprocessing
@@ -48,6 +49,49 @@ def test_pipelines_and_json():
     model = preprocessing.StandardScaler() | rb.Stoptron(budget=10)
     comparison = evaluate.compare({"a": model}, synth.NoisyCheckerboard(100, seed=1))
     assert json.loads(json.dumps(comparison.to_dict()))["a"]["runs"][0]["n_support"] == 10
+
+
+def many_labels(n):
+    """Return a stream of which the last third brings a third label."""
+    return [({"u": float(t % 3), "v": t / n}, t % 3 if 3 * t > 2 * n else t % 2) for t in range(n)]
+
+
+def test_any_number_of_labels_is_counted_as_the_model_does():
+    stream = many_labels(300)
+    models = {
+        "removing": rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=20),
+        "validated": preprocessing.StandardScaler() | rb.TightestPerceptron(budget=10),
+    }
+    comparison = evaluate.compare(models, stream, permutations=2, seed=1)
+    assert json.loads(json.dumps(comparison.to_dict())).keys() == models.keys()
+    (run,) = evaluate.compare({"a": models["removing"]}, stream).runs["a"]
+    model = models["removing"].clone()
+    for x, y in stream:
+        model.learn_one(x, y)
+    assert model.classes == [0, 1, 2]
+    assert (run.n_mistakes, run.errors[-1]) == (model.n_mistakes, model.n_mistakes / 300)
+    assert run.memory_bytes == model.memory_bytes
+
+
+def test_a_model_of_two_labels_refuses_a_third():
+    with pytest.raises(ValueError, match="the label 2 is one class too many"):
+        evaluate.compare({"a": rb.Mnemotron(budget=5)}, many_labels(60))
+
+
+class Recorder(rb.Stoptron):
+    learned: ClassVar[list] = []
+
+    def learn_one(self, x, y):
+        Recorder.learned.append(y)
+        super().learn_one(x, y)
+
+
+def test_labels_that_come_late_are_in_the_warm_up():
+    Recorder.learned.clear()
+    evaluate.compare({"a": Recorder()}, many_labels(4500))
+    warm_up = Recorder.learned[:-4500]
+    assert 1000 <= len(warm_up) < 2000
+    assert set(warm_up) == {0, 1, 2}
 
 
 def test_an_empty_stream():
