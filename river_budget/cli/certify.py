@@ -27,7 +27,7 @@ def certify(
         typer.Option(
             min=1,
             help="Number of examples. For each 1,000 of them, the search for the comparators takes "
-            "some 15 seconds of processor time.",
+            "some 15 seconds of processor time; with ten labels, some 40.",
         ),
     ] = 2000,
     seed: options.Seed = 42,
@@ -37,8 +37,9 @@ def certify(
     """Run every algorithm that has a mistake bound, and print its mistakes beside the bound.
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
-    that one's norm and hinge loss. Both Projectrons are compared with the norms that a Forgetron of
-    the budget is compared with.
+    that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
+    scores, one for each label. Both Projectrons are compared with the norms that a Forgetron of the
+    budget is compared with.
 
     """
     output.check_directories(json_file, plot_file)

@@ -30,15 +30,20 @@ def compare(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Run every algorithm on one stream by progressive validation, and print a table."""
+    """Run every algorithm on one stream by progressive validation, and print a table.
+
+    Algorithms that take two labels only are left out if the stream has more.
+
+    """
     output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)
     kernel = models.rbf(source.gamma if gamma is None else gamma)
+    able = models.able(models.algorithms(names), {y for _, y in rows})
     chosen = {
         name: models.build(algorithm, kernel, budget, seed, source.scale)
-        for name, algorithm in models.algorithms(names).items()
+        for name, algorithm in able.items()
     }
     with output.progress(len(chosen) * permutations) as advance:
         try:

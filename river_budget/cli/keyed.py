@@ -24,7 +24,9 @@ def keyed(
         ),
     ] = "-",
     key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key",
-    target: Annotated[str, typer.Option(help="Name of the label.")] = "y",
+    target: Annotated[
+        str, typer.Option(help="Name of the label: numbers or texts, of any number of classes.")
+    ] = "y",
     seq: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +41,12 @@ def keyed(
             "-1. A larger one is refused, since it would freeze the key.",
         ),
     ] = 10**9,
-    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Name of the algorithm. Mnemotron takes two labels, the others take any number."
+        ),
+    ] = "tightest",
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
     delimiter: options.Delimiter = ",",
@@ -54,8 +61,9 @@ def keyed(
     a line with the key, the number and the label, and no features. A label that is empty, NA or null
     is none. Features are scaled online, for each key, to zero mean and unit variance. Each answer has
     the key, the number, the prediction (null before the key's first label), the margin (positive for
-    the positive class), the number of lines of the key so far, and its share of correct predictions.
-    A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
+    the positive class; with more than two labels, half the lead of the largest score over the second),
+    the number of lines of the key so far, and its share of correct predictions. Each key has labels of
+    its own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
 
     """
     notes.set_quiet(quiet)

@@ -16,7 +16,12 @@ __all__ = ["learn"]
 def learn(
     file: options.File = "-",
     target: options.Target = None,
-    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "mnemotron",
+    model: Annotated[
+        str,
+        typer.Option(
+            help="Name of the algorithm. Mnemotron takes two labels, the others take any number."
+        ),
+    ] = "mnemotron",
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     form: options.Form = None,
@@ -40,8 +45,9 @@ def learn(
     A line without a label (empty, NA or null) is predicted and not learned, and so are all lines of
     a file without the target column. Features of csv and JSON lines are scaled to zero mean and unit
     variance as they are learned. Each answer has the number of the example, the prediction (null
-    before the first label), the margin (positive for the positive class), the label, and the share
-    of right predictions so far. A summary ends the run, on standard error.
+    before the first label), the margin (positive for the positive class; with more than two labels,
+    half the lead of the largest score over the second), the label, and the share of right predictions
+    so far. A new label may come at any time. A summary ends the run, on standard error.
 
     With --checkpoint, the model goes on learning from whatever input comes. If it is the input of
     the last run, by its name and the lines seen of it, those are passed over: so a run goes on after

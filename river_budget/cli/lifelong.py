@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from river_budget import evaluate, synth
-from river_budget.catalog import Algorithm
-from river_budget.cli import models, notes, options, output, sources
+from river_budget.cli import models, options, output, sources
 from river_budget.cli.app import CommandError, app
 
 __all__ = ["lifelong"]
@@ -58,9 +57,9 @@ def lifelong(
     plots = output.import_plots(plot_file) if plot_file else None
     tasks = _tasks(task_names, target, seed)
     kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
-    rows = [sources.first(task.examples, task_names, test + cycles * learn) for task in tasks]
+    rows = [sources.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
     runs, scale = {}, any(task.scale for task in tasks)
-    chosen = _able(models.algorithms(names), {y for task in rows for _, y in task})
+    chosen = models.able(models.algorithms(names), {y for task in rows for _, y in task})
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
             model = models.build(algorithm, kernel, budget, seed, scale)
@@ -104,19 +103,6 @@ def _tasks(names: str, target: str | None, seed: int) -> list[sources.Source]:
         stream = synth.ClassIncremental(seed=seed)
         return [sources.Source(task, 0.5, scale=False) for task in stream.tasks]
     return [sources.source(name, target, seed) for name in names.split(",")]
-
-
-def _able(chosen: dict[str, Algorithm], labels: set[Any]) -> dict[str, Algorithm]:
-    """Return the algorithms that take that many labels, and name the others."""
-    if len(labels) <= 2:
-        return chosen
-    is_able = {name: algorithm.build()._multiclass for name, algorithm in chosen.items()}  # noqa: SLF001 (River has no public name for it)
-    unable = ", ".join(name for name in chosen if not is_able[name])
-    if not any(is_able.values()):
-        raise CommandError(f"{len(labels)} labels are too many for {unable}: give other --models")
-    if unable:
-        notes.say(f"without {unable}: {len(labels)} labels are too many")
-    return {name: algorithm for name, algorithm in chosen.items() if is_able[name]}
 
 
 def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:

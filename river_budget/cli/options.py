@@ -69,7 +69,11 @@ OnErrorOption = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 Target = Annotated[
-    str | None, typer.Option("--target", help="Name of the label in csv and JSON lines.")
+    str | None,
+    typer.Option(
+        "--target",
+        help="Name of the label in csv and JSON lines: numbers or texts, of any number of classes.",
+    ),
 ]
 Budget = Annotated[int, typer.Option("--budget", min=1, help="Number of support vectors.")]
 Gamma = Annotated[

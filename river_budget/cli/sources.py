@@ -10,12 +10,16 @@ import typer
 from river import datasets
 
 from river_budget import synth
+from river_budget.base import Labels
 from river_budget.cli import files, opening
 from river_budget.cli.app import CommandError
 
-__all__ = ["NAMES", "Example", "Name", "Source", "first", "rows", "source"]
+__all__ = ["NAMES", "Example", "Name", "Source", "rows", "source"]
 
 Example = tuple[dict[Any, Any], Any]
+
+# The models take no more by default.
+MOST_LABELS = 1000
 
 NAMES = (
     "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
@@ -51,10 +55,12 @@ def source(name: str, target: str | None, seed: int) -> Source:
 
 def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Example]:
     with opening.opened(path) as lines:
-        table = files.table(lines, form, target)
+        table, labels = files.table(lines, form, target), Labels(MOST_LABELS, "is it an id?")
         for row in table.rows:
             try:
-                yield _example(row, form, target, table.header)
+                x, y = _example(row, form, target, table.header)
+                labels.add(y)
+                yield x, y
             except ValueError as error:
                 raise ValueError(f"line {row.line}: {error}") from None
 
@@ -71,16 +77,6 @@ def _example(
 
 
 def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
-    """Return the first examples of a stream with two classes at most."""
-    listed = first(examples, name, limit)
-    classes = {y for _, y in listed}
-    if len(classes) > 2:
-        some = ", ".join(sorted(map(str, classes))[:5])
-        raise CommandError(f"{name} has {len(classes)} classes ({some} ...): give it two")
-    return listed
-
-
-def first(examples: Any, name: str, limit: int | None) -> list[Example]:
     """Return the first examples of a stream, or all."""
     try:
         return list(islice(examples, limit))

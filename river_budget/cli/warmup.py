@@ -23,15 +23,20 @@ def warmup() -> None:
     """
     start = time.perf_counter()
     kernel = models.rbf(None)
-    rows = _rows(60)
+    two_labels = _rows(60)
+    three_labels = [(x, t % 3) for t, (x, _) in enumerate(two_labels)]
     for name, algorithm in ALGORITHMS.items():
         notes.say(f"{name} ...")
         model = models.build(algorithm, kernel, BUDGET, seed=1, scale=True)
-        evaluate.compare({name: model}, rows)
-        evaluate.lifelong(model, [rows], [0], len(rows) // 2, len(rows) // 3)
+        streams = [two_labels, three_labels]
+        for rows in streams if models.takes_many_labels(algorithm) else streams[:1]:
+            evaluate.compare({name: model}, rows)
+            evaluate.lifelong(model, [rows], [0], len(rows) // 2, len(rows) // 3)
         checkpoint.loads(checkpoint.dumps(model))
     notes.say("certificates ...")
-    theory.certify(models.build(ALGORITHMS["KernelPerceptron"], kernel, BUDGET, 1, False), rows)
+    theory.certify(
+        models.build(ALGORITHMS["KernelPerceptron"], kernel, BUDGET, 1, False), two_labels
+    )
     notes.say(f"compiled in {time.perf_counter() - start:.1f} s")
 
 

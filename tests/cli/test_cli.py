@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from commands import CSV, answers_of, started, without_compiling
+from commands import CLUSTERS, CSV, answers_of, started, without_compiling
 from river import preprocessing
 
 pytest.importorskip("typer")
@@ -100,7 +100,11 @@ def test_wrong_usage_is_one_line(run, arguments, message):
     ("text", "message"),
     [
         ("u,v\n1,2\n", "no column 'y'; it has u, v"),
-        ("u,y\n1,a\n2,b\n3,c\n", "3 classes (a, b, c ...)"),
+        ("u,y\n1,a\n2,nan\n3,c\n", "line 3: the label is nan: expected a class"),
+        (
+            "u,y\n" + "".join(f"1,{t}\n" for t in range(1200)),
+            "line 1002: the label 1000 is one class too many, at most 1000 are allowed",
+        ),
         ("u,y\nred,1\n", "line 2: 'red' in column 'u' is not a number"),
         ("u,y\n1,1\n,1\n", "line 3: '' in column 'u'"),
         ("u,y\nnan,1\n", "feature 'u' has the value nan"),
@@ -150,6 +154,71 @@ def test_learning_line_by_line(run, tmp_path):
     assert answers[-1]["accuracy"] == sum(right) / 60
     for answer in answers[2:]:
         assert (answer["margin"] > 0) == (answer["prediction"] == "yes")
+
+
+@pytest.fixture
+def clusters(tmp_path):
+    path = tmp_path / "clusters.csv"
+    path.write_text(CLUSTERS)
+    return path
+
+
+def test_algorithms_are_compared_on_many_labels(run, clusters):
+    options = ["--stream", clusters, "--target", "y", "--budget", "20"]
+    code, out, err = run("compare", *options)
+    assert (code, err) == (0, "river-budget: without Mnemotron: 5 labels are too many\n")
+    lines = [line.split() for line in out.splitlines()[2:]]
+    assert {name for name, *_ in lines} == set(ALGORITHMS) - {"Mnemotron"}
+    mistakes = {name: float(percent) for name, percent, *_ in lines}
+    assert mistakes["RemoveOldestPerceptron"] < 30
+    code, out, err = run("compare", *options, "--models", "mnemotron")
+    assert (code, out) == (2, "")
+    assert "5 labels are too many for Mnemotron: give other --models" in err
+    code, out, err = run("compare", *options, "--models", "mnemotron", "--limit", "10")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["compare", "certify", "lifelong"])
+def test_labels_that_are_none(run, tmp_path, command):
+    path = tmp_path / "bad.jsonl"
+    path.write_text('{"u": 1, "y": "a"}\n{"u": 1, "y": ["b"]}\n')
+    code, out, err = run(command, "--stream", path, "--target", "y")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "line 2: the label is ['b']: expected a class" in err
+
+
+@pytest.mark.parametrize("name", ["tightest", "forgetron", "projectron"])
+def test_many_labels_are_learned_line_by_line(run, clusters, name):
+    options = ["--target", "y", "--model", name, "--budget", "15", "--gamma", "0.5"]
+    code, out, _ = run("learn", clusters, *options)
+    assert code == 0
+    kernel, rows = rb.RBF(gamma=0.5), [line.split(",") for line in CLUSTERS.splitlines()[1:]]
+    model = (
+        preprocessing.StandardScaler()
+        | {
+            "tightest": rb.TightestPerceptron(kernel, budget=15),
+            "forgetron": rb.Forgetron(kernel, budget=15),
+            "projectron": rb.Projectron(kernel, budget=15),
+        }[name]
+    )
+    n_right = 0
+    for t, ((u, v, y), answer) in enumerate(zip(rows, answers_of(out), strict=True)):
+        x, y = {"u": float(u), "v": float(v)}, 3 if y == "3" else y
+        scaled = model["StandardScaler"].transform_one(x)
+        classifier = next(reversed(model.steps.values()))
+        if len(classifier.classes) > 2:
+            second, first = sorted(classifier.scores_one(scaled).values())[-2:]
+            margin = (first - second) / 2
+        else:
+            margin = classifier.decision_function_one(scaled)
+        prediction = model.predict_one(x) if t else None
+        n_right += prediction == y
+        assert answer == {
+            "example": t + 1, "prediction": prediction, "margin": margin, "label": y,
+            "accuracy": n_right / (t + 1),
+        }  # fmt: skip
+        model.learn_one(x, y)
+    assert n_right > 50
 
 
 def test_learning_is_what_the_same_loop_does(run, tmp_path):
@@ -351,6 +420,19 @@ def test_mistakes_beside_their_bounds(run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_certificates_of_many_labels(run, clusters, tmp_path):
+    figures = tmp_path / "out.json"
+    code, out, err = run(
+        "certify", "--stream", clusters, "--target", "y", "--budget", "600", "--json", figures
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{clusters}: 100 examples, budget 600")
+    models = json.loads(figures.read_text())["models"]
+    assert len(models) == 6
+    for model in models.values():
+        assert 0 < model["n_mistakes"] <= model["bound"]
+
+
 def test_certificates_of_a_scaled_file(run, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text(CSV)
@@ -407,6 +489,23 @@ def test_a_model_for_each_key(run, tmp_path):
     assert answers[2]["prediction"] == "yes"
     assert (answers[3]["accuracy"], answers[5]["accuracy"]) == (0.0, 0.5)
     assert set(answers[0]) == {"key", "seq", "prediction", "margin", "n_seen", "accuracy"}
+
+
+def test_each_key_has_labels_of_its_own(run, stdin):
+    labels = {"ann": ["a", "b", "c"], "bob": [0, 1, 2, 3], "eve": [True, False]}
+    lines = [
+        {"key": key, "u": t % len(names), "y": names[t % len(names)]}
+        for t in range(48)
+        for key, names in labels.items()
+    ]
+    stdin("\n".join(map(json.dumps, lines)))
+    code, out, err = run("keyed", "--model", "forgetron", "--gamma", "5")
+    assert code == 0
+    assert "144 lines" in err
+    for key, names in labels.items():
+        answers = [answer for answer in answers_of(out) if answer["key"] == key]
+        assert [a["prediction"] for a in answers[36:]] == 12 // len(names) * names
+        assert answers[-1]["margin"] > 0 or key == "eve"
 
 
 def test_keys_are_counted_where_nothing_numbers_them(run, stdin):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
+
 import pytest
-from commands import CSV, answers_of
+from commands import CLUSTERS, CSV, answers_of
 
 pytest.importorskip("typer")
 
@@ -42,6 +44,22 @@ def test_the_same_line_is_predicted_the_same_again(run, stdin, saved):
     right = [answer["prediction"] == answer["label"] for answer in answers]
     assert answers[-1]["accuracy"] == sum(right) / 11
     assert "accuracy" in err
+
+
+def test_a_model_of_many_labels_predicts(run, tmp_path):
+    data, path = tmp_path / "clusters.csv", tmp_path / "model"
+    data.write_text(CLUSTERS)
+    assert run("learn", data, *OPTIONS, "--checkpoint", path)[0] == 0
+    model = checkpoint.load(path)
+    code, out, _ = run("predict", "--model-file", path, data, "--target", "y")
+    assert code == 0
+    for line, answer in zip(CLUSTERS.splitlines()[1:], answers_of(out), strict=True):
+        u, v, _ = line.split(",")
+        x = {"u": float(u), "v": float(v)}
+        chances = sorted(model.predict_proba_one(x).values())
+        assert answer["prediction"] == model.predict_one(x)
+        # The probabilities are the softmax of half the scores.
+        assert answer["margin"] == pytest.approx(math.log(chances[-1] / chances[-2]))
 
 
 def test_a_file_without_the_target_is_only_predicted(run, tmp_path, saved):

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from commands import CSV, answers_of, started
+from commands import CLUSTERS, CSV, answers_of, started
 
 pytest.importorskip("typer")
 
@@ -35,6 +35,23 @@ def test_a_run_goes_on_where_its_checkpoint_stood(run, tmp_path):
     code, nothing, err = run(*resumable)
     assert (code, nothing) == (0, "")
     assert "going on at line 62" in err
+
+
+@pytest.mark.parametrize("n_lines", [2, 11, 12, 13, 45, 46, 80])
+@pytest.mark.parametrize("model", ["tightest", "projectron++"])
+def test_a_run_of_many_labels_goes_on_exactly(run, tmp_path, model, n_lines):
+    """The third label comes at line 12, and the fifth at line 46."""
+    lines, data, saved = CLUSTERS.splitlines(keepends=True), tmp_path / "a.csv", tmp_path / "model"
+    options = ["--target", "y", "--model", model, "--budget", "10"]
+    data.write_text(CLUSTERS)
+    _, expected, _ = run("learn", data, *options)
+    data.write_text("".join(lines[:n_lines]))
+    resumable = ["learn", data, *options, "--checkpoint", saved]
+    _, first, _ = run(*resumable)
+    data.write_text(CLUSTERS)
+    _, rest, err = run(*resumable)
+    assert f"going on at line {n_lines + 1}" in err
+    assert (len(first.splitlines()), first + rest) == (n_lines - 1, expected)
 
 
 def test_a_crash_is_made_good_from_the_last_checkpoint(run, tmp_path):

@@ -32,6 +32,8 @@ def test_a_cold_start_says_once_that_it_compiles(tmp_path):
 @pytest.mark.slow
 def test_nothing_is_compiled_after_a_warmup(tmp_path):
     saved = tmp_path / "model"
+    three = tmp_path / "three.csv"
+    three.write_text(CSV.replace("6,0,0\n", "6,0,2\n"))
     err = output_of(tmp_path / "cache", "warmup")
     assert "Mnemotron" in err
     assert err.splitlines()[-1].endswith(" s")
@@ -44,5 +46,10 @@ def test_nothing_is_compiled_after_a_warmup(tmp_path):
         ["compare", "--stream", "phishing", "--limit", "100", "--budget", "5"],
         ["lifelong", "--learn", "50", "--test", "20", "--budget", "5"],
         ["certify", "--limit", "100", "--budget", "600"],
+        ["learn", three, "--target", "y", "--model", "tighter", "--budget", "5"],
+        ["keyed", three, "--budget", "5"],
+        ["compare", "--stream", three, "--target", "y", "--budget", "5"],
+        ["lifelong", "--stream", "class-incremental", "--learn", "50", "--test", "20"],
+        ["certify", "--stream", three, "--target", "y"],
     ]:
         assert "compiling" not in output_of(tmp_path / "cache", *arguments)
