@@ -148,6 +148,115 @@ def test_events_that_all_come_twice_are_learned_once(factory):
     assert contents(states) == contents(fold(learner, stream)[0])
 
 
+# Of each key, and the event that brings the third one.
+LABELS = {
+    "two": ([False, True], 99),
+    "texts": (["ham", "spam", "eggs"], 9),
+    "mixed": ([1, -1, ("a", 2), 0.5, "x"], 12),
+}
+
+
+def events_of_many_labels(key, n=36):
+    rng, (labels, third) = random.Random(key), LABELS[key]
+    events = []
+    for t in range(n):
+        c = t % 2 if t < third else third % 2 + 2 if t == third else rng.randrange(len(labels))
+        c = min(c, len(labels) - 1)
+        x = {"u": rng.gauss(2 * math.cos(c), 1), "v": rng.gauss(2 * math.sin(c), 1)}
+        events.append(Event(key, t, x, labels[c]))
+    return events
+
+
+MANY_LABELS = interleaved([events_of_many_labels(key) for key in LABELS], seed=3)
+
+
+@each_factory
+def test_each_key_has_labels_of_its_own(factory):
+    states, predictions = fold(keyed.KeyedLearner(factory), MANY_LABELS)
+    for key, (labels, _) in LABELS.items():
+        model, expected = factory(), []
+        for event in events_of_many_labels(key):
+            expected.append((event.seq, model.predict_one(event.x), margin_of(model, event.x)))
+            model.learn_one(event.x, event.y)
+        assert [(p.seq, p.y_pred, p.margin) for p in predictions if p.key == key] == expected
+        loaded, _ = checkpoint.loads(states[key])
+        assert set(base_of(loaded).classes) == set(labels)
+        assert content(checkpoint.dumps(loaded)) == content(checkpoint.dumps(model))
+
+
+def margin_of(model, x):
+    *transformers, classifier = model.steps.values() if hasattr(model, "steps") else [model]
+    for transformer in transformers:
+        x = transformer.transform_one(x)
+    if len(classifier.classes) <= 2:
+        return classifier.decision_function_one(x)
+    second, first = sorted(classifier.scores_one(x).values())[-2:]
+    return (first - second) / 2
+
+
+@each_factory
+@pytest.mark.parametrize("max_live", [1, 2])
+def test_models_of_many_labels_are_evicted_and_return(factory, max_live):
+    learner, states = keyed.KeyedLearner(factory), {}
+    expected, predictions = fold(learner, MANY_LABELS)
+    cache = keyed.ModelCache(learner, states.get, states.__setitem__, max_live)
+    assert [cache.advance(event) for event in MANY_LABELS] == predictions
+    cache.flush()
+    assert contents(states) == contents(expected)
+
+
+@each_factory
+def test_late_labels_may_be_new_ones(factory):
+    """The order in which labels arrive is that in which they are learned."""
+    learner = keyed.KeyedLearner(factory)
+    stream = [event for event in late(MANY_LABELS, seed=2) for _ in range(2)]
+    states, predictions = fold(learner, stream)
+    live = {}
+    assert list(keyed.run_local(stream, learner, live, max_live=1)) == predictions
+    assert contents(live) == contents(states)
+    for key, (labels, _) in LABELS.items():
+        record = learner.deserialize(states[key])
+        assert (record.n_seen, record.n_labelled, record.pending) == (36, 36, {})
+        order = [event.y for event in stream if event.key == key and event.y is not None]
+        model = base_of(record.model)
+        assert model.n_rounds == 36
+        assert set(model.classes) == set(labels)
+        assert model.classes[2:] == list(dict.fromkeys(order))[2:]
+
+
+def test_the_prediction_of_a_pending_event_may_be_any_label():
+    learner = forgetrons()
+    state, labels = None, ["a", ("b", 1), 2.5]
+    for t in range(9):
+        state, _ = learner.step(state, Event("a", t, {"u": 3.0 * (t % 3)}, labels[t % 3]))
+    for t in range(3):
+        state, answer = learner.step(state, Event("a", 9 + t, {"u": 3.0 * t}))
+        assert answer.y_pred == labels[t]
+    for t in range(3):
+        state, answer = learner.step(state, Event("a", 9 + t, None, labels[t]))
+    assert answer.accuracy == learner.deserialize(state).n_right / 12
+    model, n_right = rb.Forgetron(KERNEL, budget=20), 0
+    for t in range(12):
+        n_right += model.predict_one({"u": 3.0 * (t % 3)}) == labels[t % 3]
+        model.learn_one({"u": 3.0 * (t % 3)}, labels[t % 3])
+    assert learner.deserialize(state).n_right == n_right
+
+
+def test_a_label_too_many_is_refused_and_changes_nothing():
+    learner = keyed.KeyedLearner(
+        lambda: preprocessing.StandardScaler() | rb.Forgetron(KERNEL, budget=9, max_classes=3)
+    )
+    state = None
+    for t in range(6):
+        state, _ = learner.step(state, Event("a", t, {"u": float(t)}, t % 3))
+    with pytest.raises(ValueError, match="max_classes"):
+        learner.step(state, Event("a", 6, {"u": 9.0}, "fourth"))
+    keyed_model = learner.deserialize(state)
+    with pytest.raises(ValueError, match="max_classes"):
+        learner.advance(keyed_model, Event("a", 6, {"u": 9.0}, "fourth"))
+    assert content(learner.serialize(keyed_model)) == content(state)
+
+
 def forgetrons(**options):
     return keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=20), **options)
 
@@ -533,22 +642,23 @@ def test_a_negative_number_is_a_query():
     assert after == state
 
 
-def noise(n=300):
+def noise(n_labels=2, n=300):
     rng = random.Random(1)
     for t in range(n):
         x = {f"feature-{j}": rng.gauss(0, 1) for j in range(10)}
-        yield Event("a", t, x, None if t % 9 == 0 else rng.random() < 0.5)
+        yield Event("a", t, x, None if t < 5 or t % 9 == 0 else t % n_labels)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scaled", [False, True])
 @pytest.mark.parametrize("limit", [8000, 12_000])
+@pytest.mark.parametrize("n_labels", [2, 8])
 @pytest.mark.parametrize(
     "algorithm",
     [rb.Forgetron, rb.TightestPerceptron, rb.Projectron, rb.Stoptron],
     ids=lambda algorithm: algorithm.__name__,
 )
-def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, limit, scaled):
+def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, n_labels, limit, scaled):
     def learner(budget):
         def factory():
             model = algorithm(KERNEL, budget=budget)
@@ -557,9 +667,9 @@ def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, limit, sc
         return keyed.KeyedLearner(factory, max_state_bytes=limit, max_pending=5)
 
     with pytest.raises(ValueError, match=f"and {limit:,} are allowed") as refused:
-        fold(learner(1000), noise())
+        fold(learner(1000), noise(n_labels))
     (named,) = re.findall(r"a budget of (\d+) would fit", str(refused.value))
-    states, _ = fold(learner(int(named)), noise())
+    states, _ = fold(learner(int(named)), noise(n_labels))
     assert limit / 2 < len(states["a"]) <= limit
 
 
