@@ -162,7 +162,7 @@ class Machine(base.MiniBatchClassifier):
 
     @property
     def n_mistakes(self) -> int:
-        """Number of rounds in which no other label had a lower score: y f(x) <= 0 with two."""
+        """Number of rounds with a margin of at most 0: with two labels, y f(x) <= 0."""
         return self._n_mistakes
 
     @property

@@ -128,7 +128,7 @@ class Mnemotron(Machine):
         _check_forgetting(forgetting)
         chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
         _check_kernels(chosen)
-        super().__init__(Labels(2, "use multiclass.OneVsRestClassifier"))
+        super().__init__(Labels(2, "use a perceptron, or multiclass.OneVsRestClassifier"))
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
