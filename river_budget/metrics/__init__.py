@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from .calibration_error import Bin, CalibrationError
 from .fading_error import FadingError
 from .hinge_loss import HingeLoss
 from .mistakes import Mistakes
 
-__all__ = ["FadingError", "HingeLoss", "Mistakes"]
+__all__ = ["Bin", "CalibrationError", "FadingError", "HingeLoss", "Mistakes"]

@@ -98,7 +98,81 @@ def test_progressive_validation_gives_the_mean_hinge_loss():
     assert metric.get() == pytest.approx(by_hand / 200)
 
 
-ALL = [metrics.Mistakes, metrics.FadingError, metrics.HingeLoss]
+def test_a_calibration_error_by_hand():
+    metric = metrics.CalibrationError(n_bins=2)
+    for y_true, p in [(True, 0.9), (False, 0.7), (False, 0.2), (True, 1.0)]:
+        metric.update(y_true, {True: p, False: 1 - p})
+    low, high = metric.bins
+    assert low == pytest.approx((0.2, 0.0, 1.0))
+    assert high == pytest.approx((2.6 / 3, 2 / 3, 3.0))
+    assert metric.get() == pytest.approx((0.2 + 0.6) / 4)
+
+
+def test_with_two_labels_the_calibration_error_is_that_of_the_positive_one():
+    metric, other = metrics.CalibrationError(), metrics.CalibrationError(pos_val="b")
+    metric.update(False, {True: 0.3, False: 0.7})
+    other.update("a", {"b": 0.3, "a": 0.7})
+    (found,), (of_other,) = metric.bins, other.bins
+    assert found == of_other == pytest.approx((0.3, 0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "y_pred",
+    [{"a": 0.5, "b": 0.3, "c": 0.2}, {"a": 0.5, "b": 0.5}, {"a": 0.5, True: 0.3, "c": 0.2}],
+)
+def test_otherwise_the_calibration_error_is_that_of_the_most_probable_label(y_pred):
+    metric = metrics.CalibrationError()
+    metric.update("a", y_pred)
+    metric.update("c", y_pred)
+    assert metric.bins == [(0.5, 0.5, 2.0)]
+
+
+FORECASTS = st.lists(
+    st.tuples(st.booleans(), st.floats(0, 1), st.integers(1, 3)).map(
+        lambda f: (f[0], {True: f[1], False: 1 - f[1]}, f[2])
+    ),
+    max_size=30,
+)
+
+
+@given(FORECASTS, FORECASTS)
+def test_a_reverted_forecast_does_not_count(forecasts, others):
+    metric, expected = metrics.CalibrationError(), metrics.CalibrationError()
+    for forecast in forecasts + others:
+        metric.update(*forecast)
+    for forecast in forecasts:
+        metric.revert(*forecast)
+    for forecast in others:
+        expected.update(*forecast)
+    assert metric.get() == pytest.approx(expected.get(), abs=1e-9)
+    assert [b.weight for b in metric.bins] == [b.weight for b in expected.bins]
+
+
+@given(FORECASTS)
+def test_a_weight_is_a_number_of_repetitions(forecasts):
+    weighted, repeated = metrics.CalibrationError(), metrics.CalibrationError()
+    for y_true, y_pred, w in forecasts:
+        weighted.update(y_true, y_pred, w)
+        for _ in range(w):
+            repeated.update(y_true, y_pred)
+    assert weighted.get() == pytest.approx(repeated.get())
+    assert 0.0 <= weighted.get() <= 1.0
+
+
+def test_a_model_without_probabilities_yet_adds_nothing_to_the_calibration_error():
+    metric = metrics.CalibrationError()
+    metric.update(True, {})
+    assert metric.get() == 0.0
+    assert metric.bins == []
+
+
+@pytest.mark.parametrize("n_bins", [0, -1, 1.5, "10"])
+def test_numbers_of_bins_out_of_range(n_bins):
+    with pytest.raises(ValueError, match="n_bins"):
+        metrics.CalibrationError(n_bins)
+
+
+ALL = [metrics.Mistakes, metrics.FadingError, metrics.HingeLoss, metrics.CalibrationError]
 
 
 @pytest.mark.parametrize("make", ALL)
