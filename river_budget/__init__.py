@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from river_budget import kernels
+from river_budget.calibration import Calibrated
 from river_budget.kernels import (
     RBF,
     AdditiveRationalQuadratic,
@@ -34,6 +35,7 @@ from river_budget.perceptrons.tightest import TightestPerceptron
 __all__ = [
     "RBF",
     "AdditiveRationalQuadratic",
+    "Calibrated",
     "FixedBudgetPerceptron",
     "Forgetron",
     "FunctionKernel",

@@ -76,6 +76,7 @@ PIPELINES = {
     "OneVsRestClassifier": lambda: (
         numbers() | preprocessing.StandardScaler() | multiclass.OneVsRestClassifier(forgetron())
     ),
+    "Calibrated": lambda: numbers() | rb.Calibrated(forgetron()),
     "OneVsRest of a pipeline": lambda: multiclass.OneVsRestClassifier(
         numbers() | preprocessing.StandardScaler() | forgetron()
     ),

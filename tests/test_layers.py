@@ -20,7 +20,7 @@ LAYERS = [
     ["support"],
     ["base"],
     ["theory"],
-    ["perceptrons", "mnemotron"],
+    ["perceptrons", "mnemotron", "calibration"],
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics"],
     ["checkpoint", "evaluate"],

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from river_budget import kernels
 from river_budget._state import require
-from river_budget.base import Machine
+from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
 from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Composite, Part
 
@@ -27,10 +27,10 @@ __all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 Tensors = dict[str, NDArray[Any]]
 
 
-class Classifier(Part):
-    """A classifier of this package, which gives its state itself."""
+class Own(Part):
+    """A class of this package, which gives its state itself."""
 
-    def __init__(self, model: type[Machine]) -> None:
+    def __init__(self, model: type) -> None:
         self.model = model
 
     def state(self, model: Any) -> dict[str, Any]:
@@ -41,7 +41,8 @@ class Classifier(Part):
 
 
 MODELS: dict[str, Part] = {
-    **PARTS, **{name: Classifier(row.model) for name, row in ALGORITHMS.items()},
+    **PARTS, **{name: Own(row.model) for name, row in ALGORITHMS.items()},
+    "Calibrator": Own(Calibrator),
 }  # fmt: skip
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel

@@ -1,4 +1,4 @@
-"""The classes of River that a checkpoint can hold: one entry each.
+"""The classes of River that a checkpoint can hold, and the wrapper of this package: one entry each.
 
 An entry tells with which parameters its class is made, what an object of it has learned, and what is
 valid. The same check runs before an object is written and after it is read, so that whatever is
@@ -25,6 +25,7 @@ from river import (
     utils,
 )
 
+from river_budget import calibration
 from river_budget._state import LARGEST_COUNT, State, count, require, require_numbers
 
 __all__ = ["COMPOSITES", "PARTS", "Composite", "Part", "outline"]
@@ -388,6 +389,25 @@ class OneVsRestClassifier(Composite):
         return f"OneVsRestClassifier({outline(model.classifier)})"
 
 
+class Calibrated(Composite):
+    """A classifier, and the calibrator of its probabilities."""
+
+    model = calibration.Calibrated
+
+    def parts(self, model: Any) -> Iterable[tuple[Any, Any]]:
+        return [(None, model.model), (None, model.calibrator)]
+
+    def make(self, parts: list[tuple[Any, Any]]) -> Any:
+        (_, model), (_, calibrator) = parts
+        require(isinstance(calibrator, calibration.Calibrator), "a calibrator is missing")
+        calibrated = self.model(model, calibrator.forgetting)
+        calibrated.calibrator = calibrator
+        return calibrated
+
+    def outline(self, model: Any) -> str:
+        return f"Calibrated({outline(model.model)})"
+
+
 PARTS: dict[str, Part] = {
     part.model.__name__: part
     for part in (
@@ -397,7 +417,7 @@ PARTS: dict[str, Part] = {
 }  # fmt: skip
 COMPOSITES: dict[str, Composite] = {
     composite.model.__name__: composite
-    for composite in (Pipeline(), TransformerUnion(), OneVsRestClassifier())
+    for composite in (Pipeline(), TransformerUnion(), OneVsRestClassifier(), Calibrated())
 }
 
 

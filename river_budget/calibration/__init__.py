@@ -1,0 +1,13 @@
+"""Probabilities that mean what they say, learned online.
+
+- `calibrated`: the wrapper around a classifier.
+- `calibrator`: the mixture of calibration maps that it learns.
+
+"""
+
+from __future__ import annotations
+
+from .calibrated import Calibrated
+from .calibrator import Calibrator
+
+__all__ = ["Calibrated", "Calibrator"]
