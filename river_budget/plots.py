@@ -21,7 +21,7 @@ from matplotlib.figure import Figure, FigureBase
 from river_budget.base import Machine
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.kernels import Kernel
-from river_budget.metrics import FadingError
+from river_budget.metrics import CalibrationError, FadingError
 from river_budget.theory import Certificate
 
 __all__ = [
@@ -32,12 +32,14 @@ __all__ = [
     "draw_decision_regions",
     "draw_errors",
     "draw_expert_weights",
+    "draw_reliability",
     "mark_drifts",
     "plot_certificates",
     "plot_class_incremental_runs",
     "plot_comparison",
     "plot_continual_runs",
     "plot_decision_regions",
+    "plot_reliability",
 ]
 
 # Supported file name extensions.
@@ -199,6 +201,33 @@ def plot_decision_regions(
     _save(figure, title, path)
 
 
+def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: Path) -> None:
+    """Plot reliability diagrams: the frequency of labels against their probability.
+
+    Below them is the share of the predictions in each bin.
+
+    Parameters
+    ----------
+    errors
+        Metrics that were updated with the predictions, by the models' names.
+    title
+        Title of the figure.
+    path
+        File to write; its extension sets the format.
+
+    """
+    figure = Figure(figsize=(7, 6), layout="constrained")
+    above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
+    draw_reliability(above, errors)
+    above.legend(loc="upper left", fontsize="small")
+    _set_line_styles(below)
+    for metric in errors.values():
+        weights = np.array([b.weight for b in metric.bins])
+        below.plot([b.probability for b in metric.bins], weights / weights.sum(), marker=".")
+    below.set(xlabel="mean probability", ylabel="share", ylim=(0, None))
+    _save(figure, title, path)
+
+
 def draw_decision_regions(
     axes: Axes,
     model: Machine,
@@ -345,6 +374,27 @@ def draw_expert_weights(
     axes.legend(
         title="forgetting factor", loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small"
     )
+
+
+def draw_reliability(axes: Axes, errors: Mapping[str, CalibrationError]) -> None:
+    """Draw the frequency of labels against their probability; on the diagonal they are equal.
+
+    Parameters
+    ----------
+    axes
+        The axes to draw on.
+    errors
+        Metrics that were updated with the predictions, by the models' names.
+
+    """
+    axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
+    _set_line_styles(axes)
+    for name, metric in errors.items():
+        axes.plot(
+            [b.probability for b in metric.bins], [b.frequency for b in metric.bins], marker=".",
+            label=f"{name} ({metric.get():.3f})",
+        )  # fmt: skip
+    axes.set(ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
 
 
 def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:

@@ -4,11 +4,12 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+import numpy as np
 from matplotlib.figure import Figure
 from river import dummy
 
 import river_budget as rb
-from river_budget import evaluate, plots, synth
+from river_budget import evaluate, metrics, plots, synth
 
 
 @pytest.fixture
@@ -130,6 +131,29 @@ def test_errors_fade(axes):
     plots.draw_errors(axes, {"a": [1, 0, 0]}, factor=0.5)
     (line,) = axes.lines
     assert line.get_ydata() == pytest.approx([100, 100 / 3, 100 / 7])
+
+
+@pytest.fixture
+def calibration_error():
+    error = metrics.CalibrationError()
+    for y, p in [(True, 0.8), (False, 0.8), (False, 0.1)]:
+        error.update(y, {True: p, False: 1 - p})
+    return error
+
+
+def test_frequencies_are_drawn_against_probabilities(axes, calibration_error):
+    plots.draw_reliability(axes, {"a": calibration_error})
+    diagonal, line = axes.lines
+    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
+    assert line.get_xydata() == pytest.approx(np.array([[0.1, 0.0], [0.8, 0.5]]))
+    assert line.get_label() == f"a ({calibration_error.get():.3f})"
+
+
+def test_reliability_diagrams_are_written_to_a_file(tmp_path, calibration_error):
+    path = tmp_path / "reliability.png"
+    errors = {"a": calibration_error, "new": metrics.CalibrationError()}
+    plots.plot_reliability(errors, "title", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_drifts_are_marked(axes):
