@@ -67,8 +67,8 @@ class KernelClassifier(Machine):
         return self._labels.names[hypothesis.best(self._store.query(x, hypothesis))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        scores = self._hypothesis.scores(self._store.query(x, self._hypothesis))
-        return self._by_label(_softmax(scores[: len(self._labels.known)]))
+        scores = self.scores_one(x)
+        return dict(zip(scores, _softmax(list(scores.values())), strict=True))
 
     @property
     def n_support(self) -> int:
@@ -133,7 +133,7 @@ class KernelClassifier(Machine):
         return odds / odds.sum(axis=1, keepdims=True)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
-        return dict(zip(self._labels.known, values, strict=False))
+        return {label: values[column] for label, column in self._labels.known.items()}
 
 
 def _softmax(scores: Sequence[float]) -> list[float]:

@@ -52,9 +52,11 @@ class Labels:
         self.names: list[Any] = [False, True]
 
     @property
-    def known(self) -> list[Any]:
-        """The labels that are known, seen or inferred, by column."""
-        return self.names[:1] if self.names[0] == self.names[1] else self.names
+    def known(self) -> dict[Any, int]:
+        """The column of each label that is known, seen or inferred, in the order of the columns."""
+        if self.names[0] == self.names[1]:
+            return self.column
+        return {name: column for column, name in enumerate(self.names)}
 
     @property
     def seen(self) -> list[Any]:
@@ -110,9 +112,15 @@ class Labels:
             columns = self._columns_of_new(y)
         return np.array(columns, dtype=np.int64)
 
+    def with_label(self, y: Any) -> Labels:
+        """Return a copy with one more label. Raises ValueError if `add` would."""
+        labels = copy.copy(self)
+        labels.add(y)
+        return labels
+
     def check(self, y: Any) -> None:
         """Raise ValueError if `add` would, without registering the label."""
-        copy.copy(self).add(y)
+        self.with_label(y)
 
     def state(self) -> State:
         """Return the labels with their columns, in the order of their first occurrence."""
@@ -165,4 +173,7 @@ def _inferred_label(label: Any) -> Any:
     """Return the other label if one label determines it, and the same label otherwise."""
     if isinstance(label, bool):
         return not label
-    return type(label)(1) if label in (0, -1) else label
+    try:
+        return type(label)(1) if label in (0, -1) else label
+    except ValueError:  # an enumeration without a 1
+        return label

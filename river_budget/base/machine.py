@@ -229,7 +229,8 @@ class Machine(base.MiniBatchClassifier):
 
         """
         frame = dataframe.into_frame(X)
-        return self._frame_by_label(self._score_frame(frame), frame)
+        scores = self._score_frame(frame)[:, list(self._labels.known.values())]
+        return self._frame_by_label(scores, frame)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
@@ -259,10 +260,8 @@ class Machine(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = dataframe.into_frame(X)
-        scores = self._score_frame(frame)
-        return self._frame_by_label(
-            self._probabilities(scores[:, : len(self._labels.known)]), frame
-        )
+        scores = self._score_frame(frame)[:, list(self._labels.known.values())]
+        return self._frame_by_label(self._probabilities(scores), frame)
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the numerical errors of the incrementally updated quantities.
@@ -323,5 +322,5 @@ class Machine(base.MiniBatchClassifier):
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
         """Return a frame with a column for each known label, of the library of another frame."""
-        by_label = dict(zip(self._labels.known, values.T, strict=False))
+        by_label = dict(zip(self._labels.known, values.T, strict=True))
         return dataframe.to_native_frame(by_label, like=frame)

@@ -48,8 +48,9 @@ class Perceptron(KernelClassifier):
         try:
             label = self._labels.column[y]
         except (KeyError, TypeError):
-            label = self._labels.add(y)
-            self._widen(len(self._labels.names))
+            labels = self._labels.with_label(y)
+            self._widen(len(labels.names))
+            self._labels, label = labels, labels.add(y)
             query = self._store.query(x, self._hypothesis)
         self._n_rounds += 1
         if self._hypothesis.margin(query, label) <= self._threshold:
@@ -72,8 +73,9 @@ class Perceptron(KernelClassifier):
                 self._widen(label + 1)
                 start = first
             self._learn_rows(block, columns, start, len(columns))
-        finally:
+        except BaseException:
             self._widen(len(self._labels.names))
+            raise
 
     def _learn_rows(self, block: Any, columns: Ints, start: int, stop: int) -> None:
         while start < stop:

@@ -234,7 +234,7 @@ class Mnemotron(Machine):
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         f = self.decision_function_one(x)
-        return dict(zip(self._labels.known, (-f, f), strict=False))
+        return {label: f if column else -f for label, column in self._labels.known.items()}
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return self._labels.names[self.decision_function_one(x) > 0]

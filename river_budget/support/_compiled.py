@@ -117,7 +117,7 @@ def score(matrix, scale, row, scores):
     Parameters
     ----------
     matrix
-        Coefficients of the stored vectors (at least n, labels).
+        Coefficients of the stored vectors (any number, labels), 0 for the others.
     scale
         Common factor of the coefficients.
     row
@@ -127,7 +127,7 @@ def score(matrix, scale, row, scores):
 
     """
     scores[:] = 0.0
-    for i in range(len(row)):
+    for i in range(min(len(row), len(matrix))):
         k = scale * row[i]
         for c in range(len(scores)):
             scores[c] += k * matrix[i, c]

@@ -18,3 +18,10 @@ def test_ties_go_to_the_oldest_and_an_incoming_example_is_the_youngest():
     assert _compiled.oldest_largest(np.array([1.0, 0.0, 1.0, 1.0]), inserted) == 2
     assert _compiled.oldest_largest(np.array([1.0, 0.0, 1.0, 2.0]), inserted) == 3
     assert _compiled.oldest_largest(np.array([-np.inf, 0.0]), inserted[:1]) == 1
+
+
+def test_vectors_without_coefficients_add_nothing_to_the_scores():
+    """The store has more vectors than the matrix has rows if learning was interrupted."""
+    scores = np.empty(3)
+    _compiled.score(np.array([[1.0, -1.0, 0.0]]), 2.0, np.array([0.5, 1.0, 1.0]), scores)
+    assert scores.tolist() == [1.0, -1.0, 0.0]
