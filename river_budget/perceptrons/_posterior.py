@@ -21,6 +21,12 @@ TAIL = 1e-11
 # Number of nodes of the quadrature.
 N_NODES = 128
 
+# Below this value, a Gamma distribution function is a power to within rounding.
+SMALLEST = math.exp(-30.0)
+
+# From this parameter on, asymptotic series are more accurate than SciPy's Gamma functions.
+LARGE = 1e5
+
 
 def load() -> Any:
     """Return SciPy's special functions, which are slow to import."""
@@ -57,21 +63,44 @@ def largest(parameters: Floats) -> Floats:
 def _largest_of_many(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) for each label c (labels,).
 
-    P(G_c is the largest) is the integral over t = log G_c of the density of t, times the
-    distribution functions of all other labels. Labels with the same parameter share one evaluation.
+    P(G_c is the largest) is the integral over u = log(x / a), with the largest parameter a, of the
+    density of log G_c times the distribution functions of all other labels. Labels with the same
+    parameter share one evaluation.
 
     """
     special = load()
     shapes, label_of, counts = np.unique(parameters, return_inverse=True, return_counts=True)
     a = shapes[-1]
-    low, high = special.gammaincinv(a, TAIL), special.gammainccinv(a, TAIL / len(parameters))
-    start, stop = math.log(max(low, math.exp(-700.0))), math.log(high)
-    t = np.linspace(start, stop, N_NODES)
-    x = np.exp(t)
-    with np.errstate(divide="ignore", under="ignore"):
-        below = special.gammainc(shapes[:, None], x)
-        log_all = counts @ np.log(below)
-        log_density = shapes[:, None] * t - x - special.gammaln(shapes)[:, None]
-        weights = np.exp(log_density + log_all - np.log(below)).sum(axis=1)
-    weights = weights[label_of]
+    # The largest parameter, or the one that most labels have, decides where the integrand starts.
+    deciding = [len(shapes) - 1, int(counts.argmax())]
+    low = special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
+    high = max(1.0, special.gammainccinv(a, TAIL / len(parameters)))
+    start, stop = math.log(max(low, SMALLEST) / a), math.log(high / a)
+    u, step = np.linspace(start, stop, N_NODES, retstep=True)
+    v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
+    # Half the square of Temme's eta: the density of log(x / s) is proportional to exp(-s distance).
+    distance = abs(np.expm1(v) - v)
+    below = np.where(s < LARGE, special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
+    with np.errstate(under="ignore"):
+        density = np.exp(_log_peak(s) - s * distance)
+        products = np.exp(counts @ np.log(below)) / below
+    values = density * products
+    # Below the first node, the integrand is exponential, and the sum is a geometric series.
+    values[:, 0] /= -math.expm1(-step * parameters.sum())
+    weights = values.sum(axis=1)[label_of]
     return weights / weights.sum()
+
+
+def _temme(s: Floats, v: Floats, distance: Floats) -> Floats:
+    """Return P(G < s e^v) for Gamma variables G with large parameters s, by Temme's expansion."""
+    eta = np.copysign(np.sqrt(2.0 * distance), v)
+    with np.errstate(under="ignore"):
+        correction = np.exp(-s * distance) / np.sqrt(2.0 * math.pi * s) * (1 / 3 - eta / 12)
+    return load().ndtr(eta * np.sqrt(s)) + correction
+
+
+def _log_peak(s: Floats) -> Floats:
+    """Return the logarithm of the largest density of log G for Gamma variables G."""
+    direct = s * np.log(s) - s - load().gammaln(s)
+    series = 0.5 * np.log(s / (2.0 * math.pi)) - 1 / (12.0 * s)
+    return np.where(s < LARGE, direct, series)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 
@@ -11,6 +12,7 @@ from algorithms import KERNELS, each_algorithm, each_budgeted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from river import preprocessing
+from scipy import integrate, special
 
 import river_budget as rb
 from river_budget import synth
@@ -201,6 +203,50 @@ def test_posteriors_of_large_counts(counts, probability):
     negative, positive = counts[::-1]
     posteriors = _posterior.largest(np.array([[negative, positive]]))
     assert posteriors[0] == pytest.approx([1 - probability, probability])
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e9, 9e11])
+@pytest.mark.parametrize("sigmas", [0.0, 0.3, 1.0, 3.0])
+def test_posteriors_of_two_large_counts_and_a_negligible_one(size, sigmas):
+    larger = size + sigmas * math.sqrt(size)
+    posteriors = _posterior.largest(np.array([[larger, size, 0.01]]))[0]
+    probability = special.betainc(larger, size, 0.5)
+    assert posteriors == pytest.approx([1 - probability, probability, 0.0], abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [[0.02, 0.01, 0.01], [0.05, 0.03, 0.01, 0.01], [0.3, 0.2, 0.1], [0.01] * 30 + [0.4]],
+)
+def test_posteriors_of_small_priors(parameters):
+    """The integrand is wide in log G: P(G < exp(-1000)) is 0.00005 for the parameter 0.01."""
+    a = np.array(parameters)
+
+    def log_below(t):
+        if t < -40:  # where the distribution function is a power
+            return a * t - special.gammaln(a + 1)
+        return np.log(special.gammainc(a, math.exp(t)))
+
+    def density(t, c):
+        others = log_below(t).sum() - log_below(t)[c]
+        return math.exp(a[c] * t - math.exp(t) - special.gammaln(a[c]) + others)
+
+    ends = [-3000, -300, -40, -5, 0, 2, 5]
+    expected = [
+        sum(
+            integrate.quad(density, *pair, args=(c,), epsabs=1e-12)[0]
+            for pair in itertools.pairwise(ends)
+        )
+        for c in (0, len(a) - 1)
+    ]
+    assert _posterior.largest(a[None])[0][[0, -1]] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("counts", [[1e200, 1.0, 1.0], [1e22, 1e22, 1.0], [1e-300] * 3, [0.0] * 3])
+def test_posteriors_of_extreme_counts(counts):
+    posteriors = _posterior.largest(np.array([counts]) + 1e-14)[0]
+    largest = np.array(counts) == max(counts)
+    assert posteriors == pytest.approx(largest / largest.sum(), abs=1e-10)
 
 
 @given(sigma=st.floats(0.01, 1.0))
