@@ -1,7 +1,7 @@
 """Base classes of the algorithms.
 
 - `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
-- `labels`: the two labels and their signs.
+- `labels`: the labels and their columns.
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
 
