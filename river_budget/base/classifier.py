@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from river_budget._state import State, require
 from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine, rows_of
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
-from river_budget.support import Expansion, vector_store
+from river_budget.support import Expansion, Scales, vector_store
 
 __all__ = ["KernelClassifier"]
 
@@ -40,10 +40,11 @@ class KernelClassifier(Machine):
         if kernel is not None:
             check_kernel(kernel)
         check_count("max_classes", max_classes)
-        super().__init__(Labels(max_classes, ADVICE))
+        given = RBF() if kernel is None else kernel
+        super().__init__(Labels(max_classes, ADVICE), (given,))
         self.kernel = kernel
         self.max_classes = max_classes
-        self._store = vector_store(RBF() if kernel is None else kernel)
+        self._store = vector_store(given)
         self._hypothesis = Expansion(self._store)
 
     @property
@@ -52,8 +53,8 @@ class KernelClassifier(Machine):
 
     @property
     def resolved_kernel(self) -> Kernel:
-        """The kernel, with the parameters that were set from the first stored example."""
-        return self._store.kernel
+        """The kernel, with the width and the scales of the features that were learned."""
+        return self._store.resolved_kernel
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         return self._by_label(self._hypothesis.scores(self._store.query(x, self._hypothesis)))
@@ -111,6 +112,10 @@ class KernelClassifier(Machine):
         super().restore(state)
         self._widen(len(self._labels.names))
         self._hypothesis.restore(state["hypothesis"])
+        if self._feature_scales is not None:
+            self._store.rescale(
+                self._store.kernel, self._feature_scales.factors, self._feature_scales.pooled
+            )
         budget = getattr(self, "budget", None)
         require(
             budget is None or self.n_support <= budget,
@@ -121,6 +126,20 @@ class KernelClassifier(Machine):
         """Give the hypothesis, and all that is derived from it, a column for each label."""
         if n_labels > self._hypothesis.n_labels:
             self._hypothesis = self._hypothesis.with_labels(n_labels)
+
+    @property
+    def _names(self) -> Collection[Any]:
+        return self._store.names
+
+    def _rescale(self, scales: Scales, gamma: float) -> None:
+        kernel = self._store.kernel
+        if gamma:
+            kernel = kernel.with_width(gamma, self._names)
+        self._store.rescale(kernel, scales.factors, scales.pooled)
+        self._on_rescaled()
+
+    def _on_rescaled(self) -> None:
+        """Compute all anew that was computed from the kernel."""
 
     def _block(self, frame: Any) -> Any:
         return self._store.block(frame.columns, rows_of(frame))

@@ -7,6 +7,8 @@ import copy
 import inspect
 import operator
 import sys
+import warnings
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -17,7 +19,10 @@ from river.utils import dataframe
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 from river_budget.base.labels import Labels
-from river_budget.kernels import Features
+from river_budget.kernels import Features, Kernel
+from river_budget.support import Scales
+from river_budget.support._compiled import is_flat
+from river_budget.support.scales import next_observed
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
@@ -58,6 +63,12 @@ def _parameter(name: str) -> property:
     return property(operator.attrgetter(key), set_once)
 
 
+# Kernel values that are all below or all above these tell nothing about the data. A warning is given
+# after so many examples in a row.
+LOW, HIGH = 0.01, 0.99
+N_FLAT_ROWS = 100
+
+
 class Machine(base.MiniBatchClassifier):
     """A classifier with a support set.
 
@@ -68,6 +79,8 @@ class Machine(base.MiniBatchClassifier):
     ----------
     labels
         The labels, none of them seen.
+    kernels
+        The kernels as they were given.
 
     """
 
@@ -76,8 +89,12 @@ class Machine(base.MiniBatchClassifier):
         for name in list(inspect.signature(cls.__init__).parameters)[1:]:
             setattr(cls, name, _parameter(name))
 
-    def __init__(self, labels: Labels) -> None:
+    def __init__(self, labels: Labels, kernels: Sequence[Kernel]) -> None:
         self._labels = labels
+        self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
+        # The number of the next example that is observed; 0 for none.
+        self._observed_at = int(any(kernel.is_radial for kernel in kernels))
+        self._n_flat_rows = 0
         self._n_rounds = 0
         self._n_mistakes = 0
 
@@ -158,7 +175,9 @@ class Machine(base.MiniBatchClassifier):
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature index, names and the last query."""
-        return sys.getsizeof(self)
+        return sys.getsizeof(self) + (
+            0 if self._feature_scales is None else self._feature_scales.nbytes
+        )
 
     @property
     def n_mistakes(self) -> int:
@@ -278,6 +297,7 @@ class Machine(base.MiniBatchClassifier):
         """Return the learned state as plain values and arrays; see `checkpoint`."""
         return {
             "labels": self._labels.state(),
+            "scales": None if self._feature_scales is None else self._feature_scales.state(),
             "n_rounds": self._n_rounds,
             "n_mistakes": self._n_mistakes,
         }
@@ -300,6 +320,10 @@ class Machine(base.MiniBatchClassifier):
         self._n_rounds = count(state["n_rounds"])
         self._n_mistakes = count(state["n_mistakes"])
         require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
+        if self._feature_scales is not None:
+            self._feature_scales.restore(state["scales"])
+        if self._observed_at:
+            self._observed_at = next_observed(self._n_rounds)
 
     @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
@@ -324,3 +348,42 @@ class Machine(base.MiniBatchClassifier):
         """Return a frame with a column for each known label, of the library of another frame."""
         by_label = dict(zip(self._labels.known, values.T, strict=True))
         return dataframe.to_native_frame(by_label, like=frame)
+
+    @property
+    @abc.abstractmethod
+    def _names(self) -> Collection[Any]:
+        """The names that some support vector has."""
+
+    @abc.abstractmethod
+    def _rescale(self, scales: Scales, gamma: float) -> None:
+        """Change the scales of the features to those that were learned, and gamma unless it is 0."""
+
+    def _observe(self, x: Features, row: Floats) -> None:
+        """Check the width of the kernel, and learn scales from an example after its round.
+
+        Parameters
+        ----------
+        x
+            The example, with numbers as values.
+        row
+            Its kernel row before the round.
+
+        """
+        n, scales = self._n_rounds, self._feature_scales
+        self._observed_at = next_observed(n)
+        self._check_width(row)
+        if scales is not None:
+            scales.observe(x, self._names)
+            if scales.is_due(n):
+                self._rescale(scales, scales.update(n))
+
+    def _check_width(self, row: Floats) -> None:
+        self._n_flat_rows = self._n_flat_rows + 1 if is_flat(row, LOW, HIGH) else 0
+        if self._n_flat_rows == N_FLAT_ROWS:
+            warnings.warn(
+                f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
+                f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that "
+                "it is learned, or scale the features first, for example with "
+                "preprocessing.StandardScaler",
+                stacklevel=4,
+            )

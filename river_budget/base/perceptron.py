@@ -55,6 +55,8 @@ class Perceptron(KernelClassifier):
         self._n_rounds += 1
         if self._hypothesis.margin(query, label) <= self._threshold:
             self._begin_update(query, label)
+        if self._n_rounds == self._observed_at:
+            self._observe(self._store.features(query), query.row)
 
     def state(self) -> State:
         return {**super().state(), "largest_self_value": self._largest_self_value}
@@ -79,13 +81,19 @@ class Perceptron(KernelClassifier):
 
     def _learn_rows(self, block: Any, columns: Ints, start: int, stop: int) -> None:
         while start < stop:
-            row, query = self._hypothesis.scan(block, columns, start, stop, self._threshold)
+            end = min(stop, start + self._observed_at - self._n_rounds)
+            if end <= start:
+                end = stop
+            row, query = self._hypothesis.scan(block, columns, start, end, self._threshold)
             if query is None:
-                break
+                row = end - 1
             self._n_rounds += row + 1 - start
-            self._begin_update(query, int(columns[row]))
             start = row + 1
-        self._n_rounds += stop - start
+            if query is not None:
+                self._begin_update(query, int(columns[row]))
+            if self._n_rounds == self._observed_at:
+                query = query or self._store.query_row(block, row)
+                self._observe(self._store.features(query), query.row)
 
     def _begin_update(self, query: Query, label: int) -> None:
         y = self._hypothesis.target(query, label)
@@ -237,6 +245,16 @@ class GrowingPerceptron(Perceptron):
         moment = self._n_rounds * step
         self._moments[n, y.label], self._moments[n, y.rival] = moment, -moment
         self._hypothesis.add(query, y, step)
+
+    def _merge(self, slot: int, others: list[int], weights: Floats) -> None:
+        """Replace a vector by a linear combination of others; its coefficients become 0."""
+        self._hypothesis.merge(slot, others, weights)
+        self._moments[others] += np.multiply.outer(weights, self._moments[slot])
+
+    def _remove(self, slots: list[int]) -> None:
+        """Remove vectors from the support set."""
+        self._moments = np.delete(self._moments[: self.n_support], slots, axis=0)
+        self._hypothesis.remove(slots)
 
     def _shift(self, y: Target, change: Floats) -> None:
         """Change the coefficients of the label and the rival; see `Expansion.shift`."""

@@ -1,6 +1,7 @@
 """Kernels as immutable values.
 
-Radial kernels are functions of a distance. By default, their width is set from the first example.
+Radial kernels are functions of a distance. By default, a model learns their width and the scales of
+the features from the data.
 `Linear` and `Polynomial` are functions of the dot product. `Normalized` scales every example to
 norm 1 in feature space, and `FunctionKernel` wraps any function of two dicts.
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from .base import Features, Kernel, VectorKernel, check_kernel
 from .dot_product import Linear, Polynomial
 from .radial import RBF, AdditiveRationalQuadratic, Laplacian, RationalQuadratic
-from .wrappers import FunctionKernel, Normalized
+from .wrappers import FunctionKernel, Normalized, Scaled
 
 __all__ = [
     "RBF",
@@ -24,6 +25,7 @@ __all__ = [
     "Normalized",
     "Polynomial",
     "RationalQuadratic",
+    "Scaled",
     "VectorKernel",
     "check_kernel",
 ]

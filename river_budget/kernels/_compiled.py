@@ -23,6 +23,7 @@ from river_budget.kernels.spec import (
     DEGREE,
     DOT_PRODUCT,
     EXPONENTIAL,
+    FACTORS,
     GAMMA,
     INNER_STATISTIC,
     KERNEL_FUNCTION,
@@ -37,7 +38,7 @@ from river_budget.kernels.spec import (
 )
 
 __all__ = [
-    "LARGEST", "TILE", "exp", "is_valid", "kernel_row", "self_statistic", "self_value",
+    "LARGEST", "TILE", "exp", "is_valid", "kernel_row", "prepare", "self_statistic", "self_value",
 ]  # fmt: skip
 
 TILE = 64
@@ -122,6 +123,16 @@ def is_valid(spec, values, statistic):
     if spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
         statistic = _squares(values)
     return statistic <= LARGEST and _raw_self_value(spec, statistic) <= LARGEST
+
+
+@compiled(forceinline=True)
+def prepare(spec, values):
+    """Return whether the values of an example are valid; if so, scale them in place."""
+    if not is_valid(spec, values, self_statistic(spec, values)):
+        return False
+    for j in range(len(spec) - FACTORS):
+        values[j] *= spec[FACTORS + j]
+    return True
 
 
 @compiled(forceinline=True)
@@ -404,7 +415,7 @@ def _covers(rows, n_rows):
 
 @compiled()
 def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
-    """Compute the kernel row of x and return whether x is valid; if not, the row is left as it is.
+    """Compute the kernel row of a valid x, with the scaled values that `prepare` returned True for.
 
     Parameters
     ----------
@@ -427,8 +438,6 @@ def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
 
     """
     x_statistic = self_statistic(spec, values)
-    if not is_valid(spec, values, x_statistic):
-        return False
     covered = _covers(rows, n_rows)
     n_blocks = (n + TILE - 1) // TILE
     _inner_statistics(
@@ -437,4 +446,3 @@ def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
     _apply_kernel_function(spec, n_blocks, row)
     if spec[NORMALIZED] != 0.0:
         _normalize(spec, _raw_self_value(spec, x_statistic), statistics, n_blocks, row)
-    return True

@@ -45,6 +45,29 @@ class Kernel(base.Base, abc.ABC):
         """Whether all parameters are set, none is left to the first example."""
         return True
 
+    @property
+    def is_radial(self) -> bool:
+        """Whether the kernel is a function of a distance, with a width."""
+        return False
+
+    @property
+    def learns_scales(self) -> bool:
+        """Whether a model learns the scales of features and the width of the kernel."""
+        return False
+
+    def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
+        """Return a kernel that learns scales with what was learned.
+
+        Parameters
+        ----------
+        gamma
+            The new gamma.
+        names
+            The names of the features that some support vector has.
+
+        """
+        return self
+
     def resolve(self, names: Collection[Any]) -> Kernel:
         """Return the kernel with the missing parameters set from the first example.
 

@@ -49,6 +49,17 @@ class RadialKernel(VectorKernel):
     def is_resolved(self) -> bool:
         return self.gamma is not None
 
+    @property
+    def is_radial(self) -> bool:
+        return True
+
+    @property
+    def learns_scales(self) -> bool:
+        return self.gamma is None
+
+    def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
+        return dataclasses.replace(self, gamma=gamma)  # type: ignore[type-var]
+
     def resolve(self, names: Collection[Any]) -> Kernel:
         if self.gamma is not None:
             return self
@@ -217,6 +228,10 @@ class AdditiveRationalQuadratic(RadialKernel):
     @property
     def is_resolved(self) -> bool:
         return self.names is not None and self.gamma is not None
+
+    def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
+        own = tuple(names) if self.names is None else self.names
+        return dataclasses.replace(self, gamma=gamma, names=own)
 
     def resolve(self, names: Collection[Any]) -> Kernel:
         named = self if self.names is not None else dataclasses.replace(self, names=tuple(names))

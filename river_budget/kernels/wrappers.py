@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from river_budget.kernels.base import Features, Kernel, check_kernel
 from river_budget.kernels.dot_product import Linear
 from river_budget.kernels.spec import NORMALIZED, Spec
 
-__all__ = ["FunctionKernel", "Normalized"]
+__all__ = ["FunctionKernel", "Normalized", "Scaled"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,6 +71,52 @@ class Normalized(Kernel):
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
         return self.kernel.active(names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scaled(Kernel):
+    """A kernel of examples whose features are divided by scales first.
+
+    It is what `resolved_kernel` returns for a kernel whose width a model has learned.
+
+    Parameters
+    ----------
+    kernel
+        The kernel.
+    scales
+        Pairs of a name and the scale of that feature.
+    other
+        The scale of all other features.
+
+    Examples
+    --------
+
+    >>> from river_budget import kernels
+
+    >>> kernel = kernels.Scaled(kernels.RBF(gamma=0.5), scales=(("a", 2.0),), other=1.0)
+    >>> kernel({"a": 2.0}, {"a": 4.0, "b": 1.0})
+    0.367879...
+
+    """
+
+    kernel: Kernel
+    scales: tuple[tuple[Any, float], ...] = ()
+    other: float = 1.0
+
+    @property
+    def has_unit_norm(self) -> bool:
+        return self.kernel.has_unit_norm
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return self.kernel(self._scaled(x), self._scaled(z))
+
+    def _scaled(self, x: Features) -> Features:
+        scales = self._scale_of
+        return {name: value / scales.get(name, self.other) for name, value in x.items()}
+
+    @functools.cached_property
+    def _scale_of(self) -> dict[Any, float]:
+        return dict(self.scales)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from river_budget.kernels import (
     check_kernel,
 )
 from river_budget.mnemotron import _update, mixing
-from river_budget.support import Query, VectorStore, vector_store
+from river_budget.support import Query, Scales, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
 
@@ -128,11 +128,12 @@ class Mnemotron(Machine):
         _check_forgetting(forgetting)
         chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
         _check_kernels(chosen)
-        super().__init__(Labels(2, "use a perceptron, or multiclass.OneVsRestClassifier"))
+        super().__init__(Labels(2, "use a perceptron, or multiclass.OneVsRestClassifier"), chosen)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
+        self._chosen = tuple(chosen)
         # One store per kernel, all with the same vectors in the same slots.
         self._stores = [vector_store(kernel) for kernel in chosen]
         experts = [(z, *pair) for z in range(len(chosen)) for pair in forgetting]
@@ -176,7 +177,7 @@ class Mnemotron(Machine):
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels, with the parameters that were set from the first stored example."""
-        return tuple(store.kernel for store in self._stores)
+        return tuple(store.resolved_kernel for store in self._stores)
 
     @property
     def n_support(self) -> int:
@@ -188,7 +189,7 @@ class Mnemotron(Machine):
         """The support vectors as dicts, oldest first."""
         # Each store has the active features of its kernel only.
         return [
-            {name: value for store in self._stores for name, value in store.vector(slot).items()}
+            _merged([store.vector(slot) for store in self._stores])
             for slot in self._stores[0].by_age
         ]
 
@@ -247,6 +248,8 @@ class Mnemotron(Machine):
         queries = self._queries(x)
         forecast = self._forecast(queries)
         self._learn(queries, self._labels.add(y), forecast)
+        if self._n_rounds == self._observed_at:
+            self._observe_queries(queries)
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
@@ -273,6 +276,9 @@ class Mnemotron(Machine):
         super().restore(state)
         for z, store in enumerate(self._stores):
             store.restore(state["stores"][str(z)])
+            if self._feature_scales is not None and self._chosen[z].learns_scales:
+                scales = self._feature_scales
+                store.rescale(store.kernel, scales.factors, scales.pooled)
         n, n_experts, n_kernels = self.n_support, len(self._kernel_of), len(self._stores)
         require(
             all(store.n == n <= self.budget for store in self._stores),
@@ -295,6 +301,51 @@ class Mnemotron(Machine):
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self._kernel_of] + scaled, "a posterior variance is wrong")
+
+    def _observe_queries(self, queries: list[Query]) -> None:
+        parts = [s.features(query) for s, query in zip(self._stores, queries, strict=True)]
+        self._observe(_merged(parts), queries[0].row)
+
+    @property
+    def _names(self) -> Collection[Any]:
+        return set().union(*(store.names for store in self._stores))
+
+    def _rescale(self, scales: Scales, gamma: float) -> None:
+        """Rescale the stores, and keep what the data say about f at the support vectors."""
+        vectors = [
+            _merged([store.vector(slot) for store in self._stores])
+            for slot in range(self.n_support)
+        ]
+        names = sorted(self._names, key=repr)
+        for given, store in zip(self._chosen, self._stores, strict=True):
+            if given.learns_scales:
+                kernel = given.with_width(gamma, names) if gamma else store.kernel
+                store.rescale(kernel, scales.factors, scales.pooled, vectors)
+        self._change_priors()
+
+    def _change_priors(self) -> None:
+        """Replace the prior of each expert by that of its kernel as it is now.
+
+        With the prior precision Q of f at the support vectors, `Q S Q = Q + C` and `a = Q m` for
+        their posterior covariance S and mean m. The precision `S^-1 - Q` and the vector `S^-1 m`
+        come from the data. They are kept, and Q is replaced.
+
+        """
+        n = self.n_support
+        before = self._inverses[:, :n, :n].copy()
+        for z, store in enumerate(self._stores):
+            self._inverses[z, :n, :n] = np.linalg.inv(_regularized(store))
+        for e, z in enumerate(self._kernel_of):
+            scale, old, new = self._scales[e], before[z], self._inverses[z, :n, :n]
+            inner = np.linalg.inv(old + scale * self._covariances[e, :n, :n])
+            shift = old @ inner @ (math.sqrt(scale) * self._means[e, :n])
+            values, vectors = np.linalg.eigh(old @ inner @ old - old)
+            precision = (vectors * np.maximum(values, 0.0)) @ vectors.T
+            posterior = np.linalg.inv(new + precision)
+            self._means[e, :n] = new @ posterior @ shift
+            covariance = new @ posterior @ new - new
+            self._covariances[e, :n, :n] = 0.5 * (covariance + covariance.T)
+            self._scales[e] = 1.0
 
     def _queries(self, x: Features) -> list[Query]:
         return [store.query(x) for store in self._stores]
@@ -343,6 +394,8 @@ class Mnemotron(Machine):
         for row, label in enumerate(columns.tolist()):
             queries = self._row_queries(block, row)
             self._learn(queries, label, self._mix(queries))
+            if self._n_rounds == self._observed_at:
+                self._observe_queries(queries)
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)
@@ -385,6 +438,11 @@ class Mnemotron(Machine):
             if not abs(residual).max() <= LARGEST_RESIDUAL:
                 inverse[:n, :n] = np.linalg.inv(_regularized(store))
                 self._n_rebuilds += 1
+
+
+def _merged(parts: Sequence[Features]) -> Features:
+    """Return an example from the active features of several kernels."""
+    return {name: value for part in parts for name, value in part.items()}
 
 
 def _regularized(store: VectorStore) -> Floats:

@@ -92,6 +92,10 @@ class BallPerceptron(Perceptron):
             f.replace(removed, query, y, eta)
         self._project()
 
+    def _on_rescaled(self) -> None:
+        self._square = self._hypothesis.norm**2
+        self._project()
+
     def _project(self) -> None:
         """Project w onto the ball."""
         square = self._radius**2

@@ -12,6 +12,7 @@ import abc
 import random
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,9 @@ from river_budget._state import (
     require,
     restore_random,
 )
-from river_budget.kernels import Features, Kernel
+from river_budget.kernels import Features
 from river_budget.perceptrons import _compiled
-from river_budget.support import Expansion, Query, Target, Terms, VectorStore, vector_store
+from river_budget.support import Expansion, Query, Target, Terms, VectorStore
 
 __all__ = ["AllExamples", "Reservoir", "SupportVectors", "ValidationSet"]
 
@@ -72,6 +73,10 @@ class ValidationSet(abc.ABC):
         """Add scores of 0 for new labels, up to `n_labels`."""
         self._scores = widened(self._scores, n_labels)
 
+    @abc.abstractmethod
+    def rescale(self, hypothesis: Expansion, scales: Any) -> None:
+        """Compute table and scores anew, after the scales of the features have changed."""
+
     def removal_errors(self, terms: Terms) -> Floats:
         """Return the number of errors after the removal of each vector (vectors,).
 
@@ -109,10 +114,10 @@ class ValidationSet(abc.ABC):
             "columns": self._columns[: self.n].copy(),
         }
 
-    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
-        """Restore an empty validation set from its state, given the number of support vectors."""
+    def restore(self, state: State, store: VectorStore) -> None:
+        """Restore an empty validation set from its state, given the store of the support vectors."""
         table = floats(state["table"], (None, None))
-        columns = range(n_support, 2 * n_support + 3)
+        columns = range(store.n, 2 * store.n + 3)
         require(table.shape[1] in columns, "a validation table has too few or too many columns")
         self.n = len(table)
         self._table = table
@@ -181,9 +186,14 @@ class SupportVectors(ValidationSet):
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         return self._errors(hypothesis.values(), hypothesis.store.gram())
 
-    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
-        super().restore(state, n_support, kernel)
-        require(self.n == n_support, "the Gram matrix has the wrong size")
+    def rescale(self, hypothesis: Expansion, scales: Any) -> None:
+        n = hypothesis.store.n
+        self._table[:n, :n] = hypothesis.store.gram()
+        self._scores[:n] = hypothesis.values()
+
+    def restore(self, state: State, store: VectorStore) -> None:
+        super().restore(state, store)
+        require(self.n == store.n, "the Gram matrix has the wrong size")
 
 
 class _StoredExamples(ValidationSet):
@@ -209,6 +219,14 @@ class _StoredExamples(ValidationSet):
             np.array(rows).reshape(self.n, hypothesis.store.n),
         )
 
+    def rescale(self, hypothesis: Expansion, scales: Any) -> None:
+        if self._store is not None:
+            self._store.rescale(hypothesis.store.kernel, scales.factors, scales.pooled)
+        queries = [hypothesis.query(x) for x in self.examples]
+        for index, query in enumerate(queries):
+            self._table[index, : query.n] = query.row
+            self._scores[index] = hypothesis.scores(query)
+
     @property
     def examples(self) -> list[Features]:
         """The examples, in the order of the rows of the table."""
@@ -222,18 +240,18 @@ class _StoredExamples(ValidationSet):
         store = None if self._store is None else self._store.state()
         return {**super().state(), "store": store}
 
-    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
-        super().restore(state, n_support, kernel)
+    def restore(self, state: State, store: VectorStore) -> None:
+        super().restore(state, store)
         if state["store"] is not None:
-            self._store = vector_store(kernel)
+            self._store = store.empty_like()
             self._store.restore(state["store"])
         n_stored = 0 if self._store is None else self._store.n
         require(self.n == n_stored, "a validation set has other examples than its store")
 
-    def _append(self, kernel: Kernel, x: Features) -> None:
+    def _append(self, store: VectorStore, x: Features) -> None:
         """Store an example, which is then to be set as the last one."""
         if self._store is None:
-            self._store = vector_store(kernel)
+            self._store = store.empty_like()
         self._store.add(self._store.entry(x))
 
 
@@ -281,8 +299,8 @@ class Reservoir(_StoredExamples):
             "rng": random_state(self._rng),
         }
 
-    def restore(self, state: State, n_support: int, kernel: Kernel) -> None:
-        super().restore(state, n_support, kernel)
+    def restore(self, state: State, store: VectorStore) -> None:
+        super().restore(state, store)
         self._n_offered = count(state["n_offered"])
         restore_random(self._rng, state["rng"])
         require(self.n == min(self._size, self._n_offered), "the reservoir has the wrong size")
@@ -294,7 +312,7 @@ class Reservoir(_StoredExamples):
 
     def _store_at(self, index: int, store: VectorStore, x: Features) -> None:
         if self._store is None or index == self.n:
-            self._append(store.kernel, x)
+            self._append(store, x)
         else:
             self._store.replace(index, self._store.entry(x))
 
@@ -305,10 +323,10 @@ class AllExamples(_StoredExamples):
     __slots__ = ()
 
     def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        self._append(hypothesis.store.kernel, hypothesis.store.features(query))
+        self._append(hypothesis.store, hypothesis.store.features(query))
         self._set_example(self.n, query.row, hypothesis.scores(query), y.label)
 
     def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         super().on_add(hypothesis, query, y)
-        self._append(hypothesis.store.kernel, hypothesis.store.features(query))
+        self._append(hypothesis.store, hypothesis.store.features(query))
         self._set_incoming(self.n, hypothesis, query, y)

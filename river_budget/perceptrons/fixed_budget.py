@@ -72,9 +72,7 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         return super().memory_bytes + self._scores.nbytes
 
     def numerical_errors(self) -> dict[str, float]:
-        gram = self._store.gram()
-        np.fill_diagonal(gram, 0.0)
-        scores = gram @ self._hypothesis.rows
+        scores = self._scores_from_scratch()
         return {"scores": float(np.abs(self._scores - scores).max(initial=0.0))}
 
     def state(self) -> State:
@@ -83,6 +81,9 @@ class FixedBudgetPerceptron(BudgetPerceptron):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._scores = floats(state["scores"], (self.n_support, self._hypothesis.n_labels))
+
+    def _on_rescaled(self) -> None:
+        self._scores = self._scores_from_scratch()
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
@@ -103,6 +104,11 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         scores[r] = scores[-1]
         self._scores = scores[:-1]
         self._hypothesis.replace(r, query, y)
+
+    def _scores_from_scratch(self) -> Floats:
+        gram = self._store.gram()
+        np.fill_diagonal(gram, 0.0)
+        return gram @ self._hypothesis.rows
 
     def _scores_with(self, query: Query, y: Target) -> Floats:
         """Return the scores without own terms after an example is added, its own last."""

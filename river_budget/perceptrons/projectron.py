@@ -151,6 +151,21 @@ class Projectron(GrowingPerceptron):
         self._factor.restore(state["factor"], self.n_support)
         self._is_full = self.n_support == self.budget
 
+    def _on_rescaled(self) -> None:
+        """Factorize the new Gram matrix, and project vectors that are in the span of others now."""
+        gram, self._factor = self._store.gram(), GramFactor()
+        kept: list[int] = []
+        for slot in range(self.n_support):
+            z = self._factor.forward(gram[slot, kept])
+            square = gram[slot, slot] - float(z @ z)
+            if square > IN_SPAN * gram[slot, slot]:
+                self._factor.append(z, math.sqrt(square))
+                kept.append(slot)
+            else:
+                self._merge(slot, kept, self._factor.backward(z))
+        self._remove(sorted(set(range(self.n_support)) - set(kept)))
+        self._is_full = self.n_support == self.budget
+
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)

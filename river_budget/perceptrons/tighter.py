@@ -97,7 +97,10 @@ class TighterPerceptron(BudgetPerceptron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._validation.restore(state["validation"], self.n_support, self.resolved_kernel)
+        self._validation.restore(state["validation"], self._store)
+
+    def _on_rescaled(self) -> None:
+        self._validation.rescale(self._hypothesis, self._feature_scales)
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)

@@ -153,10 +153,13 @@ class TightestPerceptron(BudgetPerceptron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._validation.restore(state["validation"], self.n_support, self.resolved_kernel)
+        self._validation.restore(state["validation"], self._store)
         self._counts = floats(state["counts"], (self.n_support, self._hypothesis.n_labels))
         self._weights = np.full_like(self._counts, math.nan)
         require((self._counts >= 0).all(), "a count is negative")
+
+    def _on_rescaled(self) -> None:
+        self._validation.rescale(self._hypothesis, self._feature_scales)
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)

@@ -4,6 +4,7 @@
 - `features`: feature names and values, and the validation of examples.
 - `query`: an example with its kernel row, and the only cache.
 - `expansion`: hypotheses, coefficients over a store, for two labels and for more.
+- `scales`: scales of features, learned from the data.
 - `target`: the direction of an update.
 - `gram_factor`: the Cholesky factor of a growing Gram matrix.
 
@@ -15,6 +16,7 @@ from .expansion import Expansion, MulticlassExpansion, vector_store
 from .features import check_features
 from .gram_factor import GramFactor
 from .query import Query
+from .scales import Scales
 from .store import VectorStore
 from .target import Target, Terms
 
@@ -23,6 +25,7 @@ __all__ = [
     "GramFactor",
     "MulticlassExpansion",
     "Query",
+    "Scales",
     "Target",
     "Terms",
     "VectorStore",

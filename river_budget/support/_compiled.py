@@ -14,12 +14,14 @@ from river_budget.kernels._compiled import (
     TILE,
     is_valid,
     kernel_row,
+    prepare,
     self_statistic,
     self_value,
 )
 
 __all__ = [
-    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "load", "margin_and_rival",
+    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "is_flat", "load",
+    "margin_and_rival",
     "oldest", "oldest_largest", "overwrite", "scan", "scan_scores", "score", "score_block",
     "self_value", "self_value_of", "squared_norm_of", "store", "terms",
 ]  # fmt: skip
@@ -48,7 +50,8 @@ def evaluate(
     Parameters
     ----------
     workspace
-        Output for the kernel row, followed by the values of x (slots + m,).
+        Output for the kernel row, followed by the values of x, which are scaled in place (slots +
+        m,).
     alphas
         Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) for f = 0.
     scale
@@ -59,8 +62,9 @@ def evaluate(
     """
     row = workspace[: statistics.size].reshape(statistics.shape)
     values = workspace[statistics.size :]
-    if not kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
+    if not prepare(spec, values):
         return np.nan
+    kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row)
     return _expand(alphas, scale, n, row)
 
 
@@ -338,6 +342,17 @@ def oldest_largest(scores, inserted):
         ):
             slot = i
     return slot
+
+
+@compiled()
+def is_flat(row, low, high):
+    """Return whether all values are above `high`, or all are below `low`; False for none."""
+    if len(row) == 0:
+        return False
+    smallest, largest = row[0], row[0]
+    for value in row:
+        smallest, largest = min(smallest, value), max(largest, value)
+    return smallest > high or largest < low
 
 
 @compiled()

@@ -151,6 +151,13 @@ class Expansion(Weights):
         table[: len(kept)] = table[kept]
         table[len(kept) :] = 0.0
 
+    def merge(self, slot: int, others: Sequence[int], weights: Floats) -> None:
+        """Replace a vector by a linear combination of others; its coefficients become 0."""
+        table = self._table
+        table[others] += np.multiply.outer(weights, table[slot])
+        table[slot] = 0.0
+        self.store.forget_query()
+
     def shrink(self, factor: float) -> None:
         """Multiply all coefficients by a factor of at most 1, in constant time as a rule."""
         self.scale *= factor

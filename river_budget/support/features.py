@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
+from river_budget.kernels.spec import Spec
 
 __all__ = [
     "NOT_NUMBERS", "FeatureIndex", "Layout", "Rows", "check_features", "check_types",
@@ -109,6 +110,8 @@ class Layout:
         The names of the active features.
     rows
         Their feature rows, 0 for a name without one (stored,).
+    spec
+        The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
         The length of a workspace, and the offset of the values in it in bytes.
     pack_into
@@ -116,10 +119,15 @@ class Layout:
 
     """
 
-    __slots__ = ("active", "names", "pack_into", "rows", "size", "start", "stored")
+    __slots__ = ("active", "names", "pack_into", "rows", "size", "spec", "start", "stored")
 
     def __init__(
-        self, names: list[Any], active: list[int] | None, index: FeatureIndex, n_slots: int
+        self,
+        names: list[Any],
+        active: list[int] | None,
+        index: FeatureIndex,
+        n_slots: int,
+        spec: Spec,
     ) -> None:
         stored = names if active is None else [names[i] for i in active]
         n_stored = len(stored)
@@ -127,6 +135,7 @@ class Layout:
         self.active = active
         self.stored = stored
         self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, n_stored)
+        self.spec = spec
         self.size = n_slots + n_stored
         self.start = 8 * n_slots
         self.pack_into = packer(len(names)).pack_into

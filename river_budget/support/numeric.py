@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
-from river_budget.kernels import Features, VectorKernel
+from river_budget.kernels import Features, Kernel, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
+    FACTORS,
     IDENTITY,
     INNER_STATISTIC,
     SQUARED_DISTANCE,
     kernel_spec,
 )
+from river_budget.kernels.wrappers import Scaled
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
@@ -73,11 +75,13 @@ class NumericStore(VectorStore):
     """
 
     __slots__ = (
+        "_factors",
         "_free_tiles",
         "_index",
         "_is_selective",
         "_keeps_squares",
         "_layout",
+        "_pooled",
         "_row_uses",
         "_slot_rows",
         "_spec",
@@ -93,6 +97,9 @@ class NumericStore(VectorStore):
         self._statistics: Floats = np.zeros((0, TILE))
         # Squared norms, under kernels whose statistics are none.
         self._squares: Floats = np.zeros((0, TILE))
+        # The inverse scales of features by name, and of all others.
+        self._factors: Mapping[Any, float] = {}
+        self._pooled = 1.0
         self._layout: Layout
         self._clear()
         self._set_kernel(kernel)
@@ -117,7 +124,7 @@ class NumericStore(VectorStore):
             else:
                 _put_active(workspace, layout, x)
             value = _compiled.evaluate(
-                workspace, f.alphas, f.scale, self._spec, layout.rows, self.n,
+                workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
                 len(self._index.by_name), self._table, self._tiles, self._statistics,
             )  # fmt: skip
             if value != value:
@@ -139,12 +146,15 @@ class NumericStore(VectorStore):
     def entry(self, x: Features) -> Query:
         layout = self._layout_of(list(x))
         values = np.array([x[name] for name in layout.stored], np.float64)
+        values *= self._factors_of(layout.stored)
         return Query(x, x, None, layout, values, 0, None)
 
     def features(self, query: Query) -> Features:
         names = query.layout.stored
         values = query.workspace[len(query.workspace) - len(names) :]
-        return dict(zip(names, values.tolist(), strict=True))
+        factors = query.layout.spec[FACTORS:]
+        unscaled = values / factors if len(factors) else values
+        return dict(zip(names, unscaled.tolist(), strict=True))
 
     def self_value(self, query: Query) -> float:
         return _compiled.self_value_of(self._spec, query.workspace, len(query.layout.stored))
@@ -153,7 +163,9 @@ class NumericStore(VectorStore):
         rows = self._slot_rows[slot]
         values = np.empty(len(rows))
         _compiled.load(values, rows, slot, self._table, self._tiles)
-        return dict(zip(self._index.names(rows), values.tolist(), strict=True))
+        names = self._index.names(rows)
+        values /= self._factors_of(names)
+        return dict(zip(names, values.tolist(), strict=True))
 
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
@@ -188,7 +200,7 @@ class NumericStore(VectorStore):
         workspace = np.empty(layout.size)
         workspace[self.n_slots :] = block.values[row]
         _compiled.evaluate(
-            workspace, NO_WEIGHTS.alphas, 1.0, self._spec, layout.rows, *self._vectors
+            workspace, NO_WEIGHTS.alphas, 1.0, layout.spec, layout.rows, *self._vectors
         )
         return Query(None, None, None, layout, workspace, self.n, None)
 
@@ -199,7 +211,7 @@ class NumericStore(VectorStore):
         workspace = np.empty(layout.size)
         row, value = _compiled.scan(
             block.values, columns, start, stop, threshold,
-            workspace, f.alphas, f.scale, self._spec, layout.rows, *self._vectors,
+            workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
         )  # fmt: skip
         if row == stop:
             return row, None
@@ -208,7 +220,7 @@ class NumericStore(VectorStore):
     def evaluate_block(self, block: Block, f: Weights) -> Floats:
         layout = self._block_layout(block)
         return _compiled.evaluate_block(
-            block.values, np.empty(layout.size), f.alphas, f.scale, self._spec,
+            block.values, np.empty(layout.size), f.alphas, f.scale, layout.spec,
             layout.rows, *self._vectors,
         )  # fmt: skip
 
@@ -219,7 +231,7 @@ class NumericStore(VectorStore):
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
         row = _compiled.scan_scores(
             block.values, columns, start, stop, threshold, f.matrix, scores,
-            workspace, f.alphas, f.scale, self._spec, layout.rows, *self._vectors,
+            workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
         )  # fmt: skip
         if row == stop:
             return row, None
@@ -228,9 +240,37 @@ class NumericStore(VectorStore):
     def score_block(self, block: Block, f: ScoreWeights) -> Floats:
         layout = self._block_layout(block)
         return _compiled.score_block(
-            block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, self._spec,
+            block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
             layout.rows, *self._vectors,
         )  # fmt: skip
+
+    @property
+    def names(self) -> Collection[Any]:
+        return self._index.by_name.keys()
+
+    @property
+    def resolved_kernel(self) -> Kernel:
+        if not self._is_scaled:
+            return self.kernel
+        scales = tuple((name, 1 / factor) for name, factor in self._factors.items())
+        return Scaled(self.kernel, scales, 1 / self._pooled)
+
+    def rescale(
+        self,
+        kernel: Any,
+        factors: Mapping[Any, float],
+        pooled: float,
+        vectors: Sequence[Features] | None = None,
+    ) -> None:
+        vectors = self._vectors_by_slot if vectors is None else vectors
+        self._factors, self._pooled = factors, pooled
+        self._set_kernel(kernel)
+        self._refill(vectors)
+
+    def empty_like(self) -> NumericStore:
+        store = NumericStore(self.kernel)  # type: ignore[arg-type]
+        store.rescale(self.kernel, self._factors, self._pooled)
+        return store
 
     @property
     def nbytes(self) -> int:
@@ -251,7 +291,20 @@ class NumericStore(VectorStore):
 
     def _layout_of(self, names: list[Any]) -> Layout:
         active = self.kernel.active(names) if self._is_selective else None
-        return Layout(names, active, self._index, self.n_slots)
+        spec = self._spec
+        if self._is_scaled:
+            stored = names if active is None else [names[i] for i in active]
+            spec = np.concatenate((spec, self._factors_of(stored)))
+        return Layout(names, active, self._index, self.n_slots, spec)
+
+    def _factors_of(self, names: Sequence[Any]) -> Floats:
+        """Return the factors of features (names,)."""
+        pooled = itertools.repeat(self._pooled)
+        return np.fromiter(map(self._factors.get, names, pooled), np.float64, len(names))
+
+    @property
+    def _is_scaled(self) -> bool:
+        return bool(self._factors) or self._pooled != 1.0
 
     def _block_layout(self, block: Block) -> Layout:
         """Return the layout of a block, which has active features only."""
@@ -361,10 +414,18 @@ class NumericStore(VectorStore):
         amortized cost is constant per released tile.
 
         """
-        vectors = [self.vector(slot) for slot in range(len(self._slot_rows))]
+        self._refill(self._vectors_by_slot)
+
+    @property
+    def _vectors_by_slot(self) -> list[Features]:
+        return [self.vector(slot) for slot in range(len(self._slot_rows))]
+
+    def _refill(self, vectors: Sequence[Features]) -> None:
+        """Store vectors in empty arrays and an empty index."""
         self._clear()
         for slot, vector in enumerate(vectors):
-            self._slot_rows.append(self._store(self.entry(vector), slot))
+            self._insert(self.entry(vector), slot)
+        self._last = None
 
     def _renew_layout(self, layout: Layout) -> Layout:
         self._layout = self._layout_of(layout.names)

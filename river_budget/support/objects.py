@@ -100,6 +100,15 @@ class ObjectStore(VectorStore):
         scores = [f.scores_of(self._evaluate(x, NO_WEIGHTS)[1]) for x in block]
         return np.array(scores).reshape(len(block), f.matrix.shape[1])
 
+    def rescale(
+        self,
+        kernel: Any,
+        factors: Mapping[Any, float],
+        pooled: float,
+        vectors: Sequence[Features] | None = None,
+    ) -> None:
+        raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
+
     @property
     def nbytes(self) -> int:
         containers = [self._inserted, self._vectors, *self._vectors]

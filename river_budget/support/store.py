@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -187,6 +187,44 @@ class VectorStore(abc.ABC):
     @abc.abstractmethod
     def nbytes(self) -> int:
         """Memory of the store in bytes: arrays, feature index, names and the last query."""
+
+    @property
+    def names(self) -> Collection[Any]:
+        """The names that some vector has."""
+        return {name for slot in range(self.n) for name in self.vector(slot)}
+
+    @property
+    def resolved_kernel(self) -> Kernel:
+        """The kernel of examples in the units of the user, with all parameters set."""
+        return self.kernel
+
+    @abc.abstractmethod
+    def rescale(
+        self,
+        kernel: Any,
+        factors: Mapping[Any, float],
+        pooled: float,
+        vectors: Sequence[Features] | None = None,
+    ) -> None:
+        """Change the kernel, and the factors by which features are multiplied before it.
+
+        Parameters
+        ----------
+        kernel
+            The kernel, with all parameters set.
+        factors
+            The factors by name, powers of two.
+        pooled
+            The factor of all other features.
+        vectors
+            The vectors by slots, where features that the previous kernel did not read are to be
+            stored as well.
+
+        """
+
+    def empty_like(self) -> VectorStore:
+        """Return an empty store with the same kernel and scales."""
+        return type(self)(self.kernel)
 
     def row(self, slot: int) -> Floats:
         """Return the kernel row of the vector in a slot (n,)."""
