@@ -297,7 +297,7 @@ class Machine(base.MiniBatchClassifier):
         """Return the learned state as plain values and arrays; see `checkpoint`."""
         return {
             "labels": self._labels.state(),
-            "scales": None if self._feature_scales is None else self._feature_scales.state(),
+            "feature_scales": None if self._feature_scales is None else self._feature_scales.state(),
             "n_rounds": self._n_rounds,
             "n_mistakes": self._n_mistakes,
         }
@@ -321,7 +321,7 @@ class Machine(base.MiniBatchClassifier):
         self._n_mistakes = count(state["n_mistakes"])
         require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
         if self._feature_scales is not None:
-            self._feature_scales.restore(state["scales"])
+            self._feature_scales.restore(state["feature_scales"])
         if self._observed_at:
             self._observed_at = next_observed(self._n_rounds)
 

@@ -29,6 +29,13 @@ CHECK_INTERVAL = 64
 LARGEST_RESIDUAL = 1e-6
 
 
+class Block(NamedTuple):
+    """A frame and its rows as a block for each store."""
+
+    frame: Any
+    parts: list[Any]
+
+
 class Forecast(NamedTuple):
     """The expert outputs at one example.
 
@@ -395,14 +402,18 @@ class Mnemotron(Machine):
             queries = self._row_queries(block, row)
             self._learn(queries, label, self._mix(queries))
             if self._n_rounds == self._observed_at:
+                before = self._stores[-1].kernel
                 self._observe_queries(queries)
+                if self._stores[-1].kernel is not before:
+                    # The kernels may read other features now.
+                    block = self._block(block.frame)
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)
-        return [store.block(frame.columns, rows) for store in self._stores]
+        return Block(frame, [store.block(frame.columns, rows) for store in self._stores])
 
     def _score_block(self, block: Any) -> Floats:
-        rows = (self._row_queries(block, row) for row in range(len(block[0])))
+        rows = (self._row_queries(block, row) for row in range(len(block.parts[0])))
         f = np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
         return np.stack((-f, f), axis=1)
 
@@ -410,7 +421,7 @@ class Mnemotron(Machine):
         return 0.5 + 0.5 * scores if scores.shape[1] == 2 else np.ones_like(scores)
 
     def _row_queries(self, block: Any, row: int) -> list[Query]:
-        return [store.query_row(rows, row) for store, rows in zip(self._stores, block, strict=True)]
+        return [store.query_row(rows, row) for store, rows in zip(self._stores, block.parts, strict=True)]
 
     @property
     def _weights(self) -> Floats:

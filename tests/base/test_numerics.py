@@ -19,7 +19,7 @@ from river_budget import synth
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons.forgetron import _largest_phi, _psi
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore:all kernel values of:UserWarning")
 
 # Tolerance of incrementally updated values, relative to the largest k(x, x).
 TOLERANCE = 1e-9
