@@ -90,6 +90,19 @@ def test_start_is_the_offset_of_the_board():
     assert list(shifted.take(200))[100:] == list(started.take(200))[100:]
 
 
+def test_positives_are_rare_and_lie_in_clusters():
+    stream = synth.RarePositives(40_000, rate=0.05, clusters=4, radius=3.0, deviation=0.2, seed=1)
+    X, y = arrays(stream)
+    assert y.mean() == pytest.approx(0.05, abs=0.005)
+    assert X[~y].mean(axis=0) == pytest.approx([0, 0], abs=0.03)
+    assert X[~y].var(axis=0) == pytest.approx([1, 1], rel=0.05)
+    means = np.array([[3, 0], [0, 3], [-3, 0], [0, -3]])
+    assert np.array([list(mean.values()) for mean in stream.means]) == pytest.approx(means)
+    nearest = np.linalg.norm(X[y][:, None] - means, axis=2).argmin(axis=1)
+    assert np.bincount(nearest) / y.sum() == pytest.approx([0.25] * 4, abs=0.04)
+    assert (X[y] - means[nearest]).std(axis=0) == pytest.approx([0.2, 0.2], rel=0.1)
+
+
 def numbered(*names):
     return [[({"of": name, "n": n}, True) for n in range(5)] for name in names]
 
@@ -252,6 +265,11 @@ def test_streams_are_seeded_and_end(make):
         (lambda: synth.ClassIncremental(clusters_per_class=0), "clusters_per_class"),
         (lambda: synth.ClassIncremental(separation=0), "separation"),
         (lambda: synth.ClassIncremental(recurrence=1.5), "recurrence"),
+        (lambda: synth.RarePositives(0), "n_samples"),
+        (lambda: synth.RarePositives(rate=1.5), "rate"),
+        (lambda: synth.RarePositives(clusters=0), "clusters"),
+        (lambda: synth.RarePositives(radius=-1), "radius"),
+        (lambda: synth.RarePositives(deviation=0), "deviation"),
         (lambda: synth.RecurringConcepts([]), "concepts must have at least one"),
         (lambda: synth.RecurringConcepts([[]], schedule=[]), "schedule must have at least one"),
         (lambda: synth.RecurringConcepts([[]], schedule=[(1, 5)]), "schedule contains 1"),
