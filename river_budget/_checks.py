@@ -12,7 +12,11 @@ __all__ = [
     "check_positive",
     "check_probability",
     "check_real",
+    "check_weight",
 ]
+
+# With larger weights, products of coefficients and kernel values could overflow.
+LARGEST_WEIGHT = 1e12
 
 
 def check_real(name: str, value: Any) -> None:
@@ -31,6 +35,14 @@ def check_not_negative(name: str, value: Any) -> None:
     """Raise ValueError unless the parameter is a finite number of at least 0."""
     if not _is_real(value) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+
+
+def check_weight(name: str, value: Any, least: float = 0) -> None:
+    """Raise ValueError unless the parameter is a number from `least` to the largest weight."""
+    if not _is_real(value) or not least <= value <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"{name} must be a number from {least:g} to {LARGEST_WEIGHT:g}, got {value!r}"
+        )
 
 
 def check_probability(name: str, value: Any) -> None:

@@ -26,14 +26,18 @@ class Plain:
         self.alphas = []  # their signed coefficients
         self.n_rounds = 0
         self.n_mistakes = 0
+        self.weight = 1.0  # of this round's example
 
     def decision_function(self, x, without=None):
         """Return f(x), the sum of alpha_i k(v_i, x), optionally without one vector."""
         pairs = enumerate(zip(self.vectors, self.alphas, strict=True))
         return math.fsum(a * self.kernel(v, x) for i, (v, a) in pairs if i != without)
 
-    def learn(self, x, sign):
-        """Learn one example."""
+    def learn(self, x, sign, w=1.0):
+        """Learn one example; nothing if its weight is 0."""
+        if w == 0:
+            return
+        self.weight = w
         self.n_rounds += 1
         margin = sign * self.decision_function(x)
         if margin <= 0:
@@ -50,9 +54,9 @@ class Plain:
         """Handle a correct prediction."""
 
     def add(self, x, alpha):
-        """Append a vector."""
+        """Append a vector; the weight of the example multiplies its coefficient."""
         self.vectors.append(dict(x))
-        self.alphas.append(alpha)
+        self.alphas.append(self.weight * alpha)
 
     def remove(self, i):
         """Remove the vector with index i; 0 is the oldest."""
@@ -252,8 +256,9 @@ class Projectron(Plain):
         return (2 * loss - projected - 0.5) / (2 * self.norm_bound)
 
     def add_projected(self, d, weight):
-        """Add weight * sum of d_i k(v_i, .) to f."""
-        self.alphas = [alpha + weight * di for alpha, di in zip(self.alphas, d, strict=True)]
+        """Add weight * sum of d_i k(v_i, .) to f, times the weight of the example."""
+        step = self.weight * weight
+        self.alphas = [alpha + step * di for alpha, di in zip(self.alphas, d, strict=True)]
 
     def mistake(self, x, sign, margin):
         d, distance, projected = self.project(x)
@@ -343,9 +348,10 @@ class TighterPerceptron(Budgeted):
         self.seen = []
         self.reservoir = Reservoir(0 if isinstance(validation, str) else validation, seed)
 
-    def learn(self, x, sign):
-        self.seen.append((dict(x), sign))
-        super().learn(x, sign)
+    def learn(self, x, sign, w=1.0):
+        if w > 0:
+            self.seen.append((dict(x), sign))
+        super().learn(x, sign, w)
 
     def correct(self, x, sign, margin):
         self.reservoir.offer(x, sign)
@@ -379,7 +385,7 @@ class TightestPerceptron(Budgeted):
 
     def mistake(self, x, sign, margin):
         self.add(x, sign)
-        self.counts.append([1.0, 0.0] if sign > 0 else [0.0, 1.0])
+        self.counts.append(self.own_counts(sign))
         if len(self.vectors) > self.budget:
             losses = [self.loss(without=j) for j in range(len(self.vectors))]
             r = losses.index(min(losses))
@@ -389,7 +395,11 @@ class TightestPerceptron(Budgeted):
             self.update_summary(vector, plus, minus)
 
     def correct(self, x, sign, margin):
-        self.update_summary(x, *([1.0, 0.0] if sign > 0 else [0.0, 1.0]))
+        self.update_summary(x, *self.own_counts(sign))
+
+    def own_counts(self, sign):
+        """Return the counts of the example of this round."""
+        return [self.weight, 0.0] if sign > 0 else [0.0, self.weight]
 
     def loss(self, without):
         """Return Eq. 2 for f without one vector, over all vectors including that one."""

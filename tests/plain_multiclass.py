@@ -34,6 +34,7 @@ class Plain:
         self.columns = {}  # the column of each label
         self.n_rounds = 0
         self.n_mistakes = 0
+        self.weight = 1.0  # of this round's example
 
     @property
     def classes(self):
@@ -82,8 +83,11 @@ class Plain:
         y, values = self.column(label), self.values(x)
         return margin([*values, 0.0] if y == len(values) else values, y)
 
-    def learn(self, x, label):
-        """Learn one example."""
+    def learn(self, x, label, w=1.0):
+        """Learn one example; nothing if its weight is 0."""
+        if w == 0:
+            return
+        self.weight = w
         self.n_rounds += 1
         y = self.columns.setdefault(label, self.column(label))
         values = self.values(x)
@@ -102,9 +106,9 @@ class Plain:
         """Handle a correct prediction."""
 
     def add(self, x, y, s, tau=1.0):
-        """Append a vector, with tau for its label and -tau for its rival."""
+        """Append a vector, with tau times its weight for its label, and minus that for its rival."""
         self.vectors.append(dict(x))
-        self.rows.append({y: tau, s: -tau})
+        self.rows.append({y: self.weight * tau, s: -self.weight * tau})
 
     def remove(self, i):
         """Remove the vector with index i; 0 is the oldest."""
@@ -322,7 +326,8 @@ class Projectron(Plain):
         return d, math.sqrt(square) if square > 1e-12 * k else 0.0, projected
 
     def shift(self, d, y, s, tau):
-        """Add tau d to the column of the label, and subtract it from that of the rival."""
+        """Add tau d times the weight to the label's column, and subtract it from the rival's."""
+        tau *= self.weight
         for row, di in zip(self.rows, d, strict=True):
             row[y] = row.get(y, 0.0) + tau * di
             row[s] = row.get(s, 0.0) - tau * di
@@ -455,7 +460,7 @@ class TightestPerceptron(Budgeted):
 
     def mistake(self, x, y, s, m):
         self.add(x, y, s)
-        self.counts.append({y: 1.0})
+        self.counts.append({y: self.weight})
         if len(self.vectors) > self.budget:
             losses = [self.loss(without=j) for j in range(len(self.vectors))]
             r = losses.index(min(losses))
@@ -465,7 +470,7 @@ class TightestPerceptron(Budgeted):
             self.count(vector, counts)
 
     def correct(self, x, y, s, m):
-        self.count(x, {y: 1.0})
+        self.count(x, {y: self.weight})
 
     def loss(self, without):
         """Return the expected hinge loss without one vector, on all vectors, that one included."""

@@ -2,6 +2,7 @@
 
 - `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
 - `labels`: the labels and their columns.
+- `weights`: the weights of examples and of classes.
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
 
@@ -13,9 +14,11 @@ from .classifier import KernelClassifier
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of, rows_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
+from .weights import ClassWeight
 
 __all__ = [
     "BudgetPerceptron",
+    "ClassWeight",
     "GrowingPerceptron",
     "KernelClassifier",
     "Labels",

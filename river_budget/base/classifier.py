@@ -13,6 +13,7 @@ from river_budget._checks import check_count
 from river_budget._state import State, require
 from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine, rows_of
+from river_budget.base.weights import ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
 from river_budget.support import Expansion, Scales, vector_store
 
@@ -31,18 +32,32 @@ class KernelClassifier(Machine):
     ----------
     kernel
         The kernel; `RBF()` by default.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights by label (1 for other labels), or "balanced": `n / (C n_y)` for a label with `n_y`
+        of the `n` examples so far, of `C` labels. They multiply the weights of the examples.
     max_classes
         Maximum number of labels.
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
         if kernel is not None:
             check_kernel(kernel)
+            if gamma is not None:
+                raise ValueError("give kernel or gamma, not both")
         check_count("max_classes", max_classes)
-        given = RBF() if kernel is None else kernel
-        super().__init__(Labels(max_classes, ADVICE), (given,))
+        given = RBF(gamma) if kernel is None else kernel
+        super().__init__(Labels(max_classes, ADVICE), (given,), class_weight)
         self.kernel = kernel
+        self.gamma = gamma
         self.max_classes = max_classes
         self._store = vector_store(given)
         self._hypothesis = Expansion(self._store)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Ints
+from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 
 __all__ = ["Labels"]
@@ -97,8 +97,10 @@ class Labels:
         self.column = {**self.column, label: column}
         return column
 
-    def columns(self, y: Sequence[Any]) -> Ints:
+    def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
         """Return the columns of many labels, and register all of them, or none if one is refused.
+
+        A label with a weight of 0 is checked, but not registered.
 
         Raises
         ------
@@ -109,7 +111,7 @@ class Labels:
         try:
             columns = [self.column[label] for label in y]
         except (KeyError, TypeError):
-            columns = self._columns_of_new(y)
+            columns = self._columns_of_new(y, weights)
         return np.array(columns, dtype=np.int64)
 
     def with_label(self, y: Any) -> Labels:
@@ -142,11 +144,12 @@ class Labels:
         given = {label: count(column) for label, column in columns.items()}
         require(self.column == given, "the labels have the wrong columns")
 
-    def _columns_of_new(self, y: Sequence[Any]) -> list[int]:
+    def _columns_of_new(self, y: Sequence[Any], weights: Floats | None) -> list[int]:
         before, columns = (self.column, self.names), []
         for row, label in enumerate(y):
             try:
-                columns.append(self.add(label))
+                labels = self if weights is None or weights[row] else copy.copy(self)
+                columns.append(labels.add(label))
             except ValueError as error:
                 self.column, self.names = before
                 raise ValueError(f"row {row}: {error}") from None

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 from river import base
 from river.compose import Pipeline
@@ -19,6 +20,7 @@ from river.utils import dataframe
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 from river_budget.base.labels import Labels
+from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
 from river_budget.kernels import Features, Kernel
 from river_budget.support import Scales
 from river_budget.support._compiled import is_flat
@@ -81,6 +83,8 @@ class Machine(base.MiniBatchClassifier):
         The labels, none of them seen.
     kernels
         The kernels as they were given.
+    class_weight
+        The weights of the classes by label, "balanced", or None.
 
     """
 
@@ -89,8 +93,12 @@ class Machine(base.MiniBatchClassifier):
         for name in list(inspect.signature(cls.__init__).parameters)[1:]:
             setattr(cls, name, _parameter(name))
 
-    def __init__(self, labels: Labels, kernels: Sequence[Kernel]) -> None:
+    def __init__(
+        self, labels: Labels, kernels: Sequence[Kernel], class_weight: ClassWeight | None = None
+    ) -> None:
         self._labels = labels
+        self.class_weight = class_weight
+        self._class_weights = None if class_weight is None else ClassWeights(class_weight, labels)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
         # The number of the next example that is observed; 0 for none.
         self._observed_at = int(any(kernel.is_radial for kernel in kernels))
@@ -106,6 +114,26 @@ class Machine(base.MiniBatchClassifier):
     def classes(self) -> list[Any]:
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return self._labels.seen
+
+    @abc.abstractmethod
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+        """Learn an example.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+        y
+            A label.
+        w
+            Weight of the example, which multiplies its update. With 0, nothing is learned.
+
+        Raises
+        ------
+        ValueError
+            If a value, the label or the weight is refused. The model does not change.
+
+        """
 
     @abc.abstractmethod
     def scores_one(self, x: Features) -> dict[Any, float]:
@@ -186,7 +214,7 @@ class Machine(base.MiniBatchClassifier):
 
     @property
     def n_rounds(self) -> int:
-        """Number of examples learned."""
+        """Number of examples learned, without those with a weight of 0."""
         return self._n_rounds
 
     def check_label(self, y: base.typing.ClfTarget) -> None:
@@ -205,7 +233,7 @@ class Machine(base.MiniBatchClassifier):
         """
         self._labels.check(y)
 
-    def learn_many(self, X: IntoDataFrame, y: IntoSeries) -> None:
+    def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Weights | None = None) -> None:
         """Learn the rows of a frame in order.
 
         The result is the same as with `learn_one` on each row. If a row is refused, none is
@@ -217,20 +245,28 @@ class Machine(base.MiniBatchClassifier):
             A frame of features.
         y
             A series of labels.
+        w
+            A series or sequence of weights, or one weight for all rows; all 1 by default.
 
         Raises
         ------
         ValueError
-            If a value or a label is refused, or `X` and `y` differ in length. The error names the
-            row, counted from 0.
+            If a value, a label or a weight is refused, or `X`, `y` and `w` differ in length. The
+            error names the row, counted from 0.
 
         """
         frame = dataframe.into_frame(X)
         labels = dataframe.into_series(y).to_list()
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
+        weights = None if w is None else weights_of(w, len(labels))
         block = self._block(frame)
-        self._learn_block(block, self._labels.columns(labels))
+        columns = self._labels.columns(labels, weights)
+        if weights is not None and not weights.all():
+            learned = weights > 0
+            block = self._block(frame.filter(learned.tolist()))
+            columns, weights = columns[learned], weights[learned]
+        self._learn_block(block, columns, self._weighted(columns, weights))
 
     def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
         """Return the scores of each row of a frame, as a frame with a column for each label.
@@ -298,6 +334,7 @@ class Machine(base.MiniBatchClassifier):
         return {
             "labels": self._labels.state(),
             "feature_scales": None if self._feature_scales is None else self._feature_scales.state(),
+            "class_counts": self._class_weights and self._class_weights.counts,
             "n_rounds": self._n_rounds,
             "n_mistakes": self._n_mistakes,
         }
@@ -324,6 +361,8 @@ class Machine(base.MiniBatchClassifier):
             self._feature_scales.restore(state["feature_scales"])
         if self._observed_at:
             self._observed_at = next_observed(self._n_rounds)
+        if self._class_weights is not None:
+            self._class_weights.restore(state["class_counts"], self._n_rounds)
 
     @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
@@ -334,12 +373,31 @@ class Machine(base.MiniBatchClassifier):
         """Return the scores at each row of a block (rows, labels)."""
 
     @abc.abstractmethod
-    def _learn_block(self, block: Any, columns: Ints) -> None:
-        """Learn the rows of a block in order, given the columns of their labels (rows,)."""
+    def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
+        """Learn the rows of a block in order.
+
+        Given are the columns of their labels (rows,), and their weights (rows,) or None if all are
+        1.
+
+        """
 
     @abc.abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""
+
+    def _checked_weight(self, w: Any, y: Any) -> float:
+        """Return the weight of an example as a float; if it is 0, its label is checked, too."""
+        weight = weight_of(w)
+        if not weight:
+            self._labels.check(y)
+        return weight
+
+    def _weighted(self, columns: Ints, weights: Floats | None) -> Floats | None:
+        """Return the weights of rows times those of their classes (rows,); None if all are 1."""
+        if self._class_weights is None:
+            return weights
+        of_classes = np.array([self._class_weights.next(column) for column in columns.tolist()])
+        return of_classes if weights is None else weights * of_classes
 
     def _score_frame(self, frame: Any) -> Floats:
         return self._score_block(self._block(frame))

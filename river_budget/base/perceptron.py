@@ -10,8 +10,9 @@ from river import base
 
 from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_count
-from river_budget._state import State, finite, floats
+from river_budget._state import State, count, finite, floats
 from river_budget.base.classifier import KernelClassifier
+from river_budget.base.weights import ClassWeight
 from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import Query, Target
@@ -28,23 +29,35 @@ class Perceptron(KernelClassifier):
     ----------
     kernel
         The kernel; `RBF()` by default.
-    max_classes
-        Maximum number of labels.
+    gamma, class_weight, max_classes
+        See `KernelClassifier`.
 
     """
 
     # The model is updated if the margin is at most this.
     _threshold = 0.0
 
-    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
-        super().__init__(kernel, max_classes)
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        super().__init__(kernel, gamma, class_weight, max_classes)
         unit_norm = self._store.kernel.has_unit_norm
         self._largest_self_value = 1.0 if unit_norm else 0.0
         # The theorems assume k(x, x) <= 1 for every example that updates the model.
         self._tracks_self_values = hasattr(self, "guarantees") and not unit_norm
+        # The number of updates with a weight other than 1, which the theorems assume.
+        self._n_weighted = 0
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         query = self._store.query(x, self._hypothesis)
+        if type(w) is not float or w != 1.0:
+            w = self._checked_weight(w, y)
+            if not w:
+                return
         try:
             label = self._labels.column[y]
         except (KeyError, TypeError):
@@ -52,34 +65,43 @@ class Perceptron(KernelClassifier):
             self._widen(len(labels.names))
             self._labels, label = labels, labels.add(y)
             query = self._store.query(x, self._hypothesis)
+        if self._class_weights is not None:
+            w *= self._class_weights.next(label)
         self._n_rounds += 1
         if self._hypothesis.margin(query, label) <= self._threshold:
-            self._begin_update(query, label)
+            self._begin_update(query, label, w)
         if self._n_rounds == self._observed_at:
             self._observe(self._store.features(query), query.row)
 
     def state(self) -> State:
-        return {**super().state(), "largest_self_value": self._largest_self_value}
+        return {
+            **super().state(),
+            "largest_self_value": self._largest_self_value,
+            "n_weighted": self._n_weighted,
+        }
 
     def restore(self, state: State) -> None:
         super().restore(state)
         self._largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
+        self._n_weighted = count(state["n_weighted"])
 
-    def _learn_block(self, block: Any, columns: Ints) -> None:
+    def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
         start = 0
         try:
             # A label is a rival only from its first row on.
             for label in range(self._hypothesis.n_labels, len(self._labels.names)):
                 first = int((columns == label).argmax())
-                self._learn_rows(block, columns, start, first)
+                self._learn_rows(block, columns, weights, start, first)
                 self._widen(label + 1)
                 start = first
-            self._learn_rows(block, columns, start, len(columns))
+            self._learn_rows(block, columns, weights, start, len(columns))
         except BaseException:
             self._widen(len(self._labels.names))
             raise
 
-    def _learn_rows(self, block: Any, columns: Ints, start: int, stop: int) -> None:
+    def _learn_rows(
+        self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
+    ) -> None:
         while start < stop:
             end = min(stop, start + self._observed_at - self._n_rounds)
             if end <= start:
@@ -90,14 +112,17 @@ class Perceptron(KernelClassifier):
             self._n_rounds += row + 1 - start
             start = row + 1
             if query is not None:
-                self._begin_update(query, int(columns[row]))
+                weight = 1.0 if weights is None else float(weights[row])
+                self._begin_update(query, int(columns[row]), weight)
             if self._n_rounds == self._observed_at:
                 query = query or self._store.query_row(block, row)
                 self._observe(self._store.features(query), query.row)
 
-    def _begin_update(self, query: Query, label: int) -> None:
-        y = self._hypothesis.target(query, label)
+    def _begin_update(self, query: Query, label: int, weight: float) -> None:
+        y = self._hypothesis.target(query, label, weight)
         self._n_mistakes += y.margin <= 0.0
+        if weight != 1.0:
+            self._n_weighted += 1
         if self._tracks_self_values:
             self_value = float(self._store.self_value(query))
             self._largest_self_value = max(self._largest_self_value, self_value)
@@ -112,7 +137,7 @@ class Perceptron(KernelClassifier):
         query
             The example with its kernel row.
         y
-            Its label, its rival and its margin: with two labels, y f(x).
+            Its label, its rival, its margin (with two labels, y f(x)) and its weight.
 
         """
 
@@ -128,16 +153,21 @@ class BudgetPerceptron(Perceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
-    max_classes
-        Maximum number of labels.
+    gamma, class_weight, max_classes
+        See `KernelClassifier`.
 
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
     ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes)
         self.budget: int = budget
 
     def _update(self, query: Query, y: Target) -> None:
@@ -160,13 +190,19 @@ class GrowingPerceptron(Perceptron):
     ----------
     kernel
         The kernel; `RBF()` by default.
-    max_classes
-        Maximum number of labels.
+    gamma, class_weight, max_classes
+        See `KernelClassifier`.
 
     """
 
-    def __init__(self, kernel: Kernel | None = None, max_classes: int = 1000) -> None:
-        super().__init__(kernel, max_classes)
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        super().__init__(kernel, gamma, class_weight, max_classes)
         # For each slot and label, the sum of (round x change of the coefficient) over all updates.
         # The sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
         self._moments: Floats = np.zeros((0, 2))
@@ -242,7 +278,7 @@ class GrowingPerceptron(Perceptron):
         n = self._store.n
         if n == len(self._moments):
             self._moments = padded(self._moments, max(8, 2 * n))
-        moment = self._n_rounds * step
+        moment = self._n_rounds * step * y.weight
         self._moments[n, y.label], self._moments[n, y.rival] = moment, -moment
         self._hypothesis.add(query, y, step)
 
@@ -258,7 +294,7 @@ class GrowingPerceptron(Perceptron):
 
     def _shift(self, y: Target, change: Floats) -> None:
         """Change the coefficients of the label and the rival; see `Expansion.shift`."""
-        moments = self._n_rounds * change
+        moments = self._n_rounds * change * y.weight
         self._moments[: len(change), y.label] += moments
         self._moments[: len(change), y.rival] -= moments
         self._hypothesis.shift(y, change)

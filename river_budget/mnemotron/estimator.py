@@ -10,7 +10,7 @@ from river import base
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State, count, floats, require, require_definite
-from river_budget.base import Labels, Machine, rows_of
+from river_budget.base import ClassWeight, Labels, Machine, rows_of
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
     Features,
@@ -27,6 +27,10 @@ __all__ = ["Mnemotron"]
 # recomputed if an element of Q K - I is larger than the largest residual.
 CHECK_INTERVAL = 64
 LARGEST_RESIDUAL = 1e-6
+
+# A weight makes the noise variance of an example no smaller than this, so that the posterior
+# variances do not vanish in rounding errors.
+SMALLEST_NOISE = 1e-6
 
 
 class Block(NamedTuple):
@@ -84,6 +88,9 @@ class Mnemotron(Machine):
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
         as a share of its squared norm, in the weighted mean over the experts.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far. The weight of an example divides its noise variance.
 
     Raises
     ------
@@ -129,13 +136,15 @@ class Mnemotron(Machine):
             (0.98, 0.1),
         ),
         novelty: float = 0.01,
+        class_weight: ClassWeight | None = None,
     ) -> None:
         check_count("budget", budget)
         check_not_negative("novelty", novelty)
         _check_forgetting(forgetting)
         chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
         _check_kernels(chosen)
-        super().__init__(Labels(2, "use a perceptron, or multiclass.OneVsRestClassifier"), chosen)
+        advice = "use a perceptron, or multiclass.OneVsRestClassifier"
+        super().__init__(Labels(2, advice), chosen, class_weight)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
@@ -251,10 +260,16 @@ class Mnemotron(Machine):
         known, p = self._labels.known, 0.5 + 0.5 * self.decision_function_one(x)
         return dict(zip(known, (1.0 - p, p) if len(known) == 2 else (1.0,), strict=True))
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget) -> None:
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         queries = self._queries(x)
-        forecast = self._forecast(queries)
-        self._learn(queries, self._labels.add(y), forecast)
+        if type(w) is not float or w != 1.0:
+            w = self._checked_weight(w, y)
+            if not w:
+                return
+        forecast, label = self._forecast(queries), self._labels.add(y)
+        if self._class_weights is not None:
+            w *= self._class_weights.next(label)
+        self._learn(queries, label, forecast, w)
         if self._n_rounds == self._observed_at:
             self._observe_queries(queries)
 
@@ -374,13 +389,16 @@ class Mnemotron(Machine):
         )  # fmt: skip
         return Forecast(f, rows, margins, probabilities, weights)
 
-    def _learn(self, queries: list[Query], label: int, forecast: Forecast) -> None:
+    def _learn(self, queries: list[Query], label: int, forecast: Forecast, weight: float) -> None:
         y = 1.0 if label else -1.0
+        noises = self._noise_variances
+        if weight != 1.0:
+            noises = np.maximum(noises / weight, np.minimum(noises, SMALLEST_NOISE))
         self._n_rounds += 1
         self._n_mistakes += y * forecast.f <= 0.0
         n = self.n_support
         slot = _update.learn(
-            y, forecast.rows, self._kernel_of, self._forgetting_factors, self._noise_variances,
+            y, forecast.rows, self._kernel_of, self._forgetting_factors, noises,
             float(self.novelty), self.budget, self._stores[0].inserted, n, self._means,
             self._covariances, self._inverses, self._scales, self._log_weights, forecast.margins,
             forecast.probabilities, forecast.weights,
@@ -397,10 +415,11 @@ class Mnemotron(Machine):
             if self._n_changes % CHECK_INTERVAL == 0:
                 self._check_inverses()
 
-    def _learn_block(self, block: Any, columns: Ints) -> None:
+    def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
         for row, label in enumerate(columns.tolist()):
             queries = self._row_queries(block, row)
-            self._learn(queries, label, self._mix(queries))
+            weight = 1.0 if weights is None else float(weights[row])
+            self._learn(queries, label, self._mix(queries), weight)
             if self._n_rounds == self._observed_at:
                 before = self._stores[-1].kernel
                 self._observe_queries(queries)

@@ -6,7 +6,7 @@ import math
 
 from river_budget._checks import check_count, check_positive
 from river_budget._state import State, number
-from river_budget.base import Perceptron
+from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 
@@ -28,6 +28,11 @@ class BallPerceptron(Perceptron):
         Maximum number of support vectors.
     learning_rate
         Coefficient eta of a new support vector, positive.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -41,11 +46,17 @@ class BallPerceptron(Perceptron):
     _radius: float
 
     def __init__(
-        self, kernel: Kernel | None, budget: int, learning_rate: float, max_classes: int
+        self,
+        kernel: Kernel | None,
+        budget: int,
+        learning_rate: float,
+        gamma: float | None,
+        class_weight: ClassWeight | None,
+        max_classes: int,
     ) -> None:
         check_count("budget", budget)
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes)
         self.budget = budget
         self.learning_rate = learning_rate
         self._square = 0.0
@@ -78,7 +89,7 @@ class BallPerceptron(Perceptron):
             Factor of the other coefficients.
 
         """
-        f, eta, margin = self._hypothesis, self.learning_rate, y.margin
+        f, eta, margin = self._hypothesis, self.learning_rate * y.weight, y.margin
         self_value = self._store.self_value(query)
         if removed is not None:
             sigma, mu = f.step_of(removed), f.margin_of(removed)
@@ -87,9 +98,9 @@ class BallPerceptron(Perceptron):
         self._square = decay**2 * self._square + eta * (2 * decay * margin + eta * self_value)
         f.shrink(decay)
         if removed is None:
-            f.add(query, y, eta)
+            f.add(query, y, self.learning_rate)
         else:
-            f.replace(removed, query, y, eta)
+            f.replace(removed, query, y, self.learning_rate)
         self._project()
 
     def _on_rescaled(self) -> None:

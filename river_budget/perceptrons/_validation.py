@@ -139,7 +139,7 @@ class ValidationSet(abc.ABC):
     def _add_column(self, slot: int, column: Floats, y: Target) -> None:
         self._reserve(self.n, slot + 1)
         self._table[: self.n, slot] = column
-        _compiled.add_term(self._scores, column, 1.0, y.label, y.rival)
+        _compiled.add_term(self._scores, column, y.weight, y.label, y.rival)
 
     def _set_example(self, index: int, row: Floats, scores: Scores, label: int) -> None:
         self._reserve(index + 1, len(row))
@@ -152,8 +152,8 @@ class ValidationSet(abc.ABC):
         """Set an example that joins the support set."""
         k = hypothesis.store.self_value(query)
         self._set_example(index, np.append(query.row, k), hypothesis.scores(query), y.label)
-        self._scores[index, y.label] += k
-        self._scores[index, y.rival] -= k
+        self._scores[index, y.label] += y.weight * k
+        self._scores[index, y.rival] -= y.weight * k
 
     def _reserve(self, n_rows: int, n_columns: int) -> None:
         rows, columns = self._table.shape

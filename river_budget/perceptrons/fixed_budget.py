@@ -4,7 +4,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
 from river_budget._state import State, floats
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons import _compiled
 from river_budget.support import Query, Target
@@ -33,6 +33,11 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -61,9 +66,14 @@ class FixedBudgetPerceptron(BudgetPerceptron):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         # The scores at each support vector without its own term, by slots.
         self._scores: Floats = np.zeros((0, 2))
 
@@ -114,5 +124,5 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         """Return the scores without own terms after an example is added, its own last."""
         scores = padded(self._scores, query.n + 1)
         scores[-1] = self._hypothesis.scores(query)
-        _compiled.add_term(scores, query.row, 1.0, y.label, y.rival)
+        _compiled.add_term(scores, query.row, y.weight, y.label, y.rival)
         return scores

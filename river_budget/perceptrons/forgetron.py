@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 
 from river_budget._state import State, finite, require
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
+from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
 
 __all__ = ["Forgetron"]
 
@@ -30,6 +30,11 @@ class Forgetron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -57,9 +62,14 @@ class Forgetron(BudgetPerceptron):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         # 15/32 M - Q. It stays small, hence accurate, while M and Q grow without bound.
         self._slack = 0.0
         self._last_shrink_factor = 1.0
@@ -86,7 +96,8 @@ class Forgetron(BudgetPerceptron):
         """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
         theorem = bounds.forgetron(norm, loss, self.budget)
-        return bounded_norm(self._largest_self_value, *fixed_comparator(path_length, theorem, run))
+        theorems = unit_weights(self._n_weighted, *fixed_comparator(path_length, theorem, run))
+        return bounded_norm(self._largest_self_value, *theorems)
 
     def numerical_errors(self) -> dict[str, float]:
         return {"removal damage": max(0.0, self.removal_damage - 15 / 32 * self.n_mistakes)}
@@ -101,7 +112,8 @@ class Forgetron(BudgetPerceptron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        require((abs(self.coefficients) < 1 + 1e-6).all(), "a coefficient is above 1")
+        is_valid = self._n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
+        require(is_valid, "a coefficient is above 1")
         self._slack = finite(state["slack"], 0.0, math.inf)
         self._last_shrink_factor = finite(state["last_shrink_factor"], 0.0, 1.0)
         self._shrinking_loss = finite(state["shrinking_loss"], 0.0, math.inf)
@@ -113,7 +125,7 @@ class Forgetron(BudgetPerceptron):
     def _update_full(self, query: Query, y: Target) -> None:
         f, r = self._hypothesis, self._store.oldest
         sigma = f.step_of(r)
-        mu = f.margin_of(r) + f.overlap(r, y) * float(query.row[r])
+        mu = f.margin_of(r) + y.weight * f.overlap(r, y) * float(query.row[r])
         phi = _largest_phi(sigma, mu, self._slack)
         self._slack = max(0.0, self._slack - _psi(sigma, phi, mu))
         self._last_shrink_factor = phi

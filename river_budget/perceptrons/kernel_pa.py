@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
-from river_budget.base import GrowingPerceptron
+from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import Query, Target
@@ -29,6 +29,11 @@ class KernelPAClassifier(GrowingPerceptron):
         0 for PA, with coefficients `loss / k(x, x)`. 1 for PA-I, which limits them to `C`. 2 for
         PA-II, with coefficients `loss / (k(x, x) + 1 / (2 C))`. As in River's
         `linear_model.PAClassifier`.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -63,12 +68,18 @@ class KernelPAClassifier(GrowingPerceptron):
     _threshold = 1.0
 
     def __init__(
-        self, kernel: Kernel | None = None, C: float = 1.0, mode: int = 1, max_classes: int = 1000
+        self,
+        kernel: Kernel | None = None,
+        C: float = 1.0,
+        mode: int = 1,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
     ) -> None:
         check_positive("C", C)
         if isinstance(mode, bool) or mode not in (0, 1, 2):
             raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
-        super().__init__(kernel, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes)
         self.C = C
         self.mode = mode
 
@@ -76,7 +87,7 @@ class KernelPAClassifier(GrowingPerceptron):
         loss, square = 1 - y.margin, self._store.self_value(query)
         # The coefficient of a vector with a norm close to 0 would overflow.
         step = self._step(loss, square) if square > 0 else math.inf
-        if 0 < step <= LARGEST:
+        if 0 < step * y.weight <= LARGEST:
             self._add(query, y, step)
 
     def _step(self, loss: float, square: float) -> float:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from river_budget.base import GrowingPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
+from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
 
 __all__ = ["KernelPerceptron"]
 
@@ -22,6 +22,11 @@ class KernelPerceptron(GrowingPerceptron):
     ----------
     kernel
         The kernel; `RBF()` by default.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -75,7 +80,8 @@ class KernelPerceptron(GrowingPerceptron):
 
         """
         theorem = bounds.perceptron(norm, loss)
-        return bounded_norm(self._largest_self_value, *fixed_comparator(path_length, theorem))
+        theorems = unit_weights(self._n_weighted, *fixed_comparator(path_length, theorem))
+        return bounded_norm(self._largest_self_value, *theorems)
 
     def _update(self, query: Query, y: Target) -> None:
         self._add(query, y)

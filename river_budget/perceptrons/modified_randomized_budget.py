@@ -4,11 +4,12 @@ import random
 import sys
 
 from river_budget._state import State, random_state, restore_random
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm
+from river_budget.theory.bounds import Guarantee, bounded_norm, unit_weights
 
 __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 
@@ -36,6 +37,11 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         Coefficient of a new support vector, positive.
     seed
         Random number generator seed for reproducibility.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -68,9 +74,11 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         budget: int = 100,
         learning_rate: float = 1 / 16,
         seed: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, max_classes)
+        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
         self.seed = seed
         self._rng = random.Random(seed)
         self._radius = bounds.modified_randomized_budget_norm(budget)
@@ -85,7 +93,8 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         """
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
-        return bounded_norm(self._largest_self_value, theorem)
+        theorems = unit_weights(self._n_weighted, theorem)
+        return bounded_norm(self._largest_self_value, *theorems)
 
     @property
     def memory_bytes(self) -> int:

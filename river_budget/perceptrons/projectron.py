@@ -8,11 +8,11 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State
-from river_budget.base import GrowingPerceptron
+from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator
+from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
 
 __all__ = ["Projectron"]
 
@@ -68,6 +68,11 @@ class Projectron(GrowingPerceptron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -108,6 +113,8 @@ class Projectron(GrowingPerceptron):
         eta: float | None = None,
         norm_bound: float | None = None,
         budget: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
         if eta is not None and norm_bound is not None:
@@ -118,7 +125,7 @@ class Projectron(GrowingPerceptron):
             check_positive("norm_bound", norm_bound)
         if budget is not None:
             check_count("budget", budget)
-        super().__init__(kernel, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes)
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget
@@ -137,6 +144,7 @@ class Projectron(GrowingPerceptron):
         if self.budget is not None:
             below = not self._is_full
             theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
+        theorems = unit_weights(self._n_weighted, *theorems)
         return bounded_norm(self._largest_self_value, *theorems)
 
     def numerical_errors(self) -> dict[str, float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._state import State, finite
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.support import Query, Target
@@ -40,6 +41,11 @@ class ProjectronPlusPlus(Projectron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -82,9 +88,11 @@ class ProjectronPlusPlus(Projectron):
         eta: float | None = None,
         norm_bound: float | None = None,
         budget: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, eta, norm_bound, budget, max_classes)
+        super().__init__(kernel, eta, norm_bound, budget, gamma, class_weight, max_classes)
         self._bound_improvement = 0.0
 
     @property
@@ -92,7 +100,8 @@ class ProjectronPlusPlus(Projectron):
         """The sum of all beta, the improvement of the mistake bound by margin errors.
 
         With a fixed `eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower
-        bound on the improvement against any comparator with a norm of at most `1 / eta`.
+        bound on the improvement against any comparator with a norm of at most `1 / eta`. Weights
+        above 1 can make it negative.
 
         """
         return self._bound_improvement
@@ -102,10 +111,11 @@ class ProjectronPlusPlus(Projectron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._bound_improvement = finite(state["bound_improvement"], 0.0, math.inf)
+        least = -math.inf if self._n_weighted else 0.0
+        self._bound_improvement = finite(state["bound_improvement"], least, math.inf)
 
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
-        improvement = self.bound_improvement
+        improvement = max(0.0, self.bound_improvement)
         if self.norm_bound is not None:
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)
         return (bounds.projectron(norm, loss, self._fixed_eta, improvement),)
@@ -117,7 +127,9 @@ class ProjectronPlusPlus(Projectron):
         z, projected, delta = self._project(query)
         tau, beta = self._step(1 - y.margin, projected, delta)
         if tau > 0:
-            self._bound_improvement += beta
+            # beta is a quadratic function of the step size, here of the weight times tau.
+            excess = (y.weight - 1) * tau**2 * projected
+            self._bound_improvement += y.weight * (beta - excess)
             self._shift(y, tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:

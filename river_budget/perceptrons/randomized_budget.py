@@ -4,7 +4,7 @@ import random
 import sys
 
 from river_budget._state import State, random_state, restore_random
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 
@@ -24,6 +24,11 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
         Maximum number of support vectors.
     seed
         Random number generator seed for reproducibility.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -55,9 +60,11 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
         kernel: Kernel | None = None,
         budget: int = 100,
         seed: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.seed = seed
         self._rng = random.Random(seed)
 

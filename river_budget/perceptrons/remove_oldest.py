@@ -18,6 +18,11 @@ class RemoveOldestPerceptron(BudgetPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 

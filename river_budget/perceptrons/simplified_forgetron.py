@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm
+from river_budget.theory.bounds import Guarantee, bounded_norm, unit_weights
 
 __all__ = ["SimplifiedForgetron"]
 
@@ -32,6 +33,11 @@ class SimplifiedForgetron(BallPerceptron):
         `U / 2` of the ball.
     learning_rate
         Coefficient of a new support vector, positive.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -63,9 +69,11 @@ class SimplifiedForgetron(BallPerceptron):
         kernel: Kernel | None = None,
         budget: int = 500,
         learning_rate: float = 1 / 32,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, max_classes)
+        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
         self._radius = bounds.simplified_forgetron_norm(budget)
         self._decay = max(0.0, 1 - learning_rate / (2 * self._radius) ** 2)
 
@@ -75,7 +83,8 @@ class SimplifiedForgetron(BallPerceptron):
         """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
         theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
-        return bounded_norm(self._largest_self_value, theorem)
+        theorems = unit_weights(self._n_weighted, theorem)
+        return bounded_norm(self._largest_self_value, *theorems)
 
     def _update(self, query: Query, y: Target) -> None:
         self._descend(query, y, removed=self._smallest(), decay=self._decay)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from river_budget._checks import check_count
-from river_budget.base import GrowingPerceptron
+from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 
@@ -20,6 +20,11 @@ class Stoptron(GrowingPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -47,10 +52,15 @@ class Stoptron(GrowingPerceptron):
     """
 
     def __init__(
-        self, kernel: Kernel | None = None, budget: int = 100, max_classes: int = 1000
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
     ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes)
         self.budget = budget
 
     def _update(self, query: Query, y: Target) -> None:

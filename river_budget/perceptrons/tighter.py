@@ -4,7 +4,7 @@ import math
 
 from river_budget._checks import check_count
 from river_budget._state import State
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import (
     AllExamples,
@@ -37,6 +37,11 @@ class TighterPerceptron(BudgetPerceptron):
         mistake then grow with the stream.
     seed
         Random number generator seed for reproducibility.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -78,9 +83,11 @@ class TighterPerceptron(BudgetPerceptron):
         budget: int = 100,
         validation: str | int = "support",
         seed: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
-        super().__init__(kernel, budget, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.validation = validation
         self.seed = seed
         self._validation = _validation_set(validation, seed)

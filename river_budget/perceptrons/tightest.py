@@ -8,7 +8,7 @@ import numpy as np
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_positive
 from river_budget._state import State, floats, require
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
 from river_budget.perceptrons._validation import SupportVectors
@@ -46,6 +46,11 @@ class TightestPerceptron(BudgetPerceptron):
         Both parameters of the Beta prior of each support vector, positive. The larger they are, the
         more labels it takes to move `w+` away from 1/2. With more than two labels, all parameters
         of the Dirichlet prior.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
     max_classes
         Maximum number of labels.
 
@@ -85,10 +90,12 @@ class TightestPerceptron(BudgetPerceptron):
         kernel: Kernel | None = None,
         budget: int = 100,
         prior: float = 1.0,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
         check_positive("prior", prior)
-        super().__init__(kernel, budget, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.prior = prior
         _posterior.load()
         self._validation = SupportVectors()
@@ -164,13 +171,14 @@ class TightestPerceptron(BudgetPerceptron):
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
         self._validation.widen(n_labels)
-        self._counts = widened(self._counts, n_labels)
-        self._weights = np.full_like(self._counts, math.nan)
+        if n_labels > self._counts.shape[1]:
+            self._counts = widened(self._counts, n_labels)
+            self._weights = np.full_like(self._counts, math.nan)
 
     def _update(self, query: Query, y: Target) -> None:
         if y.margin > 0:
             nearest = self._nearest(query)
-            self._counts[nearest, y.label] += max(0.0, float(query.row[nearest]))
+            self._counts[nearest, y.label] += y.weight * max(0.0, float(query.row[nearest]))
             self._weights[nearest] = math.nan
             return
         self._validation.on_add(self._hypothesis, query, y)
@@ -179,7 +187,7 @@ class TightestPerceptron(BudgetPerceptron):
             self._counts = padded(self._counts, max(8, 2 * n))
             self._weights = padded(self._weights, max(8, 2 * n))
         self._counts[n] = 0.0
-        self._counts[n, y.label] = 1.0
+        self._counts[n, y.label] = y.weight
         self._weights[n] = math.nan
         super()._update(query, y)
 

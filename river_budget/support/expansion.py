@@ -75,9 +75,9 @@ class Expansion(Weights):
         """Return the margin of an example with a label."""
         return query.answer if label else -query.answer
 
-    def target(self, query: Query, label: int) -> Target:
-        """Return the direction of an update on an example with a label."""
-        return Target(label, 1 - label, query.answer if label else -query.answer)
+    def target(self, query: Query, label: int, weight: float = 1.0) -> Target:
+        """Return the direction of an update on an example with a label, and its weight."""
+        return Target(label, 1 - label, query.answer if label else -query.answer, weight)
 
     def score_block(self, block: Any) -> Floats:
         """Return the scores at each row of a block (rows, labels)."""
@@ -115,6 +115,7 @@ class Expansion(Weights):
 
     def terms(self, y: Target, step: float = 1.0) -> Terms:
         """Return the terms of f by slots, followed by that of an incoming example."""
+        step *= y.weight
         return Terms(*_compiled.terms(self.alphas, self.scale, self.store.n, y.label, step))
 
     @property
@@ -135,7 +136,7 @@ class Expansion(Weights):
         return math.sqrt(max(0.0, math.fsum(products)))
 
     def add(self, query: Query, y: Target, step: float = 1.0) -> None:
-        """Add the example of a query as a vector."""
+        """Add the example of a query as a vector, with a step size that its weight multiplies."""
         self.store.add(query)
         self._reserve()
         self._assign(self.store.n - 1, y, step)
@@ -170,10 +171,10 @@ class Expansion(Weights):
     def shift(self, y: Target, change: Floats) -> None:
         """Add a change to the coefficients of the label, and subtract it from those of the rival.
 
-        The change is given by slots (n,).
+        The change is given by slots (n,). The weight multiplies it.
 
         """
-        self._table[: self.store.n] += change * ((y.label - y.rival) / self.scale)
+        self._table[: self.store.n] += change * ((y.label - y.rival) * y.weight / self.scale)
         self.store.forget_query()
 
     def with_labels(self, n_labels: int) -> Expansion:
@@ -212,7 +213,7 @@ class Expansion(Weights):
         return self.scale * self.alphas.item(slot)
 
     def _assign(self, slot: int, y: Target, step: float) -> None:
-        self.alphas[slot // TILE, slot % TILE] = (y.label - y.rival) * step / self.scale
+        self.alphas[slot // TILE, slot % TILE] = (y.label - y.rival) * step * y.weight / self.scale
 
     def _reserve(self) -> None:
         if self.alphas.size < self.store.n_slots:
@@ -261,9 +262,9 @@ class MulticlassExpansion(Expansion):
     def margin(self, query: Query, label: int) -> float:
         return _compiled.margin_and_rival(self._answer(query), label)[0]
 
-    def target(self, query: Query, label: int) -> Target:
+    def target(self, query: Query, label: int, weight: float = 1.0) -> Target:
         margin, rival = _compiled.margin_and_rival(self._answer(query), label)
-        return Target(label, rival, margin)
+        return Target(label, rival, margin, weight)
 
     def score_block(self, block: Any) -> Floats:
         return self.store.score_block(block, self)
@@ -296,7 +297,7 @@ class MulticlassExpansion(Expansion):
     def terms(self, y: Target, step: float = 1.0) -> Terms:
         used = self.matrix[: self.store.n]
         return Terms(
-            np.append(self.scale * used.max(axis=1), step),
+            np.append(self.scale * used.max(axis=1), step * y.weight),
             np.append(used.argmax(axis=1), y.label),
             np.append(used.argmin(axis=1), y.rival),
         )
@@ -311,7 +312,7 @@ class MulticlassExpansion(Expansion):
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def shift(self, y: Target, change: Floats) -> None:
-        scaled = change / self.scale
+        scaled = change * y.weight / self.scale
         self.matrix[: len(change), y.label] += scaled
         self.matrix[: len(change), y.rival] -= scaled
         self.store.forget_query()
@@ -345,7 +346,8 @@ class MulticlassExpansion(Expansion):
     def _assign(self, slot: int, y: Target, step: float) -> None:
         row = self.matrix[slot]
         row[:] = 0.0
-        row[y.label], row[y.rival] = step / self.scale, -step / self.scale
+        row[y.label] = step * y.weight / self.scale
+        row[y.rival] = -row[y.label]
 
     def _reserve(self) -> None:
         if len(self.matrix) < self.store.n_slots:

@@ -24,12 +24,16 @@ class Target(NamedTuple):
         labels, 1 and 0 or 0 and 1, so that `label - rival` is the sign y.
     margin
         The margin m of the example. It is a mistake if m <= 0, and a margin error if 0 < m < 1.
+    weight
+        The weight of the example, which multiplies its update: its step size as a new vector, and
+        the change of coefficients by its projection. It changes no threshold.
 
     """
 
     label: int
     rival: int
     margin: float
+    weight: float = 1.0
 
 
 class Terms(NamedTuple):

@@ -68,6 +68,7 @@ __all__ = [
     "simplified_forgetron",
     "simplified_forgetron_norm",
     "smallest_budget",
+    "unit_weights",
 ]
 
 SMALLEST_FORGETRON_BUDGET = 83
@@ -274,6 +275,11 @@ def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guaran
 def bounded_norm(largest: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
     """Add the assumption `k(x, x) <= 1` to guarantees, given the largest k(x, x)."""
     return tuple(g.assuming("k(x, x) <= 1", largest <= 1 + TOLERANCE) for g in guarantees)
+
+
+def unit_weights(n_weighted: int, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+    """Add the assumption of weights of 1, given the number of updates with other weights."""
+    return tuple(g.assuming("all weights 1", n_weighted == 0) for g in guarantees)
 
 
 def forgetron_norm(budget: int) -> float:

@@ -40,14 +40,15 @@ class ReferenceCopy:
     def decision_function(self, x):
         return self.model.decision_function_one(x)
 
-    def learn(self, x, sign):
-        self.model.learn_one(x, sign > 0)
+    def learn(self, x, sign, w):
+        self.model.learn_one(x, sign > 0, w)
 
     @property
     def n_mistakes(self):
         return self.model.n_mistakes
 
 
+WEIGHTS = st.sampled_from([1.0, 1.0, 0.0, 0.5, 3.0])
 LABELS = [(False, True), (0, 1), (-1, 1), ("no", "yes")]
 
 BAD_ROWS = [
@@ -84,26 +85,28 @@ class Machine(RuleBasedStateMachine):
             return self.known[label]
         return 1.0 if label == self.labels[1] else -1.0
 
-    def learn_plain(self, x, label):
-        self.plain.learn(x, self.sign(label))
-        self.n_rounds += 1
+    def learn_plain(self, x, label, w=1.0):
+        if w:
+            self.plain.learn(x, self.sign(label), w)
+            self.n_rounds += 1
 
-    @rule(positive=st.booleans())
-    def learn_one(self, positive):
+    @rule(positive=st.booleans(), w=WEIGHTS)
+    def learn_one(self, positive, w):
         x, label = self.example(), self.labels[positive]
-        self.model.learn_one(x, label)
-        self.learn_plain(x, label)
+        self.model.learn_one(x, label, w)
+        self.learn_plain(x, label, w)
 
     @rule(
-        positives=st.lists(st.booleans(), min_size=1, max_size=8),
+        examples=st.lists(st.tuples(st.booleans(), WEIGHTS), min_size=1, max_size=8),
         names=st.sampled_from(["abc", "d"]),
     )
-    def learn_many(self, positives, names):
-        rows = [{name: self.random.gauss(0, 1.5) for name in names} for _ in positives]
-        labels = [self.labels[positive] for positive in positives]
-        self.model.learn_many(pd.DataFrame(rows), pd.Series(labels))
-        for x, label in zip(rows, labels, strict=True):
-            self.learn_plain(x, label)
+    def learn_many(self, examples, names):
+        rows = [{name: self.random.gauss(0, 1.5) for name in names} for _ in examples]
+        labels = [self.labels[positive] for positive, _ in examples]
+        weights = [w for _, w in examples]
+        self.model.learn_many(pd.DataFrame(rows), pd.Series(labels), weights)
+        for x, label, w in zip(rows, labels, weights, strict=True):
+            self.learn_plain(x, label, w)
 
     @rule()
     def predict(self):

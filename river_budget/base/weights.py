@@ -1,0 +1,127 @@
+"""The weights of examples, given by the caller or by their classes."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from river_budget._arrays import Floats, Ints
+from river_budget._checks import check_weight
+from river_budget._state import integers, require
+from river_budget.base.labels import Labels
+
+__all__ = ["ClassWeight", "ClassWeights", "Weights", "weight_of", "weights_of"]
+
+ClassWeight = Mapping[Any, float] | str
+Weights = float | Iterable[float]
+
+# A smaller weight is 0: its products with step sizes could underflow.
+SMALLEST_WEIGHT = 1e-100
+SMALLEST_CLASS_WEIGHT = 1e-12
+
+
+def weight_of(w: Any) -> float:
+    """Return the weight of an example as a float. Raises ValueError if it is invalid."""
+    check_weight("w", w)
+    return float(w) if w >= SMALLEST_WEIGHT else 0.0
+
+
+def weights_of(w: Any, n: int) -> Floats:
+    """Return the weights of n rows (n,), given as a series, a sequence or one number.
+
+    Raises
+    ------
+    ValueError
+        If a weight is invalid, or their number is wrong. The error names `w` and the row.
+
+    """
+    values = [w] * n if isinstance(w, numbers.Number) else _list_of(w)
+    if len(values) != n:
+        raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
+    weights = np.empty(n)
+    for row, value in enumerate(values):
+        try:
+            weights[row] = weight_of(value)
+        except ValueError as error:
+            raise ValueError(f"row {row}: {error}") from None
+    return weights
+
+
+class ClassWeights:
+    """The weight of each class, given or from the number of its examples so far.
+
+    Parameters
+    ----------
+    given
+        The weights by label, or "balanced"; see `KernelClassifier`.
+    labels
+        The labels of the model.
+
+    """
+
+    __slots__ = ("_counts", "_given", "_labels", "_total")
+
+    def __init__(self, given: ClassWeight, labels: Labels) -> None:
+        _check_class_weight(given)
+        self._labels = labels
+        self._given: dict[Any, float] | None = None
+        if isinstance(given, Mapping):
+            self._given = {label: float(weight) for label, weight in given.items()}
+        # The number of examples of each label, by columns, which balanced weights need.
+        self._counts = [0, 0]
+        self._total = 0
+
+    def next(self, column: int) -> float:
+        """Return the weight of the class of the next example, which is counted first."""
+        if self._given is not None:
+            return self._given.get(self._labels.names[column], 1.0)
+        if column == len(self._counts):
+            self._counts.append(0)
+        self._counts[column] += 1
+        self._total += 1
+        return self._total / (self._n_seen * self._counts[column])
+
+    @property
+    def counts(self) -> Ints | None:
+        """The number of examples of each label, by columns; None if the weights are given."""
+        return np.array(self._counts, np.int64) if self._given is None else None
+
+    def restore(self, counts: Any, n_rounds: int) -> None:
+        """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
+        if self._given is not None:
+            require(counts is None, "given class weights need no counts")
+            return
+        self._counts = integers(counts, (len(self._labels.names),)).tolist()
+        self._total = sum(self._counts)
+        seen = set(self._labels.column.values())
+        counted = {column for column, n in enumerate(self._counts) if n > 0}
+        require(
+            min(self._counts) >= 0 and counted == seen and self._total == n_rounds,
+            "the numbers of examples of the labels are wrong",
+        )
+
+    @property
+    def _n_seen(self) -> int:
+        return len(self._counts) if len(self._counts) > 2 else 2 - self._counts.count(0)
+
+
+def _list_of(w: Any) -> list[Any]:
+    try:
+        return list(w.tolist() if hasattr(w, "tolist") else w)
+    except TypeError:
+        raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None
+
+
+def _check_class_weight(given: Any) -> None:
+    if isinstance(given, Mapping):
+        for label, weight in given.items():
+            check_weight(
+                f"class_weight: the weight of {label!r}", weight, least=SMALLEST_CLASS_WEIGHT
+            )
+    elif not isinstance(given, str) or given != "balanced":
+        raise ValueError(
+            f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
+        )
