@@ -333,7 +333,9 @@ class Machine(base.MiniBatchClassifier):
         """Return the learned state as plain values and arrays; see `checkpoint`."""
         return {
             "labels": self._labels.state(),
-            "feature_scales": None if self._feature_scales is None else self._feature_scales.state(),
+            "feature_scales": None
+            if self._feature_scales is None
+            else self._feature_scales.state(),
             "class_counts": self._class_weights and self._class_weights.counts,
             "n_rounds": self._n_rounds,
             "n_mistakes": self._n_mistakes,

@@ -20,6 +20,10 @@ from river_budget.support import Query, Target
 __all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
 
 
+# Rounding errors of k(x, x) = 1 that are tolerated.
+TOLERANCE = 1e-9
+
+
 class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
@@ -72,6 +76,15 @@ class Perceptron(KernelClassifier):
             self._begin_update(query, label, w)
         if self._n_rounds == self._observed_at:
             self._observe(self._store.features(query), query.row)
+
+    @property
+    def _assumptions(self) -> dict[str, bool]:
+        """The assumptions of all theorems about the run so far, and whether each of them holds."""
+        return {
+            "a kernel that does not change": self._feature_scales is None,
+            "all weights 1": self._n_weighted == 0,
+            "k(x, x) <= 1": self._largest_self_value <= 1 + TOLERANCE,
+        }
 
     def state(self) -> State:
         return {

@@ -440,7 +440,10 @@ class Mnemotron(Machine):
         return 0.5 + 0.5 * scores if scores.shape[1] == 2 else np.ones_like(scores)
 
     def _row_queries(self, block: Any, row: int) -> list[Query]:
-        return [store.query_row(rows, row) for store, rows in zip(self._stores, block.parts, strict=True)]
+        return [
+            store.query_row(rows, row)
+            for store, rows in zip(self._stores, block.parts, strict=True)
+        ]
 
     @property
     def _weights(self) -> Floats:

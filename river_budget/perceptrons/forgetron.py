@@ -7,7 +7,7 @@ from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
+from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
 __all__ = ["Forgetron"]
 
@@ -96,8 +96,7 @@ class Forgetron(BudgetPerceptron):
         """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
         theorem = bounds.forgetron(norm, loss, self.budget)
-        theorems = unit_weights(self._n_weighted, *fixed_comparator(path_length, theorem, run))
-        return bounded_norm(self._largest_self_value, *theorems)
+        return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
     def numerical_errors(self) -> dict[str, float]:
         return {"removal damage": max(0.0, self.removal_damage - 15 / 32 * self.n_mistakes)}

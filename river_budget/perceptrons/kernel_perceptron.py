@@ -3,7 +3,7 @@ from __future__ import annotations
 from river_budget.base import GrowingPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
+from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
 __all__ = ["KernelPerceptron"]
 
@@ -80,8 +80,7 @@ class KernelPerceptron(GrowingPerceptron):
 
         """
         theorem = bounds.perceptron(norm, loss)
-        theorems = unit_weights(self._n_weighted, *fixed_comparator(path_length, theorem))
-        return bounded_norm(self._largest_self_value, *theorems)
+        return assuming(self._assumptions, *fixed_comparator(path_length, theorem))
 
     def _update(self, query: Query, y: Target) -> None:
         self._add(query, y)

@@ -9,7 +9,7 @@ from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, unit_weights
+from river_budget.theory.bounds import Guarantee, assuming
 
 __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 
@@ -93,8 +93,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         """
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
-        theorems = unit_weights(self._n_weighted, theorem)
-        return bounded_norm(self._largest_self_value, *theorems)
+        return assuming(self._assumptions, theorem)
 
     @property
     def memory_bytes(self) -> int:

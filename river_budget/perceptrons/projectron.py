@@ -12,7 +12,7 @@ from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, fixed_comparator, unit_weights
+from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
 __all__ = ["Projectron"]
 
@@ -144,8 +144,7 @@ class Projectron(GrowingPerceptron):
         if self.budget is not None:
             below = not self._is_full
             theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
-        theorems = unit_weights(self._n_weighted, *theorems)
-        return bounded_norm(self._largest_self_value, *theorems)
+        return assuming(self._assumptions, *theorems)
 
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()

@@ -5,7 +5,7 @@ from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, bounded_norm, unit_weights
+from river_budget.theory.bounds import Guarantee, assuming
 
 __all__ = ["SimplifiedForgetron"]
 
@@ -83,8 +83,7 @@ class SimplifiedForgetron(BallPerceptron):
         """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
         theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
-        theorems = unit_weights(self._n_weighted, theorem)
-        return bounded_norm(self._largest_self_value, *theorems)
+        return assuming(self._assumptions, theorem)
 
     def _update(self, query: Query, y: Target) -> None:
         self._descend(query, y, removed=self._smallest(), decay=self._decay)

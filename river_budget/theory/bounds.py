@@ -2,7 +2,8 @@
 
 Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss L(g)
 of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`;
-`bounded_norm` adds this assumption to a guarantee.
+a model adds it, with what else
+its run has to meet, to its guarantees.
 
 They hold for any number of labels. The comparator has a score g_c(x) for each label c, and
 
@@ -53,7 +54,7 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 
 __all__ = [
     "Guarantee",
-    "bounded_norm",
+    "assuming",
     "fixed_comparator",
     "forgetron",
     "forgetron_norm",
@@ -68,7 +69,6 @@ __all__ = [
     "simplified_forgetron",
     "simplified_forgetron_norm",
     "smallest_budget",
-    "unit_weights",
 ]
 
 SMALLEST_FORGETRON_BUDGET = 83
@@ -76,9 +76,6 @@ SMALLEST_SIMPLIFIED_BUDGET = 500
 
 # Integers up to here are exact as doubles.
 LARGEST_BUDGET = 2**53
-
-# Rounding errors of k(x, x) = 1 that are tolerated.
-TOLERANCE = 1e-9
 
 RANGES = {
     "norm": check_not_negative,
@@ -272,14 +269,11 @@ def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guaran
     return tuple(g.assuming("a fixed comparator", path_length == 0) for g in guarantees)
 
 
-def bounded_norm(largest: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
-    """Add the assumption `k(x, x) <= 1` to guarantees, given the largest k(x, x)."""
-    return tuple(g.assuming("k(x, x) <= 1", largest <= 1 + TOLERANCE) for g in guarantees)
-
-
-def unit_weights(n_weighted: int, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
-    """Add the assumption of weights of 1, given the number of updates with other weights."""
-    return tuple(g.assuming("all weights 1", n_weighted == 0) for g in guarantees)
+def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+    """Add assumptions, and whether each of them holds, to guarantees."""
+    return tuple(
+        dataclasses.replace(g, assumptions={**g.assumptions, **assumptions}) for g in guarantees
+    )
 
 
 def forgetron_norm(budget: int) -> float:
