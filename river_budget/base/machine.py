@@ -98,7 +98,7 @@ class Machine(base.MiniBatchClassifier):
     ) -> None:
         self._labels = labels
         self.class_weight = class_weight
-        self._class_weights = None if class_weight is None else ClassWeights(class_weight, labels)
+        self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
         # The number of the next example that is observed; 0 for none.
         self._observed_at = int(any(kernel.is_radial for kernel in kernels))
@@ -364,7 +364,7 @@ class Machine(base.MiniBatchClassifier):
         if self._observed_at:
             self._observed_at = next_observed(self._n_rounds)
         if self._class_weights is not None:
-            self._class_weights.restore(state["class_counts"], self._n_rounds)
+            self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
     @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
@@ -398,7 +398,8 @@ class Machine(base.MiniBatchClassifier):
         """Return the weights of rows times those of their classes (rows,); None if all are 1."""
         if self._class_weights is None:
             return weights
-        of_classes = np.array([self._class_weights.next(column) for column in columns.tolist()])
+        labels, following = self._labels, self._class_weights.next
+        of_classes = np.array([following(column, labels) for column in columns.tolist()])
         return of_classes if weights is None else weights * of_classes
 
     def _score_frame(self, frame: Any) -> Floats:

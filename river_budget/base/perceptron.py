@@ -70,7 +70,7 @@ class Perceptron(KernelClassifier):
             self._labels, label = labels, labels.add(y)
             query = self._store.query(x, self._hypothesis)
         if self._class_weights is not None:
-            w *= self._class_weights.next(label)
+            w *= self._class_weights.next(label, self._labels)
         self._n_rounds += 1
         if self._hypothesis.margin(query, label) <= self._threshold:
             self._begin_update(query, label, w)

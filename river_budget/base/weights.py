@@ -57,16 +57,13 @@ class ClassWeights:
     ----------
     given
         The weights by label, or "balanced"; see `KernelClassifier`.
-    labels
-        The labels of the model.
 
     """
 
-    __slots__ = ("_counts", "_given", "_labels", "_total")
+    __slots__ = ("_counts", "_given", "_total")
 
-    def __init__(self, given: ClassWeight, labels: Labels) -> None:
+    def __init__(self, given: ClassWeight) -> None:
         _check_class_weight(given)
-        self._labels = labels
         self._given: dict[Any, float] | None = None
         if isinstance(given, Mapping):
             self._given = {label: float(weight) for label, weight in given.items()}
@@ -74,10 +71,10 @@ class ClassWeights:
         self._counts = [0, 0]
         self._total = 0
 
-    def next(self, column: int) -> float:
+    def next(self, column: int, labels: Labels) -> float:
         """Return the weight of the class of the next example, which is counted first."""
         if self._given is not None:
-            return self._given.get(self._labels.names[column], 1.0)
+            return self._given.get(labels.names[column], 1.0)
         if column == len(self._counts):
             self._counts.append(0)
         self._counts[column] += 1
@@ -89,14 +86,14 @@ class ClassWeights:
         """The number of examples of each label, by columns; None if the weights are given."""
         return np.array(self._counts, np.int64) if self._given is None else None
 
-    def restore(self, counts: Any, n_rounds: int) -> None:
+    def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:
         """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts = integers(counts, (len(self._labels.names),)).tolist()
+        self._counts = integers(counts, (len(labels.names),)).tolist()
         self._total = sum(self._counts)
-        seen = set(self._labels.column.values())
+        seen = set(labels.column.values())
         counted = {column for column, n in enumerate(self._counts) if n > 0}
         require(
             min(self._counts) >= 0 and counted == seen and self._total == n_rounds,

@@ -268,7 +268,7 @@ class Mnemotron(Machine):
                 return
         forecast, label = self._forecast(queries), self._labels.add(y)
         if self._class_weights is not None:
-            w *= self._class_weights.next(label)
+            w *= self._class_weights.next(label, self._labels)
         self._learn(queries, label, forecast, w)
         if self._n_rounds == self._observed_at:
             self._observe_queries(queries)

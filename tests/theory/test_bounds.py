@@ -206,11 +206,11 @@ def test_failed_assumptions_of_models():
     assert failed(rb.ModifiedRandomizedBudgetPerceptron(gamma=1.0, learning_rate=0.1)) == [
         "a learning rate of 1/16"
     ]
-    full = rb.Projectron(rb.Linear(gamma=1.0), budget=1)
+    full = rb.Projectron(rb.Linear(), budget=1)
     assert failed(full) == []
     full.learn_one({"a": 1.0}, True)
     assert failed(full) == ["a support set below its budget"]
-    full = rb.Projectron(rb.Linear(gamma=1.0), budget=3)
+    full = rb.Projectron(rb.Linear(), budget=3)
     for label in "abc":
         assert failed(full) == []
         full.learn_one({label: 1.0}, label)

@@ -286,8 +286,8 @@ def test_a_rival_of_now_instead_of_the_stored_one_is_detected(monkeypatch):
 def test_a_margin_without_the_half_is_detected(monkeypatch, name):
     target = MulticlassExpansion.target
 
-    def doubled(self, query, label):
-        y = target(self, query, label)
+    def doubled(self, query, label, weight):
+        y = target(self, query, label, weight)
         return y._replace(margin=2 * y.margin)
 
     monkeypatch.setattr(MulticlassExpansion, "target", doubled)

@@ -1,0 +1,165 @@
+"""Scales of features and the width of the kernel, learned from the data."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from algorithms import each_algorithm, each_perceptron
+from river import preprocessing
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+from river_budget.kernels import Scaled
+
+
+def raw_stream(n=400, seed=3):
+    """Return two Gaussians in units of a thousandth and of a million, and a rare word."""
+    rng = np.random.default_rng(seed)
+    stream = []
+    for x, y in synth.TwoGaussians(n, flip=0.1, seed=seed):
+        u, v = x.values()
+        word = {"word": 1.0} if rng.random() < 0.1 else {}
+        stream.append(({"small": u / 1000, "large": 1e6 * v + 3e6, **word}, y))
+    return stream
+
+
+STREAM = raw_stream()
+
+
+def learn(model, stream):
+    for x, y in stream:
+        model.learn_one(x, y)
+    return model
+
+
+def assert_equal_states(a, b):
+    """Compare states, which hold arrays and kernels, by their pickles without identities."""
+
+    def plain(value):
+        if isinstance(value, dict):
+            return {key: plain(part) for key, part in value.items()}
+        if isinstance(value, np.ndarray):
+            return value.shape, value.tobytes()
+        return value
+
+    assert plain(a.state()) == plain(b.state())
+
+
+@each_algorithm
+@pytest.mark.parametrize("size", [1, 7, 400])
+def test_learn_many_is_learn_one(make, size):
+    one, many = learn(make(None), STREAM), make(None)
+    frame = pd.DataFrame([x for x, _ in STREAM]).fillna(0.0)
+    labels = pd.Series([y for _, y in STREAM])
+    one = learn(make(None), zip(frame.to_dict("records"), labels, strict=True))
+    for start in range(0, len(frame), size):
+        many.learn_many(frame[start : start + size], labels[start : start + size])
+    assert_equal_states(one, many)
+
+
+@each_algorithm
+@pytest.mark.parametrize("n", [1, 3, 130, 300])
+def test_copies_and_checkpoints_go_on_exactly(make, n):
+    model = learn(make(None), STREAM[:n])
+    copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    if "Function" not in repr(model):
+        copies.append(checkpoint.loads(checkpoint.dumps(model))[0])
+    learn(model, STREAM[n:])
+    for other in copies:
+        learn(other, STREAM[n:])
+        for x, _ in STREAM[:50]:
+            assert other.predict_proba_one(x) == model.predict_proba_one(x)
+
+
+@each_algorithm
+def test_support_vectors_are_in_the_units_of_the_user(make):
+    model = learn(make(None), STREAM)
+    examples = [x for x, _ in STREAM]
+    assert model.n_support > 0
+    assert all(x in examples for x in model.support_vectors)
+
+
+@each_algorithm
+def test_cached_quantities_are_computed_anew(make):
+    """Whatever was computed from the kernel agrees with its values from scratch."""
+    for n in (2, 4, 8, 64, 256):
+        errors = learn(make(None), STREAM[:n]).numerical_errors()
+        assert all(value < 1e-9 or what == "inverses" for what, value in errors.items())
+
+
+@each_perceptron
+def test_units_do_not_matter(make):
+    """Features in units that differ by powers of two give the same predictions."""
+    model, other = make(None), make(None)
+    for x, y in STREAM:
+        z = {name: value * (2.0**20 if name == "small" else 0.125) for name, value in x.items()}
+        if model.n_rounds > 8:
+            assert other.predict_proba_one(z) == pytest.approx(model.predict_proba_one(x))
+        model.learn_one(x, y)
+        other.learn_one(z, y)
+
+
+def test_the_resolved_kernel_tells_gamma_and_scales():
+    model = learn(rb.RemoveOldestPerceptron(budget=20), STREAM)
+    kernel = model.resolved_kernel
+    assert isinstance(kernel, Scaled)
+    scales = dict(kernel.scales)
+    assert 0 < scales["small"] < 0.01 < 1e5 < scales["large"]
+    x, z = (model.support_vectors[i] for i in (0, 1))
+    f = sum(
+        a * kernel(x, s) for a, s in zip(model.coefficients, model.support_vectors, strict=True)
+    )
+    assert model.decision_function_one(x) == pytest.approx(f)
+    assert 0 < kernel(x, z) < 1
+
+
+def test_nothing_is_scaled_with_a_given_gamma():
+    model = learn(rb.RemoveOldestPerceptron(gamma=0.5, budget=20), STREAM)
+    assert model.resolved_kernel == rb.RBF(gamma=0.5)
+    assert model.state()["feature_scales"] is None
+
+
+def test_raw_units_are_as_good_as_a_scaler():
+    raw, scaled = rb.Forgetron(), preprocessing.StandardScaler() | rb.Forgetron()
+    right = {"raw": 0, "scaled": 0}
+    for x, y in raw_stream(3000):
+        for name, model in (("raw", raw), ("scaled", scaled)):
+            right[name] += model.predict_one(x) == y
+            model.learn_one(x, y)
+    assert right["raw"] > right["scaled"] - 30
+
+
+@pytest.mark.parametrize("first", ["", "hi", " ".join(f"w{i}" for i in range(200))])
+def test_the_first_text_does_not_decide_on_the_width(first):
+    rng = np.random.default_rng(1)
+    vocabulary = [f"word{i}" for i in range(60)]
+    model = rb.Forgetron(budget=50)
+    model.learn_one(dict.fromkeys(first.split(), 1.0), False)
+    right = 0
+    for _ in range(600):
+        y = bool(rng.random() < 0.5)
+        words = rng.choice(vocabulary[:40] if y else vocabulary[20:], 12)
+        x = dict.fromkeys(words.tolist(), 1.0)
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 510
+
+
+def test_a_width_that_does_not_suit_the_data_is_told_once():
+    rng = np.random.default_rng(0)
+    for gamma in (1e-9, 1e9):
+        values = rng.normal(size=400).tolist()
+        with pytest.warns(UserWarning, match="above 0.99, or below 0.01") as told:
+            learn(
+                rb.RemoveOldestPerceptron(gamma=gamma, budget=10),
+                [({"a": value}, value > 0) for value in values],
+            )
+        assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learn(rb.RemoveOldestPerceptron(budget=10), STREAM)

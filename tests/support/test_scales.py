@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from river_budget.support import Scales
+from river_budget.support.scales import LAST_UPDATE, next_observed
+
+
+def learned(examples, names=("a", "b", "c", "w")):
+    scales = Scales()
+    for x in examples:
+        scales.observe(x, names)
+    return scales, scales.update(len(examples))
+
+
+def test_standard_deviations_by_hand():
+    """Values 0, 8 have the deviation 4, and 1e6 +- 1 the deviation 1, which leaves gamma 1/2."""
+    scales, gamma = learned([{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(8)])
+    assert scales.factors == {"a": 0.25, "b": 1.0}
+    assert scales.pooled == 0.5  # 2 is the geometric mean of 4 and 1
+    assert gamma == 0.5
+
+
+def test_scales_are_the_nearest_powers_of_two():
+    for deviation, scale in [(1.4, 1.0), (1.5, 2.0), (0.72, 1.0), (0.7, 0.5), (3e-5, 2.0**-15)]:
+        scales, _ = learned([{"a": deviation * (-1) ** i} for i in range(8)])
+        assert scales.factors == {"a": 1 / scale}
+
+
+def test_a_rare_feature_has_the_root_mean_square_of_its_values_other_than_0():
+    """A word in one text of eight has the scale 4 of its count, not that of its deviation."""
+    texts = [{"w": 4.0, "a": 1.0}, *({"a": float(i)} for i in range(7))]
+    scales, gamma = learned(texts)
+    assert scales.factors == {"w": 0.25, "a": 0.5}
+    variances = [np.var([4.0] + 7 * [0.0]) / 16, np.var([1.0, *range(7)]) / 4]
+    assert gamma == pytest.approx(1 / sum(variances))
+
+
+def test_a_constant_takes_the_pooled_scale():
+    scales, _ = learned([{"a": 16.0 * (i % 2), "b": 3.0} for i in range(8)])
+    assert scales.factors == {"a": 1 / 8}
+    assert scales.pooled == 1 / 8
+
+
+def test_there_is_no_width_without_a_variance():
+    scales, gamma = learned([{"a": 3.0}, {"a": 3.0}])
+    assert (scales.factors, scales.pooled, gamma) == ({}, 1.0, 0.0)
+
+
+def test_there_are_sums_only_for_the_given_names():
+    scales = Scales()
+    for i in range(1000):
+        scales.observe({f"new-{i}": 1.0, "a": float(i % 2)}, {"a", f"new-{i}"})
+    assert len(scales.state()["sum_names"]) < 100
+    assert "a" in scales.state()["sum_names"]
+
+
+def test_the_examples_that_are_observed():
+    observed, n = [], 0
+    while following := next_observed(n):
+        observed.append(following)
+        n = following
+    assert observed == [*range(1, 129), *range(144, LAST_UPDATE + 1, 16)]
+
+
+@given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.booleans()), min_size=2, max_size=40))
+def test_the_variance_of_any_values(rows):
+    """A missing value is 0, from the first example with the feature on."""
+    examples = [{"a": value} if present else {} for value, present in rows]
+    first = next((i for i, x in enumerate(examples) if x), None)
+    scales, gamma = learned(examples)
+    if first is None:
+        assert gamma == 0.0
+        return
+    values = [x.get("a", 0.0) for x in examples[first:]]
+    variance, size = np.var(values), max(map(abs, values))
+    (sums,) = scales._sums.values()
+    assert sums.variance(len(examples)) == pytest.approx(variance, rel=1e-6, abs=1e-12 * size**2)
+
+
+def test_a_state_goes_on_exactly():
+    rng = np.random.default_rng(0)
+    examples = [{"a": v, "b": 100 * v} for v in rng.normal(size=40).tolist()]
+    scales, _ = learned(examples[:20])
+    other = Scales()
+    other.restore(scales.state())
+    for x in examples[20:]:
+        scales.observe(x, {"a", "b"})
+        other.observe(x, {"a", "b"})
+    assert scales.update(40) == other.update(40)
+    assert (scales.factors, scales.pooled) == (other.factors, other.pooled)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("pooled", 3.0), ("pooled", 0.0), ("factors", np.array([0.3])), ("names", ("a", "b")),
+        ("sums", np.array([[0.0, 1.0, 1.0, 2.0, 0.0, 0.0]])), ("n_observed", -1),
+        ("sums", np.array([[0.0, 1.0, 9.0, 2.0, 0.0, 0.0]])),
+    ],
+)  # fmt: skip
+def test_impossible_states_are_refused(key, value):
+    scales, _ = learned([{"a": 1.0}, {"a": -1.0}])
+    with pytest.raises(ValueError, match=r"scale|sums|range|count|array|number"):
+        Scales().restore({**scales.state(), key: value})
+
+
+def test_nothing_is_observed_after_the_last_update():
+    assert next_observed(LAST_UPDATE) == 0
+    scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
+    scales.update(LAST_UPDATE)
+    assert scales.state()["sum_names"] == ()
+    assert scales.factors == {"a": 2.0}
+    assert math.isfinite(scales.nbytes)
