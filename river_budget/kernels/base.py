@@ -69,7 +69,7 @@ class Kernel(base.Base, abc.ABC):
         return self
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        """Return the kernel with the missing parameters set from the first example.
+        """Return the kernel with the missing parameters set from the first stored example.
 
         Parameters
         ----------

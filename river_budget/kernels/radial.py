@@ -1,4 +1,14 @@
-"""Radial kernels: functions of a distance, with k(x, x) = 1."""
+"""Radial kernels: functions of a distance, with k(x, x) = 1.
+
+A model learns the width of a radial kernel without a gamma, and a scale for each feature, from the
+examples: the features are divided by their scales, and gamma is 1 over the sum of the variances of
+the scaled features. On standardized data, the scales are 1 and gamma is 1 over the number of
+features. The scale of a feature is the power of two that is nearest to its standard deviation; for a
+feature that is 0 in more than half of the examples, such as a word, to the root mean square of its
+other values. Both are computed after 2, 4, 8, ... examples, for the last time after 8,192. With a
+gamma, nothing is scaled.
+
+"""
 
 from __future__ import annotations
 
@@ -25,7 +35,7 @@ __all__ = ["RBF", "AdditiveRationalQuadratic", "Laplacian", "RationalQuadratic"]
 
 
 class RadialKernel(VectorKernel):
-    """A kernel of a distance, with its width set from the first example by default."""
+    """A kernel of a distance, whose width a model learns by default."""
 
     kernel_function = EXPONENTIAL
 
@@ -68,7 +78,7 @@ class RadialKernel(VectorKernel):
     def _resolved_gamma(self) -> float:
         if self.gamma is None:
             raise ValueError(
-                f"the gamma of {self} is set from the first example that a model learns: "
+                f"a model learns the gamma of {self} from its examples: "
                 "set gamma to evaluate the kernel directly"
             )
         return self.gamma
@@ -81,8 +91,8 @@ class RBF(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. A paper's `sigma^2` equals `1 / (2 gamma)`. Defaults to 1
-        over the number of features of the first example that a model learns.
+        Inverse squared width, positive. A paper's `sigma^2` equals `1 / (2 gamma)`. By
+        default, a model learns it, and scales of the features, from its examples.
 
     Raises
     ------
@@ -113,8 +123,8 @@ class Laplacian(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse width, positive. Defaults to 1 over the number of features of the first example that
-        a model learns.
+        Inverse width, positive. By default, a model learns it, and scales of the features, from its
+        examples.
 
     Raises
     ------
@@ -147,8 +157,8 @@ class RationalQuadratic(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. Defaults to 1 over the number of features of the first
-        example that a model learns.
+        Inverse squared width, positive. By default, a model learns it, and scales of the
+        features, from its examples.
 
     Raises
     ------
@@ -183,11 +193,11 @@ class AdditiveRationalQuadratic(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. Defaults to 1 over the number of features of the first
-        example that a model learns.
+        Inverse squared width, positive. By default, a model learns it, and scales of the
+        features, from its examples.
     names
         Names of the features, as a tuple. Defaults to those of the first example that a model
-        learns.
+        learns; in `Mnemotron`, to those of the support vectors whenever the width changes.
 
     Raises
     ------

@@ -75,13 +75,16 @@ class Mnemotron(Machine):
     updated and O(B d + E B) otherwise. The matrices take `8 (E + Z) (B + 1)^2` bytes, 816 kB by
     default.
 
+    `predict_proba_one` is the mean of the experts' probabilities, which is close to calibrated. With
+    `Calibrated`, it is closer still.
+
     Parameters
     ----------
     budget
         Maximum number of support vectors.
     kernels
         Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()` and
-        `AdditiveRationalQuadratic()`.
+        `AdditiveRationalQuadratic()`, whose widths are learned from the examples.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 means no forgetting, and a positive noise
         variance. There is one expert for each kernel and pair.

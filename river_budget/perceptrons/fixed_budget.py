@@ -27,6 +27,9 @@ class FixedBudgetPerceptron(BudgetPerceptron):
     The margins of the support vectors are updated incrementally, so a mistake costs two kernel
     rows.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -24,6 +24,9 @@ class Forgetron(BudgetPerceptron):
     `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without
     this bound.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -19,6 +19,9 @@ class KernelPAClassifier(GrowingPerceptron):
     mistakes of the perceptrons and stores the most support vectors: the unbounded baseline for
     Projectron++.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

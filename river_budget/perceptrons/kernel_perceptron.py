@@ -18,6 +18,9 @@ class KernelPerceptron(GrowingPerceptron):
     With `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any comparator `g`
     with cumulative hinge loss `L(g)` (Theorem 1 of [^2]).
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -27,6 +27,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     (Theorem 1). Small budgets `B` admit only small norms: a comparator with a margin of 1 on every
     example has a norm of at least 1, which requires a budget of 64.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

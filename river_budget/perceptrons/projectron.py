@@ -55,6 +55,9 @@ class Projectron(GrowingPerceptron):
     makes at most `2 ||g||^2 + 4 L(g)` mistakes if `||g|| <= U` (Corollary 1). Neither bound holds
     once `budget` is reached.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -29,6 +29,9 @@ class ProjectronPlusPlus(Projectron):
     more mistakes and support vectors on Adult9; this class implements the test that the paper
     proves.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -16,6 +16,9 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
 
     Once the budget is full, a misclassified example replaces a support vector drawn at random.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

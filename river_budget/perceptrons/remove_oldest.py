@@ -12,6 +12,9 @@ class RemoveOldestPerceptron(BudgetPerceptron):
     This is the removal step of the Forgetron without the shrinking step. It is cheap and adapts to
     drift, but no mistake bound is known.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -24,6 +24,9 @@ class SimplifiedForgetron(BallPerceptron):
     norms so small that the bound is vacuous. With a budget below six, the decay factor is 0: every
     mistake erases all earlier ones.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -14,6 +14,9 @@ class Stoptron(GrowingPerceptron):
     It is the baseline that any other use of the same budget has to beat. It learns only the first
     mistakes, so its accuracy varies strongly with the order of the stream.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

@@ -24,6 +24,9 @@ class TighterPerceptron(BudgetPerceptron):
     gives the fewest errors on a validation set is removed. It may be the incoming example. Among
     ties, the oldest is removed.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

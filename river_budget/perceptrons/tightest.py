@@ -34,6 +34,9 @@ class TightestPerceptron(BudgetPerceptron):
     The support vectors thus serve as a validation set that is robust to noisy labels, and no
     further example is stored. It is the most accurate of the perceptrons on a small budget.
 
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
     Parameters
     ----------
     kernel

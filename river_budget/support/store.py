@@ -74,7 +74,8 @@ class VectorStore(abc.ABC):
     Parameters
     ----------
     kernel
-        The kernel. Missing parameters are set when the first example is stored.
+        The kernel. Missing parameters are set when the first example is stored, and changed by
+        `rescale`.
 
     Attributes
     ----------
