@@ -75,8 +75,8 @@ class Mnemotron(Machine):
     updated and O(B d + E B) otherwise. The matrices take `8 (E + Z) (B + 1)^2` bytes, 816 kB by
     default.
 
-    `predict_proba_one` is the mean of the experts' probabilities, which is close to calibrated. With
-    `Calibrated`, it is closer still.
+    `predict_proba_one` is the weighted mean of the experts' probabilities, which is close to
+    calibrated.
 
     Parameters
     ----------
