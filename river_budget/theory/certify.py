@@ -137,6 +137,7 @@ def certify(
                         against norm 3.97..., hinge loss 25...
                         holds: a norm of at most 4
                         holds: a fixed comparator
+                        holds: a kernel that does not change
                         holds: all weights 1
                         holds: k(x, x) <= 1
 

@@ -179,7 +179,7 @@ def test_accuracy_on_a_drifting_stream():
 
 
 def test_inaccurate_inverses_are_recomputed():
-    model = rb.Mnemotron(budget=20, kernels=(rb.RationalQuadratic(gamma=0.1),))
+    model = rb.Mnemotron(budget=20, kernels=(rb.RationalQuadratic(gamma=2.0),))
     stream = list(synth.TwoGaussians(4000, flip=0.3, seed=1))
     for x, y in stream[:2000]:
         model.learn_one(x, y)
