@@ -74,7 +74,7 @@ def rivers(stream: Iterator) -> Callable[[int], Stream]:
 
 
 def changing(kind: str) -> Callable[[int], Stream]:
-    """Return two rings whose first feature grows twentyfold, slowly or at once half-way."""
+    """Return two rings whose first feature grows fourfold, slowly or at once half-way."""
 
     def read(n: int) -> Stream:
         rng = np.random.default_rng(1)
@@ -82,7 +82,7 @@ def changing(kind: str) -> Callable[[int], Stream]:
         for t in range(n):
             y = bool(rng.random() < 0.5)
             radius, angle = (1.0 if y else 2.0) + 0.3 * rng.normal(), 2 * math.pi * rng.random()
-            factor = 1 + 19 * t / n if kind == "trend" else 20.0 if 2 * t > n else 1.0
+            factor = 1 + 3 * t / n if kind == "trend" else 4.0 if 2 * t > n else 1.0
             x = {"u": factor * radius * math.cos(angle), "v": radius * math.sin(angle)}
             stream.append((x, y))
         return stream

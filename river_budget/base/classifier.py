@@ -146,10 +146,10 @@ class KernelClassifier(Machine):
     def _names(self) -> Collection[Any]:
         return self._store.names
 
-    def _rescale(self, scales: Scales, gamma: float) -> None:
+    def _rescale(self, scales: Scales) -> None:
         kernel = self._store.kernel
-        if gamma:
-            kernel = kernel.with_width(gamma, self._names)
+        if scales.gamma:
+            kernel = kernel.with_width(scales.gamma, self._names)
         self._store.rescale(kernel, scales.factors, scales.pooled)
         self._on_rescaled()
 

@@ -416,8 +416,8 @@ class Machine(base.MiniBatchClassifier):
         """The names that some support vector has."""
 
     @abc.abstractmethod
-    def _rescale(self, scales: Scales, gamma: float) -> None:
-        """Change the scales of the features to those that were learned, and gamma unless it is 0."""
+    def _rescale(self, scales: Scales) -> None:
+        """Change scales and width to those that were learned."""
 
     def _observe(self, x: Features, row: Floats) -> None:
         """Check the width of the kernel, and learn scales from an example after its round.
@@ -435,8 +435,8 @@ class Machine(base.MiniBatchClassifier):
         self._check_width(row)
         if scales is not None:
             scales.observe(x, self._names)
-            if scales.is_due(n):
-                self._rescale(scales, scales.update(n))
+            if scales.is_due(n) and scales.update(n):
+                self._rescale(scales)
 
     def _check_width(self, row: Floats) -> None:
         self._n_flat_rows = self._n_flat_rows + 1 if is_flat(row, LOW, HIGH) else 0

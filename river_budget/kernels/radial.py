@@ -5,8 +5,8 @@ examples: the features are divided by their scales, and gamma is 1 over the sum 
 the scaled features. On standardized data, the scales are 1 and gamma is 1 over the number of
 features. The scale of a feature is the power of two that is nearest to its standard deviation; for a
 feature that is 0 in more than half of the examples, such as a word, to the root mean square of its
-other values. Both are computed after 2, 4, 8, ... examples, for the last time after 8,192. With a
-gamma, nothing is scaled.
+other values. Both are computed after 2, 4, 8, ..., 256 examples, then after every 256, for the last
+time after 8,192. With a gamma, nothing is scaled.
 
 """
 

@@ -334,7 +334,7 @@ class Mnemotron(Machine):
     def _names(self) -> Collection[Any]:
         return set().union(*(store.names for store in self._stores))
 
-    def _rescale(self, scales: Scales, gamma: float) -> None:
+    def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
         vectors = [
             _merged([store.vector(slot) for store in self._stores])
@@ -343,7 +343,7 @@ class Mnemotron(Machine):
         names = sorted(self._names, key=repr)
         for given, store in zip(self._chosen, self._stores, strict=True):
             if given.learns_scales:
-                kernel = given.with_width(gamma, names) if gamma else store.kernel
+                kernel = given.with_width(scales.gamma, names) if scales.gamma else store.kernel
                 store.rescale(kernel, scales.factors, scales.pooled, vectors)
         self._change_priors()
 

@@ -15,8 +15,13 @@ from river_budget.kernels import Features
 
 __all__ = ["Scales", "next_observed"]
 
-# Scales are computed after 2, 4, 8, ... examples, for the last time after this many.
+# Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256, for the last time after
+# 8,192.
+UPDATE_INTERVAL = 256
 LAST_UPDATE = 8192
+
+# A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
+SMALLEST_CHANGE = 1.1
 
 # All examples are observed up to this number, and then one in `STRIDE`.
 N_OBSERVED_ALL = 128
@@ -113,7 +118,8 @@ class Scales:
 
     A scale is the nearest power of two, so that values are scaled and restored without rounding.
     Features without a scale of their own, constant or never seen, share the geometric mean of the
-    others. Scales change after 2, 4, 8, ..., 8,192 learned examples, and are fixed from then on.
+    others. Both are computed after 2, 4, 8, ..., 256 learned examples, then after every 256, and are
+    fixed after 8,192.
 
     Attributes
     ----------
@@ -121,14 +127,17 @@ class Scales:
         The inverse scale of each feature, by name.
     pooled
         The inverse scale of all other features.
+    gamma
+        The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
 
     """
 
-    __slots__ = ("_n_observed", "_sums", "factors", "pooled")
+    __slots__ = ("_n_observed", "_sums", "factors", "gamma", "pooled")
 
     def __init__(self) -> None:
         self.factors: dict[Any, float] = {}
         self.pooled = 1.0
+        self.gamma = 0.0
         self._sums: dict[Any, Sums] = {}
         self._n_observed = 0
 
@@ -155,26 +164,28 @@ class Scales:
 
     def is_due(self, n: int) -> bool:
         """Return whether the scales are to be updated after the n-th example."""
-        return n > 1 and n & (n - 1) == 0
+        return n > 1 and (n % UPDATE_INTERVAL == 0 if n > UPDATE_INTERVAL else n & (n - 1) == 0)
 
-    def update(self, n: int) -> float:
-        """Update the scales after the n-th example, and return the new gamma.
-
-        It is 1 over the sum of the variances of the scaled features; 0 if all are constant.
-
-        """
-        n_observed = self._n_observed
-        exponents = {name: _exponent(s.scale(n_observed)) for name, s in self._sums.items()}
+    def update(self, n: int) -> bool:
+        """Update scales and width after the n-th example, and return whether they have changed."""
+        n_observed, sums = self._n_observed, self._sums
+        exponents = {name: _exponent(s.scale(n_observed)) for name, s in sums.items()}
         known = {name: e for name, e in exponents.items() if e is not None}
-        self.factors = {name: 2.0**-e for name, e in known.items()}
-        self.pooled = 2.0 ** -round(sum(known.values()) / len(known)) if known else 1.0
+        factors = {name: 2.0**-e for name, e in known.items()}
+        pooled = 2.0 ** -round(sum(known.values()) / len(known)) if known else 1.0
         total = math.fsum(
-            s.variance(n_observed) * self.factors.get(name, self.pooled) ** 2
-            for name, s in self._sums.items()
+            s.variance(n_observed) * factors.get(name, pooled) ** 2 for name, s in sums.items()
         )
+        gamma = 1 / total if total > 0 else self.gamma
         if n == LAST_UPDATE:
             self._sums = {}
-        return 1 / total if total > 0 else 0.0
+        unchanged = pooled == self.pooled and all(
+            factors.get(name, pooled) == self.factors.get(name, pooled) for name in sums
+        )
+        if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
+            return False
+        self.factors, self.pooled, self.gamma = factors, pooled, gamma
+        return True
 
     @property
     def nbytes(self) -> int:
@@ -191,6 +202,7 @@ class Scales:
             "names": tuple(self.factors),
             "factors": np.array(list(self.factors.values()), np.float64),
             "pooled": self.pooled,
+            "gamma": self.gamma,
         }
 
     def restore(self, state: State) -> None:
@@ -211,6 +223,7 @@ class Scales:
         self._sums = {name: Sums(*row) for name, row in zip(names, sums.tolist(), strict=True)}
         self.factors = _factors(state["names"], floats(state["factors"], (None,)))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
+        self.gamma = finite(state["gamma"], 0.0, math.inf)
 
 
 def _exponent(scale: float) -> int | None:

@@ -15,7 +15,8 @@ def learned(examples, names=("a", "b", "c", "w")):
     scales = Scales()
     for x in examples:
         scales.observe(x, names)
-    return scales, scales.update(len(examples))
+    scales.update(len(examples))
+    return scales, scales.gamma
 
 
 def test_standard_deviations_by_hand():
@@ -93,7 +94,7 @@ def test_a_state_goes_on_exactly():
         scales.observe(x, {"a", "b"})
         other.observe(x, {"a", "b"})
     assert scales.update(40) == other.update(40)
-    assert (scales.factors, scales.pooled) == (other.factors, other.pooled)
+    assert (scales.factors, scales.gamma) == (other.factors, other.gamma)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,18 @@ def test_impossible_states_are_refused(key, value):
     scales, _ = learned([{"a": 1.0}, {"a": -1.0}])
     with pytest.raises(ValueError, match=r"scale|sums|range|count|array|number"):
         Scales().restore({**scales.state(), key: value})
+
+
+def test_a_small_change_of_the_width_changes_nothing():
+    """A variance of 1.04 leaves gamma at 1, and one of 1.23 does not."""
+    scales, gamma = learned([{"a": (-1.0) ** i} for i in range(64)])
+    for n, value in [(4, 1.4), (20, 1.4)]:
+        before = scales.gamma
+        for i in range(n):
+            scales.observe({"a": value * (-1.0) ** i}, {"a"})
+        assert scales.update(64 + n) == (n == 20)
+        assert (scales.gamma == before) == (n == 4)
+    assert gamma == 1.0
 
 
 def test_nothing_is_observed_after_the_last_update():
