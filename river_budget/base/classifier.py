@@ -15,7 +15,7 @@ from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine, rows_of
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
-from river_budget.support import Expansion, Scales, vector_store
+from river_budget.support import Expansion, Query, Scales, vector_store
 
 __all__ = ["KernelClassifier"]
 
@@ -141,6 +141,9 @@ class KernelClassifier(Machine):
         """Give the hypothesis, and all that is derived from it, a column for each label."""
         if n_labels > self._hypothesis.n_labels:
             self._hypothesis = self._hypothesis.with_labels(n_labels)
+
+    def _features(self, query: Query) -> Features:
+        return self._store.features(query)
 
     @property
     def _names(self) -> Collection[Any]:

@@ -24,7 +24,7 @@ from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight
 from river_budget.kernels import Features, Kernel
 from river_budget.support import Scales
 from river_budget.support._compiled import is_flat
-from river_budget.support.scales import next_observed
+from river_budget.support.scales import NEVER, next_observed
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
@@ -100,8 +100,8 @@ class Machine(base.MiniBatchClassifier):
         self.class_weight = class_weight
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        # The number of the next example that is observed; 0 for none.
-        self._observed_at = int(any(kernel.is_radial for kernel in kernels))
+        # The number of the next example that is observed.
+        self._observed_at = 1 if any(kernel.is_radial for kernel in kernels) else NEVER
         self._n_flat_rows = 0
         self._n_rounds = 0
         self._n_mistakes = 0
@@ -361,7 +361,7 @@ class Machine(base.MiniBatchClassifier):
         require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
         if self._feature_scales is not None:
             self._feature_scales.restore(state["feature_scales"])
-        if self._observed_at:
+        if self._observed_at < NEVER:
             self._observed_at = next_observed(self._n_rounds)
         if self._class_weights is not None:
             self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
@@ -419,13 +419,17 @@ class Machine(base.MiniBatchClassifier):
     def _rescale(self, scales: Scales) -> None:
         """Change scales and width to those that were learned."""
 
-    def _observe(self, x: Features, row: Floats) -> None:
+    @abc.abstractmethod
+    def _features(self, query: Any) -> Features:
+        """Return the example of a query in the units of the user, with numbers as values."""
+
+    def _observe(self, query: Any, row: Floats) -> None:
         """Check the width of the kernel, and learn scales from an example after its round.
 
         Parameters
         ----------
-        x
-            The example, with numbers as values.
+        query
+            The example.
         row
             Its kernel row before the round.
 
@@ -434,7 +438,7 @@ class Machine(base.MiniBatchClassifier):
         self._observed_at = next_observed(n)
         self._check_width(row)
         if scales is not None:
-            scales.observe(x, self._names)
+            scales.observe(self._features(query), self._names)
             if scales.is_due(n) and scales.update(n):
                 self._rescale(scales)
 

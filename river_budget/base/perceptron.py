@@ -12,7 +12,7 @@ from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_count
 from river_budget._state import State, count, finite, floats
 from river_budget.base.classifier import KernelClassifier
-from river_budget.base.weights import ClassWeight
+from river_budget.base.weights import UNIT, ClassWeight
 from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import Query, Target
@@ -56,9 +56,10 @@ class Perceptron(KernelClassifier):
         # The number of updates with a weight other than 1, which the theorems assume.
         self._n_weighted = 0
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
-        query = self._store.query(x, self._hypothesis)
-        if type(w) is not float or w != 1.0:
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
+        hypothesis = self._hypothesis
+        query = self._store.query(x, hypothesis)
+        if w is not UNIT:
             w = self._checked_weight(w, y)
             if not w:
                 return
@@ -68,14 +69,15 @@ class Perceptron(KernelClassifier):
             labels = self._labels.with_label(y)
             self._widen(len(labels.names))
             self._labels, label = labels, labels.add(y)
-            query = self._store.query(x, self._hypothesis)
+            hypothesis = self._hypothesis
+            query = self._store.query(x, hypothesis)
         if self._class_weights is not None:
             w *= self._class_weights.next(label, self._labels)
-        self._n_rounds += 1
-        if self._hypothesis.margin(query, label) <= self._threshold:
+        self._n_rounds = n = self._n_rounds + 1
+        if hypothesis.margin(query, label) <= self._threshold:
             self._begin_update(query, label, w)
-        if self._n_rounds == self._observed_at:
-            self._observe(self._store.features(query), query.row)
+        if n >= self._observed_at:
+            self._observe(query, query.row)
 
     @property
     def _assumptions(self) -> dict[str, bool]:
@@ -116,9 +118,9 @@ class Perceptron(KernelClassifier):
         self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
     ) -> None:
         while start < stop:
-            end = min(stop, start + self._observed_at - self._n_rounds)
-            if end <= start:
-                end = stop
+            end = stop
+            if self._feature_scales is not None:
+                end = min(stop, start + self._observed_at - self._n_rounds)
             row, query = self._hypothesis.scan(block, columns, start, end, self._threshold)
             if query is None:
                 row = end - 1
@@ -127,9 +129,9 @@ class Perceptron(KernelClassifier):
             if query is not None:
                 weight = 1.0 if weights is None else float(weights[row])
                 self._begin_update(query, int(columns[row]), weight)
-            if self._n_rounds == self._observed_at:
+            if self._n_rounds >= self._observed_at:
                 query = query or self._store.query_row(block, row)
-                self._observe(self._store.features(query), query.row)
+                self._observe(query, query.row)
 
     def _begin_update(self, query: Query, label: int, weight: float) -> None:
         y = self._hypothesis.target(query, label, weight)

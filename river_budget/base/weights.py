@@ -13,7 +13,10 @@ from river_budget._checks import check_weight
 from river_budget._state import integers, require
 from river_budget.base.labels import Labels
 
-__all__ = ["ClassWeight", "ClassWeights", "Weights", "weight_of", "weights_of"]
+__all__ = ["UNIT", "ClassWeight", "ClassWeights", "Weights", "weight_of", "weights_of"]
+
+# The default weight of an example. It needs no check, and is recognized by its identity.
+UNIT = 1.0
 
 ClassWeight = Mapping[Any, float] | str
 Weights = float | Iterable[float]

@@ -13,12 +13,15 @@ from river_budget._arrays import Floats
 from river_budget._state import State, count, finite, floats, require
 from river_budget.kernels import Features
 
-__all__ = ["Scales", "next_observed"]
+__all__ = ["NEVER", "Scales", "next_observed"]
 
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256, for the last time after
 # 8,192.
 UPDATE_INTERVAL = 256
 LAST_UPDATE = 8192
+
+# No number of examples.
+NEVER = 2**62
 
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
@@ -36,9 +39,9 @@ MAX_UNUSED = 64
 
 
 def next_observed(n: int) -> int:
-    """Return the number of the first example after the n-th that is observed; 0 for none."""
+    """Return the number of the first example after the n-th that is observed; `NEVER` for none."""
     following = n + 1 if n < N_OBSERVED_ALL else (n // STRIDE + 1) * STRIDE
-    return following if following <= LAST_UPDATE else 0
+    return following if following <= LAST_UPDATE else NEVER
 
 
 class Sums:

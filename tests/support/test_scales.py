@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from river_budget.support import Scales
-from river_budget.support.scales import LAST_UPDATE, next_observed
+from river_budget.support.scales import LAST_UPDATE, NEVER, next_observed
 
 
 def learned(examples, names=("a", "b", "c", "w")):
@@ -63,9 +63,8 @@ def test_there_are_sums_only_for_the_given_names():
 
 def test_the_examples_that_are_observed():
     observed, n = [], 0
-    while following := next_observed(n):
-        observed.append(following)
-        n = following
+    while (n := next_observed(n)) < NEVER:
+        observed.append(n)
     assert observed == [*range(1, 129), *range(144, LAST_UPDATE + 1, 16)]
 
 
@@ -124,7 +123,7 @@ def test_a_small_change_of_the_width_changes_nothing():
 
 
 def test_nothing_is_observed_after_the_last_update():
-    assert next_observed(LAST_UPDATE) == 0
+    assert next_observed(LAST_UPDATE) == NEVER
     scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
     scales.update(LAST_UPDATE)
     assert scales.state()["sum_names"] == ()
