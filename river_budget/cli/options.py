@@ -79,7 +79,9 @@ Budget = Annotated[int, typer.Option("--budget", min=1, help="Number of support 
 Gamma = Annotated[
     float | None,
     typer.Option(
-        "--gamma", help="Width of the RBF kernel. [default: as published, else 1 / features]"
+        "--gamma",
+        help="Width of the RBF kernel. [default: as published, else learned from the data; "
+        "1 / features in certify]",
     ),
 ]
 Models = Annotated[
