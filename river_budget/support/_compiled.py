@@ -22,7 +22,7 @@ from river_budget.kernels._compiled import (
 __all__ = [
     "TILE", "check_block", "erase", "evaluate", "evaluate_block", "is_flat", "load",
     "margin_and_rival",
-    "oldest", "oldest_largest", "overwrite", "scan", "scan_scores", "score", "score_block",
+    "oldest", "oldest_largest", "overwrite", "rescale_row", "scan", "scan_scores", "score", "score_block",
     "self_value", "self_value_of", "squared_norm_of", "store", "terms",
 ]  # fmt: skip
 
@@ -353,6 +353,16 @@ def is_flat(row, low, high):
     for value in row:
         smallest, largest = min(smallest, value), max(largest, value)
     return smallest > high or largest < low
+
+
+@compiled()
+def rescale_row(r, factor, table, tiles):
+    """Multiply all values of a feature row by a factor."""
+    for block in range(table.shape[1]):
+        t = table[r, block]
+        if t != 0:
+            for i in range(TILE):
+                tiles[t, i] *= factor
 
 
 @compiled()

@@ -262,10 +262,14 @@ class NumericStore(VectorStore):
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        vectors = self._vectors_by_slot if vectors is None else vectors
+        if vectors is None:
+            self._rescale_tiles(factors, pooled)
         self._factors, self._pooled = factors, pooled
         self._set_kernel(kernel)
-        self._refill(vectors)
+        if vectors is None:
+            self._renew_statistics()
+        else:
+            self._refill(vectors)
 
     def empty_like(self) -> NumericStore:
         store = NumericStore(self.kernel)  # type: ignore[arg-type]
@@ -419,6 +423,24 @@ class NumericStore(VectorStore):
     @property
     def _vectors_by_slot(self) -> list[Features]:
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
+
+    def _rescale_tiles(self, factors: Mapping[Any, float], pooled: float) -> None:
+        for name, row in self._index.by_name.items():
+            ratio = factors.get(name, pooled) / self._factors.get(name, self._pooled)
+            if ratio != 1.0:
+                _compiled.rescale_row(row, ratio, self._table, self._tiles)
+
+    def _renew_statistics(self) -> None:
+        for slot, rows in enumerate(self._slot_rows):
+            workspace = np.empty(len(rows))
+            _compiled.load(workspace, rows, slot, self._table, self._tiles)
+            _compiled.overwrite(
+                workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
+            )
+            if self._keeps_squares:
+                square = _compiled.squared_norm_of(workspace, len(rows))
+                self._squares[slot // TILE, slot % TILE] = square
+        self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:
         """Store vectors in empty arrays and an empty index."""
