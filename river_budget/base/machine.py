@@ -423,8 +423,10 @@ class Machine(base.MiniBatchClassifier):
     def _features(self, query: Any) -> Features:
         """Return the example of a query in the units of the user, with numbers as values."""
 
-    def _observe(self, query: Any, row: Floats) -> None:
+    def _observe(self, query: Any, row: Floats) -> bool:
         """Check the width of the kernel, and learn scales from an example after its round.
+
+        Return whether scales or width have changed.
 
         Parameters
         ----------
@@ -437,10 +439,13 @@ class Machine(base.MiniBatchClassifier):
         n, scales = self._n_rounds, self._feature_scales
         self._observed_at = next_observed(n)
         self._check_width(row)
-        if scales is not None:
-            scales.observe(self._features(query), self._names)
-            if scales.is_due(n) and scales.update(n):
-                self._rescale(scales)
+        if scales is None:
+            return False
+        scales.observe(self._features(query), self._names)
+        changed = scales.is_due(n) and scales.update(n)
+        if changed:
+            self._rescale(scales)
+        return changed
 
     def _check_width(self, row: Floats) -> None:
         self._n_flat_rows = self._n_flat_rows + 1 if is_flat(row, LOW, HIGH) else 0

@@ -420,12 +420,10 @@ class Mnemotron(Machine):
             queries = self._row_queries(block, row)
             weight = 1.0 if weights is None else float(weights[row])
             self._learn(queries, label, self._mix(queries), weight)
-            if self._n_rounds >= self._observed_at:
-                before = self._stores[-1].kernel
-                self._observe(queries, queries[0].row)
-                if self._stores[-1].kernel is not before:
-                    # The kernels may read other features now.
-                    block = self._block(block.frame)
+            observed = self._n_rounds >= self._observed_at
+            if observed and self._observe(queries, queries[0].row):
+                # The kernels may read other features now.
+                block = self._block(block.frame)
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)

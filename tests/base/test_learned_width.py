@@ -62,6 +62,22 @@ def test_learn_many_is_learn_one(make, size):
     assert_equal_states(one, many)
 
 
+def test_names_that_come_in_the_middle_of_a_block():
+    """The first kernel reads them from the next change of the width on, the last has no change."""
+    kernels = rb.AdditiveRationalQuadratic(), rb.RationalQuadratic(gamma=1.0)
+    one, many = (rb.Mnemotron(budget=10, kernels=kernels) for _ in range(2))
+    rows = [
+        ({"a": u, "b": v if t > 5 else 0.0}, u + v > 0)
+        for t, (u, v) in enumerate(np.random.default_rng(2).normal(size=(300, 2)).tolist())
+    ]
+    learn(one, [({"a": rows[0][0]["a"]}, rows[0][1])])
+    learn(many, [({"a": rows[0][0]["a"]}, rows[0][1])])
+    learn(one, rows)
+    many.learn_many(pd.DataFrame([x for x, _ in rows]), pd.Series([y for _, y in rows]))
+    assert one.resolved_kernels[0].kernel.names == ("a", "b")
+    assert_equal_states(one, many)
+
+
 @each_algorithm
 @pytest.mark.parametrize("n", [1, 3, 130, 300])
 def test_copies_and_checkpoints_go_on_exactly(make, n):
