@@ -284,8 +284,7 @@ class Machine(base.MiniBatchClassifier):
 
         """
         frame = dataframe.into_frame(X)
-        scores = self._score_frame(frame)[:, list(self._labels.known.values())]
-        return self._frame_by_label(scores, frame)
+        return self._frame_by_label(self._known_scores(frame), frame)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
@@ -315,8 +314,7 @@ class Machine(base.MiniBatchClassifier):
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = dataframe.into_frame(X)
-        scores = self._score_frame(frame)[:, list(self._labels.known.values())]
-        return self._frame_by_label(self._probabilities(scores), frame)
+        return self._frame_by_label(self._probabilities(self._known_scores(frame)), frame)
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the numerical errors of the incrementally updated quantities.
@@ -404,6 +402,10 @@ class Machine(base.MiniBatchClassifier):
 
     def _score_frame(self, frame: Any) -> Floats:
         return self._score_block(self._block(frame))
+
+    def _known_scores(self, frame: Any) -> Floats:
+        """Return the scores of the known labels at each row of a frame (rows, labels)."""
+        return self._score_frame(frame)[:, list(self._labels.known.values())]
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
         """Return a frame with a column for each known label, of the library of another frame."""

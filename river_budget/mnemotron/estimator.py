@@ -206,10 +206,7 @@ class Mnemotron(Machine):
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
         # Each store has the active features of its kernel only.
-        return [
-            _merged([store.vector(slot) for store in self._stores])
-            for slot in self._stores[0].by_age
-        ]
+        return [self._vector(slot) for slot in self._stores[0].by_age]
 
     @property
     def coefficients(self) -> Floats:
@@ -330,16 +327,17 @@ class Mnemotron(Machine):
         parts = zip(self._stores, query, strict=True)
         return _merged([store.features(part) for store, part in parts])
 
+    def _vector(self, slot: int) -> Features:
+        """Return the vector in a slot, with the active features of all kernels."""
+        return _merged([store.vector(slot) for store in self._stores])
+
     @property
     def _names(self) -> Collection[Any]:
         return set().union(*(store.names for store in self._stores))
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
-        vectors = [
-            _merged([store.vector(slot) for store in self._stores])
-            for slot in range(self.n_support)
-        ]
+        vectors = [self._vector(slot) for slot in range(self.n_support)]
         names = sorted(self._names, key=repr)
         for given, store in zip(self._chosen, self._stores, strict=True):
             if given.learns_scales:

@@ -68,6 +68,12 @@ def evaluate(
     return _expand(alphas, scale, n, row)
 
 
+@compiled(forceinline=True)
+def _load_row(block, i, values):
+    for j in range(len(values)):
+        values[j] = block[i, j]
+
+
 @compiled()
 def scan(
     block, columns, start, stop, threshold,
@@ -92,8 +98,7 @@ def scan(
     """
     values = workspace[statistics.size :]
     for i in range(start, stop):
-        for j in range(len(values)):
-            values[j] = block[i, j]
+        _load_row(block, i, values)
         f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
         if (f if columns[i] else -f) <= threshold:
             return i, f
@@ -108,8 +113,7 @@ def evaluate_block(
     values = workspace[statistics.size :]
     f = np.empty(len(block))
     for i in range(len(block)):
-        for j in range(len(values)):
-            values[j] = block[i, j]
+        _load_row(block, i, values)
         f[i] = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
     return f
 
@@ -190,8 +194,7 @@ def scan_scores(
     """
     values = workspace[statistics.size :]
     for i in range(start, stop):
-        for j in range(len(values)):
-            values[j] = block[i, j]
+        _load_row(block, i, values)
         evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
         score(matrix, scale, workspace[:n], scores)
         margin, _ = margin_and_rival(scores, columns[i])
@@ -208,8 +211,7 @@ def score_block(
     values = workspace[statistics.size :]
     scores = np.empty((len(block), matrix.shape[1]))
     for i in range(len(block)):
-        for j in range(len(values)):
-            values[j] = block[i, j]
+        _load_row(block, i, values)
         evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
         score(matrix, scale, workspace[:n], scores[i])
     return scores

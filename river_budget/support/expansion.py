@@ -132,8 +132,8 @@ class Expansion(Weights):
     @property
     def norm(self) -> float:
         """Norm of f, computed from all pairs of vectors: `||f||^2 = sum_c ||g_c||^2 / 2`."""
-        products = self.coefficients * self.values()[:, 1]
-        return math.sqrt(max(0.0, math.fsum(products)))
+        products = self.rows * self.values()
+        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def add(self, query: Query, y: Target, step: float = 1.0) -> None:
         """Add the example of a query as a vector, with a step size that its weight multiplies."""
@@ -305,11 +305,6 @@ class MulticlassExpansion(Expansion):
     @property
     def rows(self) -> Floats:
         return self.coefficients
-
-    @property
-    def norm(self) -> float:
-        products = self.coefficients * self.values()
-        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def shift(self, y: Target, change: Floats) -> None:
         scaled = change * y.weight / self.scale

@@ -356,11 +356,11 @@ class NumericStore(VectorStore):
     def _insert(self, query: Query, slot: int) -> None:
         self._slot_rows.append(self._store(query, slot))
         if self._keeps_squares:
-            self._set_square(query, slot)
+            self._set_square(query.workspace, len(query.layout.stored), slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
         if self._keeps_squares:
-            self._set_square(query, slot)
+            self._set_square(query.workspace, len(query.layout.stored), slot)
         rows = query.layout.rows
         if self._slot_rows[slot] is rows:
             _compiled.overwrite(
@@ -373,8 +373,8 @@ class NumericStore(VectorStore):
         if n_unused:
             self._release(old)
 
-    def _set_square(self, query: Query, slot: int) -> None:
-        square = _compiled.squared_norm_of(query.workspace, len(query.layout.stored))
+    def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
+        square = _compiled.squared_norm_of(workspace, n_values)
         self._squares[slot // TILE, slot % TILE] = square
 
     def _erase(self, slot: int) -> None:
@@ -438,8 +438,7 @@ class NumericStore(VectorStore):
                 workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
             )
             if self._keeps_squares:
-                square = _compiled.squared_norm_of(workspace, len(rows))
-                self._squares[slot // TILE, slot % TILE] = square
+                self._set_square(workspace, len(rows), slot)
         self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:
