@@ -21,6 +21,7 @@ import math
 import random
 
 import numpy as np
+from plain import Reservoir, squared_distance
 from scipy import integrate, special
 
 
@@ -399,24 +400,6 @@ class KernelPAClassifier(Plain):
     correct = update
 
 
-class Reservoir:
-    """A uniform sample of the offered examples, by Vitter's algorithm R."""
-
-    def __init__(self, size, seed=None):
-        self.size = size
-        self.rng = random.Random(seed)
-        self.n_offered = 0
-        self.examples = []
-
-    def offer(self, x, y):
-        """Store an example, or discard it."""
-        self.n_offered += 1
-        if len(self.examples) < self.size:
-            self.examples.append((dict(x), y))
-        elif (index := self.rng.randrange(self.n_offered)) < self.size:
-            self.examples[index] = (dict(x), y)
-
-
 class TighterPerceptron(Budgeted):
     """Over budget, remove the vector without which there are the fewest validation errors."""
 
@@ -489,11 +472,6 @@ class TightestPerceptron(Budgeted):
         k = max(0.0, self.kernel(self.vectors[nearest], x))
         for column, n in counts.items():
             self.counts[nearest][column] = self.counts[nearest].get(column, 0.0) + n * k
-
-
-def squared_distance(x, z):
-    """Return the squared Euclidean distance of two dicts; a missing name is 0."""
-    return math.fsum((x.get(name, 0.0) - z.get(name, 0.0)) ** 2 for name in {**x, **z})
 
 
 def probabilities_of_the_largest(parameters):

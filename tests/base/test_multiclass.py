@@ -15,6 +15,7 @@ import pytest
 from algorithms import BUDGET, PERCEPTRONS, SEED, each_perceptron
 from river.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from scipy import stats
+from states import content
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -94,17 +95,6 @@ def learned(model, examples):
 def framed(examples):
     """Return examples as a frame and a series."""
     return pd.DataFrame([x for x, _ in examples]), pd.Series([y for _, y in examples], dtype=object)
-
-
-def content(value):
-    """Return a state, or a part of it, as a value that can be compared."""
-    if isinstance(value, dict):
-        return {key: content(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [content(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tolist()
-    return value
 
 
 def array_of(model):

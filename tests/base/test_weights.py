@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from algorithms import ALGORITHMS, BUDGET, PERCEPTRONS, SEED, each_algorithm, each_perceptron
 from river import checks, preprocessing
+from states import content
 
 import river_budget as rb
 from river_budget import checkpoint, synth
@@ -70,17 +71,6 @@ def learned(model, examples, weights=None):
 def framed(examples, library=pd):
     X, y = [x for x, _ in examples], [y for _, y in examples]
     return library.DataFrame(X), library.Series(y)
-
-
-def content(value, without=()):
-    """Return a state, or a part of it, as a value that can be compared."""
-    if isinstance(value, dict):
-        return {key: content(part) for key, part in value.items() if key not in without}
-    if isinstance(value, list | tuple):
-        return [content(part) for part in value]
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tolist()
-    return value
 
 
 def hypothesis_of(model):
