@@ -21,7 +21,7 @@ from river_budget.checkpoint.disk import write
 __all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "save"]
 
 FORMAT = "river_budget checkpoint"
-VERSION = 4
+VERSION = 5
 
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000

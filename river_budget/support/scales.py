@@ -26,6 +26,13 @@ NEVER = 2**62
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
 
+# Two standard errors of the logarithm, with base 2, of the standard deviation of one normal value;
+# those of n values are smaller by the root of n.
+TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
+
+# A scale is kept while its logarithm, with base 2, differs by less from that of the data.
+KEPT = 0.75
+
 # All examples are observed up to this number, and then one in `STRIDE`.
 N_OBSERVED_ALL = 128
 STRIDE = 16
@@ -119,10 +126,12 @@ class Sums:
 class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
-    A scale is the nearest power of two, so that values are scaled and restored without rounding.
-    Features without a scale of their own, constant or never seen, share the geometric mean of the
-    others. Both are computed after 2, 4, 8, ..., 256 learned examples, then after every 256, and are
-    fixed after 8,192.
+    A scale is a power of two, so that values are scaled and restored without rounding. It is as near
+    to the geometric mean of all scales as two standard errors allow, so that features of one unit
+    share a scale. It is rounded relative to the fraction that the logarithms of all scales have in
+    common, which `gamma` makes up for, and kept while it is nearly as near. Features without a scale
+    of their own, constant or never seen, have the geometric mean of the others. All is computed after
+    2, 4, 8, ..., 256 learned examples, then after every 256, and fixed after 8,192.
 
     Attributes
     ----------
@@ -135,7 +144,7 @@ class Scales:
 
     """
 
-    __slots__ = ("_n_observed", "_sums", "factors", "gamma", "pooled")
+    __slots__ = ("_n_observed", "_offset", "_sums", "factors", "gamma", "pooled")
 
     def __init__(self) -> None:
         self.factors: dict[Any, float] = {}
@@ -143,6 +152,8 @@ class Scales:
         self.gamma = 0.0
         self._sums: dict[Any, Sums] = {}
         self._n_observed = 0
+        # The fraction that the logarithms of all scales have in common, or it plus an integer.
+        self._offset = 0.0
 
     def observe(self, x: Features, names: Collection[Any]) -> None:
         """Add an example to the sums of the names that some support vector has.
@@ -172,10 +183,9 @@ class Scales:
     def update(self, n: int) -> bool:
         """Update scales and width after the n-th example, and return whether they have changed."""
         n_observed, sums = self._n_observed, self._sums
-        exponents = {name: _exponent(s.scale(n_observed)) for name, s in sums.items()}
-        known = {name: e for name, e in exponents.items() if e is not None}
-        factors = {name: 2.0**-e for name, e in known.items()}
-        pooled = 2.0 ** -round(sum(known.values()) / len(known)) if known else 1.0
+        exponents, common = self._exponents()
+        factors = {name: 2.0**-exponent for name, exponent in exponents.items()}
+        pooled = 2.0**-common
         total = math.fsum(
             s.variance(n_observed) * factors.get(name, pooled) ** 2 for name, s in sums.items()
         )
@@ -189,6 +199,24 @@ class Scales:
             return False
         self.factors, self.pooled, self.gamma = factors, pooled, gamma
         return True
+
+    def _exponents(self) -> tuple[dict[Any, int], int]:
+        """Return the exponent of the scale of each feature that has one, and of the pooled one."""
+        n = self._n_observed
+        scales = {name: s.scale(n) for name, s in self._sums.items()}
+        names = [name for name, scale in scales.items() if scale > 0]
+        if not names:
+            return {}, 0
+        logs = np.log2([scales[name] for name in names])
+        sizes = np.array([n - self._sums[name].since for name in names])
+        logs = _pooled(logs, TWO_STANDARD_ERRORS / np.sqrt(sizes))
+        self._offset += _wrapped(_common_fraction(logs) - self._offset)
+        exact = (logs - self._offset).tolist()
+        exponents = {
+            name: _limited(_kept(log, self.factors.get(name)))
+            for name, log in zip(names, exact, strict=True)
+        }
+        return exponents, _limited(float(logs.mean()) - self._offset)
 
     @property
     def nbytes(self) -> int:
@@ -205,6 +233,7 @@ class Scales:
             "names": tuple(self.factors),
             "factors": np.array(list(self.factors.values()), np.float64),
             "pooled": self.pooled,
+            "offset": self._offset,
             "gamma": self.gamma,
         }
 
@@ -226,14 +255,37 @@ class Scales:
         self._sums = {name: Sums(*row) for name, row in zip(names, sums.tolist(), strict=True)}
         self.factors = _factors(state["names"], floats(state["factors"], (None,)))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
+        self._offset = finite(state["offset"], -math.inf, math.inf)
         self.gamma = finite(state["gamma"], 0.0, math.inf)
 
 
-def _exponent(scale: float) -> int | None:
-    """Return the exponent of the nearest power of two; None for a scale of 0."""
-    if not scale > 0:
-        return None
-    return max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, round(math.log2(scale))))
+def _pooled(logs: Floats, errors: Floats) -> Floats:
+    """Return the logarithms of scales as near to their mean as their errors allow."""
+    distances = logs - logs.mean()
+    return logs - np.clip(distances, -errors, errors)
+
+
+def _common_fraction(logs: Floats) -> float:
+    """Return the fraction that the logarithms have in common, their circular mean."""
+    angles = 2 * math.pi * logs
+    return math.atan2(np.sin(angles).sum(), np.cos(angles).sum()) / (2 * math.pi)
+
+
+def _wrapped(difference: float) -> float:
+    """Return a difference of fractions, from -1/2 to 1/2."""
+    return (difference + 0.5) % 1.0 - 0.5
+
+
+def _kept(log: float, factor: float | None) -> float:
+    """Return the logarithm of a scale, or that of the present one if it is nearly as near."""
+    if factor is None or abs(log + math.log2(factor)) >= KEPT:
+        return log
+    return -math.log2(factor)
+
+
+def _limited(log: float) -> int:
+    """Return the nearest exponent."""
+    return max(-LARGEST_EXPONENT, min(LARGEST_EXPONENT, round(log)))
 
 
 def _factor(value: float) -> float:

@@ -97,15 +97,27 @@ def test_cached_quantities_are_computed_anew(make):
 
 
 @each_perceptron
-def test_units_do_not_matter(make):
-    """Features in units that differ by powers of two give the same predictions."""
+def test_a_common_unit_does_not_matter(make):
+    """Features in a unit that differs by a power of two give the same predictions."""
     model, other = make(None), make(None)
     for x, y in STREAM:
-        z = {name: value * (2.0**20 if name == "small" else 0.125) for name, value in x.items()}
+        z = {name: value * 2.0**20 for name, value in x.items()}
         if model.n_rounds > 8:
             assert other.predict_proba_one(z) == pytest.approx(model.predict_proba_one(x))
         model.learn_one(x, y)
         other.learn_one(z, y)
+
+
+def test_units_of_single_features_matter_little():
+    """Scales in other units are the same after some hundred examples, up to their rounding."""
+    model, other = rb.Forgetron(budget=20), rb.Forgetron(budget=20)
+    units = {"small": 2.0**20, "large": 2.0**-7}
+    for x, y in STREAM:
+        model.learn_one(x, y)
+        other.learn_one({name: value * units.get(name, 1.0) for name, value in x.items()}, y)
+    scales, others = dict(model.resolved_kernel.scales), dict(other.resolved_kernel.scales)
+    ratios = [others[name] / (scales[name] * units.get(name, 1.0)) for name in scales]
+    assert max(ratios) / min(ratios) <= 2.0
 
 
 def test_the_resolved_kernel_tells_gamma_and_scales():

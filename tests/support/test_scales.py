@@ -21,7 +21,7 @@ def learned(examples, names=("a", "b", "c", "w")):
 
 def test_standard_deviations_by_hand():
     """Values 0, 8 have the deviation 4, and 1e6 +- 1 the deviation 1, which leaves gamma 1/2."""
-    scales, gamma = learned([{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(8)])
+    scales, gamma = learned([{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(512)])
     assert scales.factors == {"a": 0.25, "b": 1.0}
     assert scales.pooled == 0.5  # 2 is the geometric mean of 4 and 1
     assert gamma == 0.5
@@ -33,10 +33,47 @@ def test_scales_are_the_nearest_powers_of_two():
         assert scales.factors == {"a": 1 / scale}
 
 
+def alternating(a, b, n):
+    return [{"a": a * (-1) ** i, "b": b * (-1) ** i} for i in range(n)]
+
+
+def test_features_of_one_unit_share_a_scale_until_the_data_contradict():
+    """Eight examples cannot tell deviations of 4 and 8 apart, and 512 can."""
+    few, _ = learned(alternating(4.0, 8.0, 8))
+    assert few.factors["a"] == few.factors["b"]
+    many, _ = learned(alternating(4.0, 8.0, 512))
+    assert many.factors["a"] == 2 * many.factors["b"]
+
+
+def test_scales_on_both_sides_of_a_border_between_powers_of_two_are_equal():
+    """The nearest powers of two of 2.82 and 2.84 are 2 and 4."""
+    scales, gamma = learned(alternating(2.82, 2.84, 4096))
+    assert scales.factors["a"] == scales.factors["b"]
+    assert gamma == pytest.approx(1 / (2 * (2.83 * scales.pooled) ** 2), rel=1e-3)
+
+
+def test_a_scale_is_kept_while_it_is_nearly_as_near():
+    """The deviation of a grows from 1.3 to 1.6, whose nearest power of two is 2."""
+    names = ("a", *range(20))
+    rest = dict.fromkeys(range(20), 1.0)
+    signs = [(-1) ** i for i in range(512)]
+    examples = [
+        {name: value * sign for name, value in {"a": deviation, **rest}.items()}
+        for deviation in (1.3, 1.85)
+        for sign in signs
+    ]
+    fresh, _ = learned(examples, names)
+    continued, _ = learned(examples[:512], names)
+    for x in examples[512:]:
+        continued.observe(x, names)
+    continued.update(1024)
+    assert (fresh.factors["a"], continued.factors["a"]) == (0.5, 1.0)
+
+
 def test_a_rare_feature_has_the_root_mean_square_of_its_values_other_than_0():
     """A word in one text of eight has the scale 4 of its count, not that of its deviation."""
     texts = [{"w": 4.0, "a": 1.0}, *({"a": float(i)} for i in range(7))]
-    scales, gamma = learned(texts)
+    scales, gamma = learned(64 * texts)
     assert scales.factors == {"w": 0.25, "a": 0.5}
     variances = [np.var([4.0] + 7 * [0.0]) / 16, np.var([1.0, *range(7)]) / 4]
     assert gamma == pytest.approx(1 / sum(variances))
