@@ -1,16 +1,31 @@
-"""Compiled removals and their losses, on plain arrays."""
+"""Compiled removals and their losses, on plain arrays.
+
+An *incoming example* is set as a column of a validation table, and often as a row, after those of the
+stored vectors and examples. Only a removal or an addition makes it count.
+
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from river_budget._compile import compiled
-from river_budget.support._compiled import margin_and_rival
+from river_budget.support._compiled import TILE, margin_and_rival, oldest_largest
 
 __all__ = [
-    "add_term", "oldest_safest", "removal_errors", "removal_losses", "remove_term",
+    "add_term", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
+    "oldest_safest", "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
     "unique_largest",
 ]  # fmt: skip
+
+# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
+# Beta distribution returns NaN for parameters above about 1e15.
+LARGEST_COUNT = 1e12
 
 
 @compiled()
@@ -46,34 +61,91 @@ def oldest_safest(scores, labels, inserted, rounding):
 
 
 @compiled()
-def add_term(scores, row, step, label, rival):
-    """Add a vector's term to the scores of examples with a row of kernel values (examples,)."""
-    for i in range(len(row)):
-        scores[i, label] += step * row[i]
-        scores[i, rival] -= step * row[i]
+def set_incoming(table, n, row, self_value):
+    """Set an incoming example as row and column n of a Gram matrix."""
+    for i in range(n):
+        table[i, n] = row[i]
+        table[n, i] = row[i]
+    table[n, n] = self_value
 
 
 @compiled()
-def remove_term(table, scores, slot, incoming, step, label, rival):
-    """Subtract a vector's term from scores, and move the incoming example to its column.
+def term_of(coefficients, scale, n_labels, slot):
+    """Return step size, label and rival of a stored vector; see `Terms`.
 
     Parameters
     ----------
-    table
-        Kernel value of each example with each vector (examples, at least vectors).
-    scores
-        Scores of all labels at each example (examples, labels).
+    coefficients
+        With two labels, the coefficient of each vector (blocks, TILE); else of each label (slots,
+        labels).
+    scale
+        Their common factor.
+    n_labels
+        Number of labels.
+    slot
+        The slot of the vector.
+
+    """
+    if n_labels == 2:
+        alpha = scale * coefficients[slot // TILE, slot % TILE]
+        label = 1 if alpha > 0.0 else 0
+        return abs(alpha), label, 1 - label
+    row = coefficients[slot]
+    label = row.argmax()
+    return scale * row[label], label, row.argmin()
+
+
+@compiled()
+def _terms(coefficients, scale, n_labels, n, step, label, rival):
+    """Return the terms of n vectors, followed by that of an incoming example (n + 1,)."""
+    steps = np.empty(n + 1)
+    labels, rivals = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    for i in range(n):
+        steps[i], labels[i], rivals[i] = term_of(coefficients, scale, n_labels, i)
+    steps[n], labels[n], rivals[n] = step, label, rival
+    return steps, labels, rivals
+
+
+@compiled()
+def add_term(scores, row, step, label, rival):
+    """Add a vector's term to the scores of examples with a row of kernel values (examples,)."""
+    for i in range(len(row)):
+        change = step * row[i]
+        scores[i, label] += change
+        scores[i, rival] -= change
+
+
+@compiled()
+def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, label, rival):
+    """Replace a vector's term and column by those of the incoming example, which may be the vector.
+
+    Parameters
+    ----------
+    table, scores, n
+        Kernel value of n examples with each vector, and their scores of all labels.
     slot, incoming
         The columns of the vector and of the incoming example in the table.
     step, label, rival
-        See `Terms`.
+        The term of the incoming example; see `Terms`.
+
+    The other parameters are those of `term_of`.
 
     """
-    for i in range(len(table)):
-        change = step * table[i, slot]
-        scores[i, label] -= change
-        scores[i, rival] += change
+    add_term(scores, table[:n, incoming], step, label, rival)
+    removed = step, label, rival
+    if slot < incoming:
+        removed = term_of(coefficients, scale, scores.shape[1], slot)
+    add_term(scores, table[:n, slot], -removed[0], removed[1], removed[2])
+    for i in range(n):
         table[i, slot] = table[i, incoming]
+
+
+@compiled()
+def move_row(table, scores, columns, old, new):
+    """Move an example of a validation set to another row."""
+    table[new, :] = table[old, :]
+    scores[new, :] = scores[old, :]
+    columns[new] = columns[old]
 
 
 @compiled()
@@ -106,12 +178,14 @@ def removal_errors(table, scores, columns, steps, labels, rivals):
 
     Parameters
     ----------
+    table
+        Kernel value of each example with each vector (examples, at least vectors).
+    scores
+        Scores of all labels at each example (examples, labels).
     columns
         The column of the label of each example (examples,).
     steps, labels, rivals
         See `Terms` (vectors,).
-
-    The other parameters are those of `remove_term`.
 
     """
     errors = np.zeros(len(steps))
@@ -205,6 +279,131 @@ def _expected_loss(g, w, mean, largest, p, q, change):
     mean += change * (w[q] - w[p])
     others = (1.0 - w_first) * (1.0 + 0.5 * first) - 0.5 * (mean - w_first * first)
     return others + w_first * max(0.0, 1.0 - 0.5 * (first - second))
+
+
+@compiled()
+def _with_incoming(table, scores, n_examples, incoming, step, label, rival):
+    """Return the scores of examples after the incoming example has joined the vectors."""
+    after = scores[:n_examples].copy()
+    add_term(after, table[:n_examples, incoming], step, label, rival)
+    return after
+
+
+@compiled()
+def fewest_errors(
+    table, scores, columns, n_examples, coefficients, scale, inserted, step, label, rival
+):  # fmt: skip
+    """Return the slot whose removal gives the fewest errors on validation examples.
+
+    It is the oldest among ties, and `len(inserted)` for the incoming example.
+
+    Parameters
+    ----------
+    n_examples
+        Number of examples.
+    inserted
+        Insertion order of the vectors (n,).
+    step, label, rival
+        The term of the incoming example.
+
+    The other parameters are those of `term_of` and `removal_errors`.
+
+    """
+    n = len(inserted)
+    terms = _terms(coefficients, scale, scores.shape[1], n, step, label, rival)
+    after = _with_incoming(table, scores, n_examples, n, step, label, rival)
+    errors = removal_errors(table[:n_examples], after, columns, *terms)
+    return oldest_largest(-errors, inserted)
+
+
+@compiled()
+def least_loss(table, scores, weights, coefficients, scale, inserted, step, label, rival):
+    """Return the slot whose removal gives the least expected hinge loss on the vectors.
+
+    The incoming example is one of them. The parameters are those of `fewest_errors` and
+    `removal_losses`.
+
+    """
+    n = len(inserted)
+    terms = _terms(coefficients, scale, scores.shape[1], n, step, label, rival)
+    after = _with_incoming(table, scores, n + 1, n, step, label, rival)
+    losses = removal_losses(table[: n + 1], after, weights, *terms)
+    return oldest_largest(-losses, inserted)
+
+
+@compiled()
+def nearest_to(table, slot, n):
+    """Return which of the other n vectors has the largest kernel value with a vector.
+
+    It is -1 as in `unique_largest`.
+
+    """
+    row = table[slot, :n].copy()
+    row[slot] = -np.inf
+    return unique_largest(row)
+
+
+@compiled()
+def bound_counts(counts):
+    """Return counts (labels,), scaled down if one is above `LARGEST_COUNT`."""
+    return counts / max(1.0, counts.max() / LARGEST_COUNT)
+
+
+@compiled()
+def move_counts(table, counts, weights, removed, nearest, incoming):
+    """Add the counts of a removed vector to those of the nearest one, times the kernel value.
+
+    The incoming example takes the slot of the removed vector, unless it is the one itself.
+
+    Parameters
+    ----------
+    counts, weights
+        Counts and weights of each label at each vector (at least vectors, labels). Weights that are
+        not up to date are NaN.
+    removed, nearest, incoming
+        The slots of the three; the incoming example is the last one.
+
+    """
+    kernel_value = max(0.0, table[nearest, removed])
+    counts[nearest] += bound_counts(counts[removed]) * kernel_value
+    weights[nearest] = np.nan
+    if removed < incoming:
+        counts[removed] = counts[incoming]
+        weights[removed] = weights[incoming]
+
+
+def _call_betainc(context, address, a, b, x):
+    """Call SciPy's `betainc` by its address, which a cached function cannot hold itself."""
+
+    def generate(context, builder, signature, arguments):
+        double, skips_dispatch = ir.DoubleType(), ir.IntType(32)
+        function = ir.FunctionType(double, [double, double, double, skips_dispatch])
+        pointer = builder.inttoptr(arguments[0], function.as_pointer())
+        return builder.call(pointer, [*arguments[1:], skips_dispatch(0)])
+
+    return types.float64(types.int64, types.float64, types.float64, types.float64), generate
+
+
+_betainc: Any = intrinsic(_call_betainc)
+
+
+@compiled()
+def renew_weights(weights, counts, n, prior, betainc):
+    """Compute the weights of two labels at n vectors where they are NaN; see `move_counts`.
+
+    Parameters
+    ----------
+    prior
+        Both parameters of the Beta prior.
+    betainc
+        The address of SciPy's function.
+
+    """
+    for i in range(n):
+        if np.isnan(weights[i, 0]):
+            parameters = bound_counts(counts[i] + prior)
+            positive = _betainc(betainc, parameters[0], parameters[1], 0.5)
+            weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 
 @compiled()

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
 from river_budget._arrays import Floats
+from river_budget.perceptrons import _compiled
 
-__all__ = ["bounded", "largest", "load"]
-
-# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
-# Beta distribution returns NaN for parameters above about 1e15.
-LARGEST_COUNT = 1e12
+__all__ = ["largest", "load", "renew"]
 
 # The quadrature leaves out tails with this probability.
 TAIL = 1e-11
@@ -35,9 +33,15 @@ def load() -> Any:
     return special
 
 
-def bounded(counts: Floats) -> Floats:
-    """Return rows of counts, scaled down where one is above `LARGEST_COUNT`."""
-    return counts / np.maximum(1.0, counts.max(axis=-1, keepdims=True) / LARGEST_COUNT)
+@functools.cache
+def _betainc() -> int:
+    """Return the address of the function for doubles behind SciPy's `betainc`."""
+    from numba.extending import get_cython_function_address
+    from scipy.special import cython_special
+
+    functions = cython_special.__pyx_capi__.items()
+    (name,) = (n for n, f in functions if n.endswith("betainc") and '"double (' in repr(f))
+    return get_cython_function_address("scipy.special.cython_special", name)
 
 
 def largest(parameters: Floats) -> Floats:
@@ -53,11 +57,27 @@ def largest(parameters: Floats) -> Floats:
         The parameters of each distribution, positive (rows, labels).
 
     """
-    parameters = bounded(parameters)
-    if parameters.shape[1] == 2:
-        positive = load().betainc(parameters[:, 0], parameters[:, 1], 0.5)
-        return np.stack((1.0 - positive, positive), axis=1)
-    return np.array([_largest_of_many(row) for row in parameters]).reshape(parameters.shape)
+    weights = np.full_like(parameters, math.nan)
+    renew(weights, parameters, len(parameters), 0.0)
+    return weights
+
+
+def renew(weights: Floats, counts: Floats, n: int, prior: float) -> None:
+    """Compute the weights of the labels at n support vectors where they are NaN.
+
+    Parameters
+    ----------
+    weights, counts
+        Weights and counts of each label at each vector (at least n, labels).
+    prior
+        All parameters of the prior.
+
+    """
+    if counts.shape[1] == 2:
+        _compiled.renew_weights(weights, counts, n, prior, _betainc())
+        return
+    for i in np.flatnonzero(np.isnan(weights[:n, 0])):
+        weights[i] = _largest_of_many(_compiled.bound_counts(counts[i] + prior))
 
 
 def _largest_of_many(parameters: Floats) -> Floats:

@@ -4,6 +4,9 @@ A validation set caches the scores of its examples and their kernel values with 
 removals are evaluated without calling the kernel. Its table has a row for each example and a column
 for each slot of the support set. The column after the last slot belongs to an incoming example.
 
+An update first computes all kernel values that it needs. They are written after the rows and columns in
+use, so that a kernel that raises leaves the validation set as it was.
+
 """
 
 from __future__ import annotations
@@ -11,8 +14,7 @@ from __future__ import annotations
 import abc
 import random
 import sys
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,142 +30,189 @@ from river_budget._state import (
 )
 from river_budget.kernels import Features
 from river_budget.perceptrons import _compiled
-from river_budget.support import Expansion, Query, Target, Terms, VectorStore
+from river_budget.support import Expansion, MulticlassExpansion, Query, Target, VectorStore
 
-__all__ = ["AllExamples", "Reservoir", "SupportVectors", "ValidationSet"]
+__all__ = ["AllExamples", "Reservoir", "SupportVectors", "ValidationSet", "coefficients_of"]
 
-Scores = Sequence[float]
+# A number of examples that is never reached.
+UNLIMITED = sys.maxsize
+
+
+def coefficients_of(hypothesis: Expansion) -> tuple[Floats, float]:
+    """Return the coefficients and their common factor, as the compiled code takes them."""
+    if isinstance(hypothesis, MulticlassExpansion):
+        return hypothesis.matrix, hypothesis.scale
+    return hypothesis.alphas, hypothesis.scale
+
+
+class Offer(NamedTuple):
+    """A vector that is removed from the support set and joins the validation set.
+
+    Attributes
+    ----------
+    place
+        Its row in the validation set.
+    x
+        The vector.
+    row
+        Its kernel values with the support vectors after the removal.
+    label
+        The column of its label.
+
+    """
+
+    place: int
+    x: Features
+    row: Floats
+    label: int
 
 
 class ValidationSet(abc.ABC):
     """Labelled examples with their kernel rows and scores.
 
+    Parameters
+    ----------
+    budget
+        Maximum number of support vectors.
+    limit
+        Maximum number of examples, an incoming one included.
+
     Attributes
     ----------
     n
         Number of examples.
+    table
+        k(v, s) for each example v and each slot (n or more, slots or more).
+    scores
+        The scores of all labels at each example (n or more, labels).
 
     """
 
-    __slots__ = ("_columns", "_scores", "_table", "n")
+    __slots__ = ("_budget", "_columns", "_limit", "n", "scores", "table")
 
-    def __init__(self) -> None:
+    # Whether an incoming example becomes a validation example at once.
+    _holds_incoming = True
+
+    def __init__(self, budget: int, limit: int) -> None:
         self.n = 0
-        self._table: Floats = np.zeros((0, 0))
-        self._scores: Floats = np.zeros((0, 2))
+        self._budget = budget
+        self._limit = limit
+        self.table: Floats = np.zeros((0, 0))
+        self.scores: Floats = np.zeros((0, 2))
         # The columns of the labels.
         self._columns: Ints = np.zeros(0, np.int64)
 
     @property
-    def table(self) -> Floats:
-        """k(v, s) for each example v and each slot (n, slots or more)."""
-        return self._table[: self.n]
-
-    @property
-    def scores(self) -> Floats:
-        """The scores of all labels at each example (n, labels)."""
-        return self._scores[: self.n]
-
-    @property
     def nbytes(self) -> int:
         """Memory of the validation set in bytes."""
-        return self._table.nbytes + self._scores.nbytes + self._columns.nbytes
+        return self.table.nbytes + self.scores.nbytes + self._columns.nbytes
 
     def widen(self, n_labels: int) -> None:
         """Add scores of 0 for new labels, up to `n_labels`."""
-        self._scores = widened(self._scores, n_labels)
+        self.scores = widened(self.scores, n_labels)
 
     @abc.abstractmethod
     def rescale(self, hypothesis: Expansion, scales: Any) -> None:
         """Compute table and scores anew, after the scales of the features have changed."""
 
-    def removal_errors(self, terms: Terms) -> Floats:
-        """Return the number of errors after the removal of each vector (vectors,).
-
-        The terms are those of the support vectors, and of the incoming example after them.
-
-        """
-        return _compiled.removal_errors(self.table, self.scores, self._columns, *terms)
-
     def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         """Handle an example that was classified correctly."""
 
     @abc.abstractmethod
-    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        """Add the column of an example that joins the support set, and its term to the scores."""
+    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        """Compute the kernel values of an incoming example, without a change of the set."""
 
-    def on_remove(self, slot: int, terms: Terms) -> None:
-        """Subtract a vector's term from the scores, and move the incoming example to its column."""
-        _compiled.remove_term(
-            self.table, self.scores, slot, len(terms.steps) - 1,
-            terms.steps[slot], terms.labels[slot], terms.rivals[slot],
+    def fewest_errors(self, hypothesis: Expansion, y: Target) -> int:
+        """Return the slot whose removal gives the fewest errors, the oldest among ties.
+
+        It is the number of slots for the incoming example.
+
+        """
+        return _compiled.fewest_errors(
+            self.table, self.scores, self._columns, self._n_next, *coefficients_of(hypothesis),
+            hypothesis.store.inserted, y.weight, y.label, y.rival,
         )  # fmt: skip
 
-    def on_removed(self, hypothesis: Expansion, x: Features, label: int) -> None:
-        """Handle an example that was removed from the support set, with the column of its label."""
+    def add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        """Add the incoming example, which is about to join the hypothesis."""
+        self.n = self._n_next
+        column = self.table[: self.n, hypothesis.store.n]
+        _compiled.add_term(self.scores, column, y.weight, y.label, y.rival)
+
+    def replace(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> None:
+        """Replace a vector, which is about to leave the hypothesis, by the incoming example."""
+        self.n = self._n_next
+        _compiled.replace_term(
+            self.table, self.scores, self.n, slot, *coefficients_of(hypothesis),
+            hypothesis.store.n, y.weight, y.label, y.rival,
+        )  # fmt: skip
+
+    def offer(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> Offer | None:
+        """Return what the set takes of a vector that is to be removed; None for nothing."""
+        return None
+
+    def accept(self, offer: Offer, hypothesis: Expansion) -> None:
+        """Add an offer after the removal."""
 
     @abc.abstractmethod
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         """Return the largest errors of the cached values; see `Machine.numerical_errors`."""
 
-    def state(self) -> State:
+    def state(self, n_vectors: int) -> State:
         """Return the table, the scores and the columns of the labels."""
         return {
-            "table": self.table.copy(),
-            "scores": self.scores.copy(),
+            "table": self.table[: self.n, :n_vectors].copy(),
+            "scores": self.scores[: self.n].copy(),
             "columns": self._columns[: self.n].copy(),
         }
 
     def restore(self, state: State, store: VectorStore) -> None:
         """Restore an empty validation set from its state, given the store of the support vectors."""
-        table = floats(state["table"], (None, None))
-        columns = range(store.n, 2 * store.n + 3)
-        require(table.shape[1] in columns, "a validation table has too few or too many columns")
+        table, n_labels = floats(state["table"], (None, None)), self.scores.shape[1]
+        matches = table.shape[1] == store.n
+        require(matches, "a validation table has too few or too many columns")
         self.n = len(table)
-        self._table = table
-        n_labels = self._scores.shape[1]
-        self._scores = floats(state["scores"], (self.n, n_labels))
+        self.table = table
+        self.scores = floats(state["scores"], (self.n, n_labels))
         self._columns = integers(state["columns"], (self.n,))
         require(
             ((self._columns >= 0) & (self._columns < n_labels)).all(),
             "the labels of a validation set are wrong",
         )
 
+    @property
+    def _n_next(self) -> int:
+        """Number of examples after the incoming one has joined the hypothesis."""
+        return self.n + self._holds_incoming
+
     def _errors(self, scores: Floats, rows: Floats) -> dict[str, float]:
-        table = self.table[:, : rows.shape[1]]
+        table = self.table[: self.n, : rows.shape[1]]
         return {
-            "validation scores": float(np.abs(self.scores - scores).max(initial=0.0)),
+            "validation scores": float(np.abs(self.scores[: self.n] - scores).max(initial=0.0)),
             "validation table": float(np.abs(table - rows).max(initial=0.0)),
         }
 
-    def _add_column(self, slot: int, column: Floats, y: Target) -> None:
-        self._reserve(self.n, slot + 1)
-        self._table[: self.n, slot] = column
-        _compiled.add_term(self._scores, column, y.weight, y.label, y.rival)
-
-    def _set_example(self, index: int, row: Floats, scores: Scores, label: int) -> None:
+    def _set_example(self, index: int, row: Floats, scores: Any, label: int) -> None:
         self._reserve(index + 1, len(row))
-        self._table[index, : len(row)] = row
-        self._scores[index] = scores
+        self.table[index, : len(row)] = row
+        self.scores[index] = scores
         self._columns[index] = label
-        self.n = max(self.n, index + 1)
-
-    def _set_incoming(self, index: int, hypothesis: Expansion, query: Query, y: Target) -> None:
-        """Set an example that joins the support set."""
-        k = hypothesis.store.self_value(query)
-        self._set_example(index, np.append(query.row, k), hypothesis.scores(query), y.label)
-        self._scores[index, y.label] += y.weight * k
-        self._scores[index, y.rival] -= y.weight * k
 
     def _reserve(self, n_rows: int, n_columns: int) -> None:
-        rows, columns = self._table.shape
-        if n_rows > rows:
-            rows = max(n_rows, 2 * rows)
-            self._scores = padded(self._scores, rows)
+        old = self.table.shape
+        rows = _extended(old[0], n_rows, self._limit)
+        columns = _extended(old[1], n_columns, self._budget + 1)
+        if (rows, columns) != old:
+            table = np.zeros((rows, columns))
+            table[: old[0], : old[1]] = self.table
+            self.table = table
+            self.scores = padded(self.scores, rows)
             self._columns = padded(self._columns, rows)
-            self._table = padded(self._table, rows)
-        if n_columns > columns:
-            self._table = widened(self._table, max(n_columns, 2 * columns))
+
+
+def _extended(size: int, needed: int, limit: int) -> int:
+    """Return a size of at least `needed`: the present one, or twice that up to a limit."""
+    return size if needed <= size else max(needed, min(2 * size, limit))
 
 
 class SupportVectors(ValidationSet):
@@ -171,25 +220,29 @@ class SupportVectors(ValidationSet):
 
     __slots__ = ()
 
-    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        n = hypothesis.store.n
-        self._add_column(n, query.row, y)
-        self._set_incoming(n, hypothesis, query, y)
+    def __init__(self, budget: int) -> None:
+        super().__init__(budget, budget + 1)
 
-    def on_remove(self, slot: int, terms: Terms) -> None:
-        incoming = self.n - 1
-        super().on_remove(slot, terms)
-        for array in (self._table, self._scores, self._columns):
-            array[slot] = array[incoming]
-        self.n = incoming
+    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        n, self_value = self.n, hypothesis.store.self_value(query)
+        if n >= len(self._columns):
+            self._reserve(n + 1, n + 1)
+        self.scores[n] = hypothesis.scores(query)
+        self._columns[n] = y.label
+        _compiled.set_incoming(self.table, n, query.row, self_value)
+
+    def replace(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> None:
+        super().replace(slot, hypothesis, query, y)
+        self.n -= 1
+        _compiled.move_row(self.table, self.scores, self._columns, self.n, slot)
 
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         return self._errors(hypothesis.values(), hypothesis.store.gram())
 
     def rescale(self, hypothesis: Expansion, scales: Any) -> None:
         n = hypothesis.store.n
-        self._table[:n, :n] = hypothesis.store.gram()
-        self._scores[:n] = hypothesis.values()
+        self.table[:n, :n] = hypothesis.store.gram()
+        self.scores[:n] = hypothesis.values()
 
     def restore(self, state: State, store: VectorStore) -> None:
         super().restore(state, store)
@@ -201,21 +254,24 @@ class _StoredExamples(ValidationSet):
 
     __slots__ = ("_store",)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, budget: int, limit: int) -> None:
+        super().__init__(budget, limit)
         self._store: VectorStore | None = None
 
-    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        column = np.zeros(0)
+    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        slot = hypothesis.store.n
+        self._reserve(self.n, slot + 1)
         if self._store is not None:
-            column = self._store.query(hypothesis.store.features(query)).row
-        self._add_column(hypothesis.store.n, column, y)
+            examples = self._store.query(hypothesis.store.features(query))
+            self.table[: self.n, slot] = examples.row
 
     def errors(self, hypothesis: Expansion) -> dict[str, float]:
         queries = [hypothesis.query(x) for x in self.examples]
         rows = [query.row for query in queries]
         return self._errors(
-            np.array([hypothesis.scores(query) for query in queries]).reshape(self.scores.shape),
+            np.array([hypothesis.scores(query) for query in queries]).reshape(
+                self.n, hypothesis.n_labels
+            ),
             np.array(rows).reshape(self.n, hypothesis.store.n),
         )
 
@@ -224,8 +280,8 @@ class _StoredExamples(ValidationSet):
             self._store.rescale(hypothesis.store.kernel, scales.factors, scales.pooled)
         queries = [hypothesis.query(x) for x in self.examples]
         for index, query in enumerate(queries):
-            self._table[index, : query.n] = query.row
-            self._scores[index] = hypothesis.scores(query)
+            self.table[index, : query.n] = query.row
+            self.scores[index] = hypothesis.scores(query)
 
     @property
     def examples(self) -> list[Features]:
@@ -236,9 +292,9 @@ class _StoredExamples(ValidationSet):
     def nbytes(self) -> int:
         return super().nbytes + (0 if self._store is None else self._store.nbytes)
 
-    def state(self) -> State:
+    def state(self, n_vectors: int) -> State:
         store = None if self._store is None else self._store.state()
-        return {**super().state(), "store": store}
+        return {**super().state(n_vectors), "store": store}
 
     def restore(self, state: State, store: VectorStore) -> None:
         super().restore(state, store)
@@ -249,7 +305,7 @@ class _StoredExamples(ValidationSet):
         require(self.n == n_stored, "a validation set has other examples than its store")
 
     def _append(self, store: VectorStore, x: Features) -> None:
-        """Store an example, which is then to be set as the last one."""
+        """Store an example."""
         if self._store is None:
             self._store = store.empty_like()
         self._store.add(self._store.entry(x))
@@ -260,6 +316,8 @@ class Reservoir(_StoredExamples):
 
     Parameters
     ----------
+    budget
+        Maximum number of support vectors.
     size
         Maximum number of examples.
     seed
@@ -267,11 +325,12 @@ class Reservoir(_StoredExamples):
 
     """
 
-    __slots__ = ("_n_offered", "_rng", "_size")
+    __slots__ = ("_n_offered", "_rng")
 
-    def __init__(self, size: int, seed: int | None) -> None:
-        super().__init__()
-        self._size = size
+    _holds_incoming = False
+
+    def __init__(self, budget: int, size: int, seed: int | None) -> None:
+        super().__init__(budget, size)
         self._rng = random.Random(seed)
         self._n_offered = 0
 
@@ -280,21 +339,32 @@ class Reservoir(_StoredExamples):
         return super().nbytes + sys.getsizeof(self._rng)
 
     def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        index = self._draw()
-        if index < self._size:
-            self._store_at(index, hypothesis.store, hypothesis.store.features(query))
+        index, store = self._draw(), hypothesis.store
+        if index < self._limit:
+            self._put(index, store, store.features(query))
             self._set_example(index, query.row, hypothesis.scores(query), y.label)
+        self._n_offered += 1
 
-    def on_removed(self, hypothesis: Expansion, x: Features, label: int) -> None:
-        index = self._draw()
-        if index < self._size:
-            query = hypothesis.query(x)
-            self._store_at(index, hypothesis.store, x)
-            self._set_example(index, query.row, hypothesis.scores(query), label)
+    def offer(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> Offer | None:
+        index, store = self._draw(), hypothesis.store
+        if index >= self._limit:
+            self._n_offered += 1
+            return None
+        if slot == store.n:
+            return Offer(index, store.features(query), query.row, y.label)
+        row = store.row(slot)
+        row[slot] = query.row[slot]
+        _, label, _ = _compiled.term_of(*coefficients_of(hypothesis), hypothesis.n_labels, slot)
+        return Offer(index, store.vector(slot), row, label)
 
-    def state(self) -> State:
+    def accept(self, offer: Offer, hypothesis: Expansion) -> None:
+        self._put(offer.place, hypothesis.store, offer.x)
+        self._set_example(offer.place, offer.row, offer.row @ hypothesis.rows, offer.label)
+        self._n_offered += 1
+
+    def state(self, n_vectors: int) -> State:
         return {
-            **super().state(),
+            **super().state(n_vectors),
             "n_offered": self._n_offered,
             "rng": random_state(self._rng),
         }
@@ -303,16 +373,19 @@ class Reservoir(_StoredExamples):
         super().restore(state, store)
         self._n_offered = count(state["n_offered"])
         restore_random(self._rng, state["rng"])
-        require(self.n == min(self._size, self._n_offered), "the reservoir has the wrong size")
+        expected = min(self._limit, self._n_offered)
+        require(self.n == expected, "the reservoir has the wrong size")
 
     def _draw(self) -> int:
-        """Return the index for the next example, by algorithm R; at least `size` to discard it."""
-        self._n_offered += 1
-        return self._n_offered - 1 if self.n < self._size else self._rng.randrange(self._n_offered)
+        """Return the index for the next example, by algorithm R; at least the limit to discard it."""
+        n = self._n_offered
+        return n if self.n < self._limit else self._rng.randrange(n + 1)
 
-    def _store_at(self, index: int, store: VectorStore, x: Features) -> None:
+    def _put(self, index: int, store: VectorStore, x: Features) -> None:
+        """Store an example, in place of another one if the index is not the next one."""
         if self._store is None or index == self.n:
             self._append(store, x)
+            self.n += 1
         else:
             self._store.replace(index, self._store.entry(x))
 
@@ -322,11 +395,23 @@ class AllExamples(_StoredExamples):
 
     __slots__ = ()
 
-    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        self._append(hypothesis.store, hypothesis.store.features(query))
-        self._set_example(self.n, query.row, hypothesis.scores(query), y.label)
+    def __init__(self, budget: int) -> None:
+        super().__init__(budget, UNLIMITED)
 
-    def on_add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        super().on_add(hypothesis, query, y)
+    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        self._set_example(self.n, query.row, hypothesis.scores(query), y.label)
         self._append(hypothesis.store, hypothesis.store.features(query))
-        self._set_incoming(self.n, hypothesis, query, y)
+        self.n += 1
+
+    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        row = np.append(query.row, hypothesis.store.self_value(query))
+        super().set_incoming(hypothesis, query, y)
+        self._set_example(self.n, row, hypothesis.scores(query), y.label)
+
+    def add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+        self._append(hypothesis.store, hypothesis.store.features(query))
+        super().add(hypothesis, query, y)
+
+    def replace(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> None:
+        self._append(hypothesis.store, hypothesis.store.features(query))
+        super().replace(slot, hypothesis, query, y)

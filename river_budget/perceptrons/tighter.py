@@ -93,7 +93,7 @@ class TighterPerceptron(BudgetPerceptron):
         super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.validation = validation
         self.seed = seed
-        self._validation = _validation_set(validation, seed)
+        self._validation = _validation_set(budget, validation, seed)
 
     @property
     def memory_bytes(self) -> int:
@@ -103,7 +103,7 @@ class TighterPerceptron(BudgetPerceptron):
         return self._validation.errors(self._hypothesis)
 
     def state(self) -> State:
-        return {**super().state(), "validation": self._validation.state()}
+        return {**super().state(), "validation": self._validation.state(self.n_support)}
 
     def restore(self, state: State) -> None:
         super().restore(state)
@@ -119,30 +119,31 @@ class TighterPerceptron(BudgetPerceptron):
     def _update(self, query: Query, y: Target) -> None:
         if y.margin > 0:
             self._validation.on_correct(self._hypothesis, query, y)
-        else:
-            self._validation.on_add(self._hypothesis, query, y)
-            super()._update(query, y)
+            return
+        self._validation.set_incoming(self._hypothesis, query, y)
+        if self._store.n < self.budget:
+            self._validation.add(self._hypothesis, query, y)
+        super()._update(query, y)
 
     def _update_full(self, query: Query, y: Target) -> None:
-        store, incoming = self._store, self.budget
-        terms = self._hypothesis.terms(y)
-        errors = self._validation.removal_errors(terms)
-        r = store.oldest_largest(-errors)
-        removed = store.features(query) if r == incoming else store.vector(r)
-        self._validation.on_remove(r, terms)
-        if r < incoming:
-            self._hypothesis.replace(r, query, y)
-        self._validation.on_removed(self._hypothesis, removed, int(terms.labels[r]))
+        hypothesis, validation = self._hypothesis, self._validation
+        r = validation.fewest_errors(hypothesis, y)
+        offer = validation.offer(r, hypothesis, query, y)
+        validation.replace(r, hypothesis, query, y)
+        if r < self.budget:
+            hypothesis.replace(r, query, y)
+        if offer is not None:
+            validation.accept(offer, hypothesis)
 
 
-def _validation_set(validation: str | int, seed: int | None) -> ValidationSet:
+def _validation_set(budget: int, validation: str | int, seed: int | None) -> ValidationSet:
     if validation == "support":
-        return SupportVectors()
+        return SupportVectors(budget)
     if validation == "all":
-        return AllExamples()
+        return AllExamples(budget)
     if isinstance(validation, str):
         raise ValueError(
             f"validation must be 'support', 'all' or a whole number, got {validation!r}"
         )
     check_count("validation", validation)
-    return Reservoir(validation, seed)
+    return Reservoir(budget, validation, seed)

@@ -11,8 +11,8 @@ from river_budget._state import State, floats, require
 from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._validation import SupportVectors
-from river_budget.support import Query, Target, Terms
+from river_budget.perceptrons._validation import SupportVectors, coefficients_of
+from river_budget.support import Query, Target
 
 __all__ = ["TightestPerceptron"]
 
@@ -101,7 +101,7 @@ class TightestPerceptron(BudgetPerceptron):
         super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.prior = prior
         _posterior.load()
-        self._validation = SupportVectors()
+        self._validation = SupportVectors(budget)
         # The counts c of each support vector, and the weights w computed from them, by slots and
         # labels. Weights that have to be computed anew are NaN.
         self._counts: Floats = np.zeros((0, 2))
@@ -157,7 +157,7 @@ class TightestPerceptron(BudgetPerceptron):
     def state(self) -> State:
         return {
             **super().state(),
-            "validation": self._validation.state(),
+            "validation": self._validation.state(self.n_support),
             "counts": self._counts[: self.n_support].copy(),
         }
 
@@ -184,29 +184,37 @@ class TightestPerceptron(BudgetPerceptron):
             self._counts[nearest, y.label] += y.weight * max(0.0, float(query.row[nearest]))
             self._weights[nearest] = math.nan
             return
-        self._validation.on_add(self._hypothesis, query, y)
-        n = self._store.n
-        if n == len(self._weights):
-            self._counts = padded(self._counts, max(8, 2 * n))
-            self._weights = padded(self._weights, max(8, 2 * n))
-        self._counts[n] = 0.0
-        self._counts[n, y.label] = y.weight
-        self._weights[n] = math.nan
+        self._validation.set_incoming(self._hypothesis, query, y)
+        self._set_counts(self._store.n, y)
+        if self._store.n < self.budget:
+            self._validation.add(self._hypothesis, query, y)
         super()._update(query, y)
+
+    def _set_counts(self, slot: int, y: Target) -> None:
+        """Set the counts of an incoming example."""
+        n = len(self._validation.table)
+        if slot == len(self._counts):
+            self._counts, self._weights = padded(self._counts, n), padded(self._weights, n)
+        self._counts[slot] = 0.0
+        self._counts[slot, y.label] = y.weight
+        self._weights[slot] = math.nan
 
     def _update_full(self, query: Query, y: Target) -> None:
         incoming = self._store.n
-        terms = self._hypothesis.terms(y)
-        r = self._store.oldest_largest(-self._removal_losses(terms))
+        r = self._least_loss(y)
         k = self._nearest(query) if r == incoming else self._nearest_to_removed(r, query)
-        kernel_value = float(self._validation.table[k, r])
-        self._counts[k] += _posterior.bounded(self._counts[r]) * max(0.0, kernel_value)
-        self._weights[k] = math.nan
-        self._validation.on_remove(r, terms)
+        _compiled.move_counts(self._validation.table, self._counts, self._weights, r, k, incoming)
+        self._validation.replace(r, self._hypothesis, query, y)
         if r < incoming:
-            self._counts[r] = self._counts[incoming]
-            self._weights[r] = self._weights[incoming]
             self._hypothesis.replace(r, query, y)
+
+    def _least_loss(self, y: Target) -> int:
+        """Return the slot whose removal gives the least loss (Eq. 2); `n_support` for the incoming."""
+        _posterior.renew(self._weights, self._counts, self._store.n + 1, self.prior)
+        return _compiled.least_loss(
+            self._validation.table, self._validation.scores, self._weights,
+            *coefficients_of(self._hypothesis), self._store.inserted, y.weight, y.label, y.rival,
+        )  # fmt: skip
 
     def _posteriors(self, x: Features) -> list[float]:
         query = self._store.query(x, self._hypothesis)
@@ -224,19 +232,11 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _nearest_to_removed(self, r: int, query: Query) -> int:
         """Return the slot nearest to slot r; `n_support` for the incoming example."""
-        row = self._validation.table[r, : self._store.n + 1].copy()
-        row[r] = -math.inf
-        nearest = _compiled.unique_largest(row) if self._ranks_by_distance else -1
+        n, nearest = self._store.n, -1
+        if self._ranks_by_distance:
+            nearest = _compiled.nearest_to(self._validation.table, r, n + 1)
         if nearest < 0:
             distances = np.append(self._store.distances_of(r), self._store.distances(query)[r])
             distances[r] = math.inf
             nearest = self._store.oldest_largest(-distances)
         return nearest
-
-    def _removal_losses(self, terms: Terms) -> Floats:
-        """Return Eq. 2 times the number of vectors for each removal (n_support + 1,)."""
-        n, validation = len(terms.steps), self._validation
-        weights = self._weights[:n]
-        stale = np.isnan(weights[:, 0])
-        weights[stale] = _posterior.largest(self._counts[:n][stale] + self.prior)
-        return _compiled.removal_losses(validation.table, validation.scores, weights, *terms)

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import datasets, evaluate, metrics, preprocessing
+from scipy import special
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.perceptrons import _compiled, _posterior
 
 
 def hat(x, z):
@@ -70,9 +72,13 @@ def test_the_losses_of_that_trace():
         model.learn_one({"u": u}, y)
     query = model._hypothesis.query({"u": 0.5})
     y = model._hypothesis.target(query, 1)
-    model._validation.on_add(model._hypothesis, query, y)
-    model._counts[3], model._weights[3] = (0, 1), math.nan
-    losses = model._removal_losses(model._hypothesis.terms(y))
+    model._validation.set_incoming(model._hypothesis, query, y)
+    model._set_counts(3, y)
+    assert model._least_loss(y) == 0
+    table, scores = model._validation.table[:4], model._validation.scores[:4]
+    _compiled.add_term(scores, table[:, 3], 1.0, y.label, y.rival)
+    terms = model._hypothesis.terms(y)
+    losses = _compiled.removal_losses(table, scores, model._weights, *terms)
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
 
 
@@ -112,9 +118,9 @@ def test_cached_values_agree_with_values_from_scratch(seed):
         model.learn_one(x, y)
     vectors = [model._store.vector(slot) for slot in range(15)]
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
-    assert model._validation.table[:, :15] == pytest.approx(np.array(gram), abs=1e-12)
+    assert model._validation.table[:15, :15] == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._validation.scores[:, 1] == pytest.approx(np.array(f), abs=1e-9)
+    assert model._validation.scores[:15, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():
@@ -148,3 +154,25 @@ def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
         model.learn_one({"u": u}, y)
     for r, u, nearest in [(0, 16.0, 2), (0, -40.0, 1), (1, 14.0, 2), (1, 65.0, 0)]:
         assert model._nearest_to_removed(r, model._hypothesis.query({"u": u})) == nearest
+
+
+def test_the_weights_of_two_labels_are_those_of_scipy():
+    parameters = np.exp(np.random.default_rng(1).normal(0.0, 4.0, (500, 2)))
+    positive = special.betainc(*parameters.T, 0.5)
+    expected = np.stack((1.0 - positive, positive), axis=1)
+    assert (_posterior.largest(parameters) == expected).all()
+
+
+def test_only_weights_of_changed_counts_are_computed_anew():
+    weights = np.array([[0.25, 0.75], [math.nan, math.nan]])
+    _posterior.renew(weights, np.array([[9.0, 9.0], [2.0, 2.0]]), 2, 1.0)
+    assert weights.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+def test_a_full_model_has_room_for_one_example_more():
+    model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=37)
+    for x, y in synth.TwoGaussians(2000, flip=0.5, seed=1):
+        model.learn_one(x, y)
+    assert model.n_support == 37
+    assert model._validation.table.shape == (38, 38)
+    assert len(model._counts) == len(model._weights) == 38
