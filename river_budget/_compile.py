@@ -57,7 +57,8 @@ def _stamped(dispatcher: Any) -> Any:
 def _digest() -> str:
     """Return a digest of all files with compiled functions and of the constants that they use."""
     root = Path(__file__).parent
-    files = [*root.rglob("_compiled.py"), *root.glob("mnemotron/*.py"), root / "kernels/spec.py"]
+    others = [root / "kernels/spec.py", root / "support/gram_factor.py"]
+    files = [*root.rglob("_compiled.py"), *root.glob("mnemotron/*.py"), *others]
     return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
 
 

@@ -63,22 +63,13 @@ def test_a_directory_that_others_can_write_to_is_no_cache(tmp_path, monkeypatch)
         _compile._private_directory()
 
 
-@pytest.mark.parametrize(
-    ("model", "module"),
-    [
-        ("TightestPerceptron", "scipy.special"),
-        ("Projectron", "scipy.linalg"),
-        ("ProjectronPlusPlus", "scipy.linalg"),
-    ],
-)
-def test_scipy_is_imported_when_a_model_that_needs_it_is_made(model, module):
-    code = f"""
+def test_scipy_is_imported_when_a_model_that_needs_it_is_made():
+    code = """
 import sys
-import tempfile
 import river_budget as rb
-before = {module!r} in sys.modules
-rb.{model}()
-print(before, {module!r} in sys.modules)
+before = "scipy.special" in sys.modules
+rb.TightestPerceptron()
+print(before, "scipy.special" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
     assert done.stdout.split() == ["False", "True"]

@@ -151,7 +151,7 @@ class Projectron(GrowingPerceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()
-        return {"factor": float(np.abs(factor.T @ factor - self._store.gram()).max(initial=0.0))}
+        return {"factor": float(np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0))}
 
     def state(self) -> State:
         return {**super().state(), "factor": self._factor.state()}

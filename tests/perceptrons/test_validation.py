@@ -1,0 +1,74 @@
+"""The validation sets of Tighter and Tightest under a kernel that raises."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from states import content
+
+import river_budget as rb
+
+
+class FlakyKernel:
+    """A Gaussian kernel that raises after a number of calls."""
+
+    def __init__(self):
+        self.calls_left = math.inf
+
+    def __call__(self, x, z):
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise OSError("no answer")
+        return math.exp(-((x["u"] - z["u"]) ** 2) - (x["v"] - z["v"]) ** 2)
+
+
+MODELS = [
+    lambda kernel: rb.TightestPerceptron(kernel, budget=5),
+    lambda kernel: rb.TighterPerceptron(kernel, budget=5),
+    lambda kernel: rb.TighterPerceptron(kernel, budget=5, validation=8, seed=1),
+    lambda kernel: rb.TighterPerceptron(kernel, budget=5, validation="all"),
+]
+NAMES = ["tightest", "support", "reservoir", "all"]
+
+
+def learned_state(model):
+    """Return the support set and all that is computed from it."""
+    validation = model._validation
+    state = {"hypothesis": model._hypothesis.coefficients, "vectors": model.support_vectors}
+    for name in ("table", "scores", "_columns"):
+        state[name] = getattr(validation, name)[: validation.n]
+    state["table"] = state["table"][:, : model.n_support].copy()
+    if hasattr(model, "_counts"):
+        state["counts"] = model._counts[: model.n_support]
+    if hasattr(validation, "examples"):
+        state["examples"] = validation.examples
+    return content(state)
+
+
+@pytest.mark.parametrize("make", MODELS, ids=NAMES)
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_an_update_that_fails_changes_nothing(make, n_labels):
+    rng = np.random.default_rng(2)
+    flaky = FlakyKernel()
+    model = make(rb.FunctionKernel(flaky))
+    n_failures = 0
+    for _ in range(80):
+        x, y = dict(zip("uv", rng.normal(size=2).tolist(), strict=True)), int(rng.integers(n_labels))
+        model._labels.column.get(y)
+        before, n_calls = learned_state(model), 0
+        while True:
+            flaky.calls_left = n_calls
+            try:
+                model.learn_one(x, y)
+                break
+            except OSError:
+                flaky.calls_left = math.inf
+                n_failures += 1
+                n_calls += 1
+                assert learned_state(model) == before or y not in model.classes[:2]
+        flaky.calls_left = math.inf
+        assert max(model.numerical_errors().values()) < 1e-12
+    assert model.n_support == 5
+    assert n_failures > 400
