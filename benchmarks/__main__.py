@@ -75,6 +75,35 @@ def learn_many_and_learn_one(examples: list, model, size: int = 1000) -> tuple[f
     return tuple(1e6 * t / len(examples) for t in alternating_medians(many, one))
 
 
+def rounds_of_full(model, other, budget: int) -> tuple[float, float]:
+    """Return the times of `learn_one` on noise with a full budget, in microseconds per example."""
+    examples = streams.noise(3 * budget + 1000)
+    warm, timed = examples[: 3 * budget], examples[3 * budget :]
+    for x, y in warm:
+        model.learn_one(x, y)
+        other.learn_one(x, y)
+
+    def rounds(learner) -> Callable[[], object]:
+        def work():
+            for x, y in timed:
+                learner.learn_one(x, y)
+
+        return work
+
+    times = alternating_medians(rounds(model), rounds(other))
+    return tuple(1e6 * t / len(timed) for t in times)
+
+
+def tightest_and_table(budget: int) -> tuple[float, float]:
+    """Return the memory of a full Tightest Perceptron and of its Gram matrix, in megabytes."""
+    model = rb.TightestPerceptron(rb.RBF(gamma=1 / 20), budget)
+    for x, y in streams.noise(3 * budget):
+        model.learn_one(x, y)
+        if model.n_support == budget:
+            break
+    return model.memory_bytes / 1e6, 8 * budget**2 / 1e6
+
+
 def imports() -> tuple[float, float]:
     """Return the times to import the package, and to import River and numba, in milliseconds."""
 
@@ -141,6 +170,16 @@ def main() -> None:
     smaller, larger = (rb.TightestPerceptron(rb.RBF(gamma=1 / 20), budget) for budget in (250, 500))
     times = side_by_side(noise, larger, smaller, repeats=3)
     report("20 features of noise: Tightest B=500 / Tightest B=250", "4.0", times)
+
+    kernel = rb.RBF(gamma=1 / 20)
+    for budget, name, model, goal in [
+        (100, "Tightest", rb.TightestPerceptron(kernel, budget=100), "2.5"),
+        (1000, "Projectron", rb.Projectron(kernel, budget=1000), "8.0"),
+        (1000, "Projectron++", rb.ProjectronPlusPlus(kernel, budget=1000), "10.0"),
+    ]:
+        times = rounds_of_full(model, rb.RemoveOldestPerceptron(kernel, budget), budget)
+        report(f"20 features of noise: {name} / RemoveOldest, B={budget}", goal, times)
+    report("megabytes: Tightest B=3000 / its Gram matrix", "1.1", tightest_and_table(3000))
 
     report("milliseconds: import river_budget / import river, numba", "1.5", imports())
 

@@ -16,6 +16,11 @@ from river_budget.support import Query, Target
 
 __all__ = ["TightestPerceptron"]
 
+# Counts of nearest examples mean little once learned scales have made other vectors near. Without a
+# drift, scales of more than this number of examples change the kernel values less than that.
+N_ROUGH = 512
+LEAST_SIMILARITY = 0.9
+
 
 class TightestPerceptron(BudgetPerceptron):
     """The Tightest Perceptron.
@@ -33,6 +38,9 @@ class TightestPerceptron(BudgetPerceptron):
 
     The support vectors thus serve as a validation set that is robust to noisy labels, and no
     further example is stored. It is the most accurate of the perceptrons on a small budget.
+
+    If the scales that `RBF()` learns change the kernel values of the support vectors by more than a
+    tenth after 512 examples, all counts start again from 0.
 
     `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
     It ranks examples; for calibrated probabilities, see `Calibrated`.
@@ -169,7 +177,13 @@ class TightestPerceptron(BudgetPerceptron):
         require((self._counts >= 0).all(), "a count is negative")
 
     def _on_rescaled(self) -> None:
+        n = self.n_support
+        before = self._validation.table[:n, :n].copy()
         self._validation.rescale(self._hypothesis, self._feature_scales)
+        similarity = _similarity(before, self._validation.table[:n, :n])
+        if self._n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
+            self._counts[:n] = 0.0
+            self._weights[:n] = math.nan
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
@@ -240,3 +254,14 @@ class TightestPerceptron(BudgetPerceptron):
             distances[r] = math.inf
             nearest = self._store.oldest_largest(-distances)
         return nearest
+
+
+def _similarity(before: Floats, after: Floats) -> float:
+    """Return how similar two Gram matrices of a radial kernel are, without their diagonals.
+
+    It is the sum of the smaller values over that of the larger ones, 1 if there are none.
+
+    """
+    n = len(before)
+    larger = np.maximum(before, after).sum() - n
+    return float((np.minimum(before, after).sum() - n) / larger) if larger > 0 else 1.0
