@@ -18,7 +18,7 @@ from river_budget._compile import compiled
 from river_budget.support._compiled import TILE, margin_and_rival, oldest_largest
 
 __all__ = [
-    "add_term", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
+    "add_term", "bound_counts", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
     "oldest_safest", "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
     "unique_largest",
 ]  # fmt: skip
