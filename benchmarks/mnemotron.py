@@ -1,59 +1,291 @@
-"""Mnemotron compared with the package's perceptrons and with River's models: accuracy, time, memory.
+"""Mnemotron on a budget of 100 beside perceptrons, River's models and IE-GP, all with default parameters.
 
-    python -m benchmarks.mnemotron [--own] [STREAM ...]
+    python -m benchmarks.mnemotron [--streams NAME ...] [--models NAME ...] [--examples N] [--raw]
+        [--save FILE] [--against FILE ...] [--one-vs-rest]
 
-Progressive validation of the first 20,000 examples in order, after a StandardScaler (none on Adult9 and
-SpamAssassin), with every feature present in every dict and default parameters. `--own` leaves out
-River's models and runs the package's on budgets of 20, 50, 100 and 500. Streams that are not part of
-River are read from the directory given by RIVER_BUDGET_DATA and left out if they are absent.
+Progressive validation of the first N examples of each stream of `benchmarks.suite` in order, 5,000 by
+default, after a StandardScaler, or on values as they are with `--raw`. Accuracy, F1 and the calibration
+error are in percent. F1 is that of the rarer label, and the mean over the labels if there are more than
+two. Probabilities below 0.001 count as 0.001 in the log loss. Times are processor time of one thread, with
+the scaler. A label is predicted if its probability is the largest.
+
+`--save` writes every figure to a JSON file as soon as it is there, and does not repeat what the file has.
+`--against` adds rows of saved runs; a model of the same name gets the name of the file in addition. Run it
+on a checkout of an earlier version to compare with that. `--one-vs-rest` compares one Mnemotron with one
+a label, in time and memory too. Streams without data are left out.
 
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import math
+import operator
 import sys
-from concurrent.futures import ProcessPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
-from river import preprocessing
+import numpy as np
+from river import forest, linear_model, multiclass, preprocessing
 
-from benchmarks.models import ours, rivers, run
-from benchmarks.streams import named
+import river_budget as rb
+from benchmarks.ie_gp import IEGP
+from benchmarks.models import knn, size_of
+from benchmarks.multiclass import markdown
+from benchmarks.suite import BINARY, STREAMS, Stream
 from river_budget.datasets import DatasetError
+from river_budget.metrics import CalibrationError
 
-GOALS = {
-    "Bananas": 89.3, "Phishing": 91.2, "Elec2": 93.8, "Adult9": 84.0, "Pendigits": 99.0,
-    "Covertype": 92.3, "SpamAssassin": 97.2, "RandomRBFDrift": 90.1,
-}  # fmt: skip
-UNSCALED = {"Adult9", "SpamAssassin"}
+BUDGET = 100
+SMALLEST_PROBABILITY = 1e-3
+WARM_UP = 30
 
-
-def scaled(name: str, model):
-    return model if name in UNSCALED else preprocessing.StandardScaler() | model
+# Makes a model from whether the stream has two labels.
+Maker = Callable[[bool], object]
 
 
-def report(name: str, own: bool) -> str:
-    try:
-        examples = named(name)
-    except DatasetError as error:
-        return f"\n{name}: left out, {error}"
-    lines = [f"\n{name}, {len(examples):,} examples; Mnemotron's goal: {GOALS[name]} %"]
-    for budget in [20, 50, 100, 500] if own else [100]:
-        models = ours(budget)
-        for model in models.values():
-            run(scaled(name, model.clone()), examples[:50])
-        for label, model in (models if own else {**models, **rivers()}).items():
-            accuracy, microseconds, memory = run(scaled(name, model), examples)
-            label = f"{label} B={budget}" if label in models else label
-            lines.append(f"{label:<42}{accuracy:7.2f} %{microseconds:10.1f} µs{memory:12,} bytes")
-    return "\n".join(lines)
+def for_any_labels(make: Callable) -> Maker:
+    """Return one model, or one a label if there are more than two."""
+    return lambda is_binary: make() if is_binary else multiclass.OneVsRestClassifier(make())
 
 
-def main() -> None:
-    own = "--own" in sys.argv
-    names = [name for name in sys.argv[1:] if name != "--own"] or list(GOALS)
-    with ProcessPoolExecutor() as pool:
-        for text in pool.map(report, names, [own] * len(names)):
-            print(text, flush=True)
+MODELS: dict[str, Maker] = {
+    "Mnemotron": lambda _: rb.Mnemotron(BUDGET),
+    "KernelPA, unbounded": lambda _: rb.KernelPAClassifier(),
+    "ProjectronPlusPlus": lambda _: rb.ProjectronPlusPlus(budget=BUDGET),
+    "TightestPerceptron": lambda _: rb.TightestPerceptron(budget=BUDGET),
+    "KNNClassifier(1000)": lambda _: knn(1000),
+    "ARFClassifier(10)": lambda _: forest.ARFClassifier(n_models=10, seed=1),
+    "LogisticRegression": lambda is_binary: (
+        linear_model.LogisticRegression() if is_binary else linear_model.SoftmaxRegression()
+    ),
+    "IE-GP": for_any_labels(IEGP),
+}
+
+ONE_VS_REST = "OneVsRest(Mnemotron)"
+SHARED: dict[str, Maker] = {
+    ONE_VS_REST: lambda _: multiclass.OneVsRestClassifier(rb.Mnemotron(BUDGET)),
+    "Mnemotron": MODELS["Mnemotron"],
+    "Mnemotron, B=200": lambda _: rb.Mnemotron(2 * BUDGET),
+}
+SHARED_STREAMS = ["Pendigits (10)", "MNIST (10)", "ImageSegments (7)"]
+
+
+class Figures(NamedTuple):
+    """What is measured of one model on one stream."""
+
+    accuracy: float
+    log_loss: float
+    calibration_error: float
+    f1: float
+    microseconds: float
+    bytes: int
+
+
+# The figures of each model on each stream.
+Results = dict[str, dict[str, Figures]]
+
+
+def f1(labels: list, predicted: list, is_binary: bool) -> float:
+    """Return the F1 of the rarer of two labels, or the mean over more."""
+    came, said = Counter(labels), Counter(predicted)
+    hits = Counter(y for y, label in zip(labels, predicted, strict=True) if y == label)
+    scored = [min(came, key=lambda y: came[y])] if is_binary else list(came)
+    return float(np.mean([2 * hits[y] / (came[y] + said[y]) for y in scored]))
+
+
+def learn(model, examples: Stream) -> None:
+    for x, y in examples:
+        model.predict_proba_one(x)
+        model.learn_one(x, y)
+
+
+def measure(model, examples: Stream, is_binary: bool) -> Figures:
+    """Return the figures of progressive validation."""
+    predicted, error, loss, seconds = [], CalibrationError(), 0.0, 0.0
+    for x, y in examples:
+        start = time.thread_time()
+        probabilities = model.predict_proba_one(x)
+        seconds += time.thread_time() - start
+        predicted.append(max(probabilities, key=probabilities.get, default=None))
+        error.update(y, probabilities)
+        loss -= math.log(max(probabilities.get(y, 0.0), SMALLEST_PROBABILITY))
+        start = time.thread_time()
+        model.learn_one(x, y)
+        seconds += time.thread_time() - start
+    n, labels = len(examples), [y for _, y in examples]
+    hits = sum(map(operator.eq, labels, predicted))
+    return Figures(
+        100 * hits / n, loss / n, 100 * error.get(), 100 * f1(labels, predicted, is_binary),
+        1e6 * seconds / n, size_of(model),
+    )  # fmt: skip
+
+
+class Record:
+    """The figures so far, in a JSON file if there is a path.
+
+    Parameters
+    ----------
+    path
+        The file, which may exist.
+    settings
+        What the figures depend on; a file of other settings is not continued.
+
+    """
+
+    def __init__(self, path: Path | None, settings: dict):
+        self.path, self.settings, self.results = path, settings, {}
+        if path is not None and path.exists():
+            found = json.loads(path.read_text())
+            if found["settings"] != settings:
+                raise SystemExit(f"{path} has the settings {found['settings']}, not {settings}")
+            self.results = parsed(found)
+
+    def add(self, stream: str, model: str, figures: Figures) -> None:
+        self.results.setdefault(stream, {})[model] = figures
+        if self.path is not None:
+            results = {
+                stream: {model: figures._asdict() for model, figures in row.items()}
+                for stream, row in self.results.items()
+            }
+            draft = self.path.with_suffix(".draft")
+            draft.write_text(json.dumps({"settings": self.settings, "results": results}, indent=1))
+            draft.replace(self.path)
+
+
+def parsed(found: dict) -> Results:
+    return {
+        stream: {model: Figures(**figures) for model, figures in row.items()}
+        for stream, row in found["results"].items()
+    }
+
+
+def with_saved(results: Results, paths: list[Path]) -> Results:
+    """Return results with those of saved runs on the same streams."""
+    merged = {stream: dict(row) for stream, row in results.items()}
+    own = {model for row in results.values() for model in row}
+    for path in paths:
+        for stream, row in parsed(json.loads(path.read_text())).items():
+            if stream in merged:
+                merged[stream] |= {
+                    f"{model} ({path.stem})" if model in own else model: figures
+                    for model, figures in row.items()
+                }
+    return merged
+
+
+def run(streams: list[str], models: dict[str, Maker], n: int, raw: bool, record: Record) -> None:
+    """Measure what the record does not have yet."""
+    for stream in streams:
+        missing = [name for name in models if name not in record.results.get(stream, {})]
+        if not missing:
+            continue
+        try:
+            examples = STREAMS[stream](n)
+        except DatasetError as error:
+            print(f"{stream}: left out, {error}", file=sys.stderr)
+            continue
+        is_binary = stream in BINARY
+        for name in missing:
+
+            def new(make: Maker = models[name], is_binary: bool = is_binary):
+                model = make(is_binary)
+                return model if raw else preprocessing.StandardScaler() | model
+
+            learn(new(), examples[:WARM_UP])
+            figures = measure(new(), examples, is_binary)
+            record.add(stream, name, figures)
+            shown = ", ".join(f"{k} {v:,.4g}" for k, v in figures._asdict().items())
+            print(f"{stream}, {name}: {shown}", file=sys.stderr, flush=True)
+
+
+def complete(results: Results) -> tuple[Results, list[str]]:
+    """Return the streams that all models have done, and the models."""
+    models = list(dict.fromkeys(model for row in results.values() for model in row))
+    return {stream: row for stream, row in results.items() if len(row) == len(models)}, models
+
+
+def ranks(row: dict[str, Figures]) -> dict[str, float]:
+    """Return the rank of each model by accuracy; ties share their mean rank."""
+    values = np.array([figures.accuracy for figures in row.values()])
+    greater = (values[None] > values[:, None]).sum(1)
+    equal = (values[None] == values[:, None]).sum(1)
+    return dict(zip(row, (greater + (equal + 1) / 2).tolist(), strict=True))
+
+
+def summary(results: Results) -> str:
+    """Return a table of means over the streams that all models have done."""
+    shared, models = complete(results)
+    by_stream = [ranks(row) for row in shared.values()]
+    rows = {}
+    for model in models:
+        means = Figures(*np.mean([row[model] for row in shared.values()], axis=0))
+        rows[model] = {
+            "accuracy": f"{means.accuracy:.2f}",
+            "rank": f"{np.mean([ranked[model] for ranked in by_stream]):.2f}",
+            "log loss": f"{means.log_loss:.4f}",
+            "calibration error": f"{means.calibration_error:.2f}",
+            "F1": f"{means.f1:.2f}",
+            "µs": f"{means.microseconds:,.0f}",
+            "bytes": f"{means.bytes:,.0f}",
+        }
+    return markdown(rows)
+
+
+def by_stream(results: Results) -> str:
+    """Return a table of accuracies, with a row for each stream."""
+    models = complete(results)[1]
+    return markdown({
+        stream: {
+            model: f"{row[model].accuracy:.2f}" if model in row else "" for model in models
+        }
+        for stream, row in results.items()
+    })  # fmt: skip
+
+
+def ratios(results: Results) -> str:
+    """Return a table of time and memory as shares of those of one Mnemotron a label."""
+    rows = {}
+    for stream, row in results.items():
+        reference = next(figures for model, figures in row.items() if model.startswith(ONE_VS_REST))
+        for model, figures in row.items():
+            rows[f"{stream}, {model}"] = {
+                "accuracy": f"{figures.accuracy:.2f}",
+                "µs": f"{figures.microseconds:,.0f}", "bytes": f"{figures.bytes:,}",
+                "time": f"{figures.microseconds / reference.microseconds:.3f}",
+                "memory": f"{figures.bytes / reference.bytes:.3f}",
+            }  # fmt: skip
+    return markdown(rows)
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mnemotron")
+    parser.add_argument("--streams", nargs="+", choices=STREAMS, metavar="NAME")
+    parser.add_argument("--models", nargs="+", choices=[*MODELS, *SHARED], metavar="NAME")
+    parser.add_argument("--examples", type=int, default=5_000, metavar="N")
+    parser.add_argument("--raw", action="store_true")
+    parser.add_argument("--save", type=Path, metavar="FILE")
+    parser.add_argument("--against", type=Path, nargs="+", default=[], metavar="FILE")
+    parser.add_argument("--one-vs-rest", action="store_true")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = parser().parse_args(arguments)
+    available = SHARED if options.one_vs_rest else MODELS
+    models = {name: {**MODELS, **SHARED}[name] for name in options.models or available}
+    streams = options.streams or (SHARED_STREAMS if options.one_vs_rest else list(STREAMS))
+    record = Record(options.save, {"examples": options.examples, "raw": options.raw})
+    run(streams, models, options.examples, options.raw, record)
+    results = with_saved(record.results, options.against)
+    if options.one_vs_rest:
+        print(ratios(results))
+        return
+    print(f"{len(complete(results)[0])} streams\n\n{summary(results)}\n\n{by_stream(results)}")
 
 
 if __name__ == "__main__":
