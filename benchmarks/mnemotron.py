@@ -42,7 +42,8 @@ from river_budget.metrics import CalibrationError
 
 BUDGET = 100
 SMALLEST_PROBABILITY = 1e-3
-WARM_UP = 30
+# More examples than the budget, so that everything is compiled before it is timed.
+WARM_UP = 200
 
 # Makes a model from whether the stream has two labels.
 Maker = Callable[[bool], object]
