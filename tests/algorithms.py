@@ -28,10 +28,10 @@ PERCEPTRONS = {
 }
 
 
-def mnemotron(kernel):
+def mnemotron(kernel, budget=BUDGET):
     if isinstance(kernel, rb.kernels.Kernel) and not kernel.has_unit_norm:
         kernel = rb.Normalized(kernel)
-    return rb.Mnemotron(budget=BUDGET, kernels=None if kernel is None else (kernel,))
+    return rb.Mnemotron(budget=budget, kernels=None if kernel is None else (kernel,))
 
 
 ALGORITHMS = {**PERCEPTRONS, "Mnemotron": mnemotron}

@@ -40,10 +40,9 @@ def compare(
     source = sources.source(stream_name, target, seed)
     rows = sources.rows(source.examples, stream_name, limit)
     kernel = models.rbf(source.gamma if gamma is None else gamma)
-    able = models.able(models.algorithms(names), {y for _, y in rows})
     chosen = {
         name: models.build(algorithm, kernel, budget, seed, source.scale)
-        for name, algorithm in able.items()
+        for name, algorithm in models.algorithms(names).items()
     }
     with output.progress(len(chosen) * permutations) as advance:
         try:

@@ -41,12 +41,7 @@ def keyed(
             "-1. A larger one is refused, since it would freeze the key.",
         ),
     ] = 10**9,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Name of the algorithm. Mnemotron takes two labels, the others take any number."
-        ),
-    ] = "tightest",
+    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
     delimiter: options.Delimiter = ",",

@@ -16,12 +16,7 @@ __all__ = ["learn"]
 def learn(
     file: options.File = "-",
     target: options.Target = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            help="Name of the algorithm. Mnemotron takes two labels, the others take any number."
-        ),
-    ] = "mnemotron",
+    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "mnemotron",
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     form: options.Form = None,

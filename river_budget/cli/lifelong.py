@@ -59,7 +59,7 @@ def lifelong(
     kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
     rows = [sources.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
     runs, scale = {}, any(task.scale for task in tasks)
-    chosen = models.able(models.algorithms(names), {y for task in rows for _, y in task})
+    chosen = models.algorithms(names)
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
             model = models.build(algorithm, kernel, budget, seed, scale)

@@ -9,10 +9,8 @@ from river import preprocessing
 
 from river_budget import kernels
 from river_budget.catalog import ALGORITHMS, Algorithm
-from river_budget.cli import notes
-from river_budget.cli.app import CommandError
 
-__all__ = ["able", "algorithm", "algorithms", "build", "described", "rbf", "takes_many_labels"]
+__all__ = ["algorithm", "algorithms", "build", "described", "rbf"]
 
 
 def algorithms(names: str | None) -> dict[str, Algorithm]:
@@ -37,24 +35,6 @@ def algorithm(name: str) -> Algorithm:
     if len(chosen) != 1:
         raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
     return next(iter(chosen.values()))
-
-
-def able(chosen: dict[str, Algorithm], labels: set[Any]) -> dict[str, Algorithm]:
-    """Return the algorithms that take that many labels, and name the others."""
-    if len(labels) <= 2:
-        return chosen
-    found = {name: algorithm for name, algorithm in chosen.items() if takes_many_labels(algorithm)}
-    unable = ", ".join(name for name in chosen if name not in found)
-    if not found:
-        raise CommandError(f"{len(labels)} labels are too many for {unable}: give other --models")
-    if unable:
-        notes.say(f"without {unable}: {len(labels)} labels are too many")
-    return found
-
-
-def takes_many_labels(algorithm: Algorithm) -> bool:
-    """Return whether an algorithm takes more than two labels."""
-    return algorithm.build()._multiclass  # noqa: SLF001 (River has no public name for it)
 
 
 def _short(name: str) -> str:

@@ -28,8 +28,7 @@ def warmup() -> None:
     for name, algorithm in ALGORITHMS.items():
         notes.say(f"{name} ...")
         model = models.build(algorithm, kernel, BUDGET, seed=1, scale=True)
-        streams = [two_labels, three_labels]
-        for rows in streams if models.takes_many_labels(algorithm) else streams[:1]:
+        for rows in (two_labels, three_labels):
             evaluate.compare({name: model}, rows)
             evaluate.lifelong(model, [rows], [0], len(rows) // 2, len(rows) // 3)
         checkpoint.loads(checkpoint.dumps(model))

@@ -117,7 +117,7 @@ def compare(
     Raises
     ------
     ValueError
-        If the stream is empty, or a model refuses a label, such as the third for a `Mnemotron`.
+        If the stream is empty, or a model refuses a label.
 
     Examples
     --------

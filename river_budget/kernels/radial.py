@@ -159,11 +159,14 @@ class RationalQuadratic(RadialKernel):
     gamma
         Inverse squared width, positive. By default, a model learns it, and scales of the
         features, from its examples.
+    gamma_factor
+        Factor of a learned gamma, positive: a kernel with 10 has ten times the gamma that the model
+        learns. It does not change a given gamma.
 
     Raises
     ------
     ValueError
-        If `gamma` is not positive.
+        If a parameter is not positive.
 
     Examples
     --------
@@ -176,8 +179,23 @@ class RationalQuadratic(RadialKernel):
     """
 
     gamma: float | None = None
+    gamma_factor: float = 1.0
     inner_statistic = SQUARED_DISTANCE
     kernel_function = RATIONAL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_positive("gamma_factor", self.gamma_factor)
+
+    def __repr__(self) -> str:
+        factor = "" if self.gamma_factor == 1.0 else f", gamma_factor={self.gamma_factor}"
+        return f"RationalQuadratic(gamma={self.gamma}{factor})"
+
+    def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
+        return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
+
+    def resolve(self, names: Collection[Any]) -> Kernel:
+        return self if self.gamma is not None else self.with_width(1 / max(len(names), 1), names)
 
     def __call__(self, x: Features, z: Features) -> float:
         return 1 / (1 + self._resolved_gamma() * _squared_distance(x, z))

@@ -1,7 +1,6 @@
-"""The compiled update of Mnemotron, which changes its arrays in place.
+"""The compiled round of the expert posteriors, which changes its arrays in place.
 
-All arrays hold one vector more than the budget. A replacement first adds the incoming example, and
-then moves it to the slot of the removed vector.
+All arrays hold one vector more than the budget. See `Posteriors` for their shapes.
 
 """
 
@@ -12,12 +11,23 @@ import math
 import numpy as np
 
 from river_budget._compile import compiled
-from river_budget.mnemotron.mixing import dot, update_hedge
+from river_budget.mnemotron._mixing import hedge_weights, mix, update_mixture
+from river_budget.mnemotron._repeats import count_label, predict_label
+from river_budget.mnemotron._triangle import add_outer, add_outers, clear, copy_column, multiply
 
-__all__ = ["JITTER", "learn"]
+__all__ = ["FACTOR", "JITTER", "KERNEL", "LINK", "NOISE", "forecast", "learn"]
+
+# The columns of the table of the experts: kernel, forgetting factor and noise variance.
+KERNEL, FACTOR, NOISE = range(3)
 
 # Added to the diagonal of the Gram matrices, so that their inverses stay well conditioned.
 JITTER = 1e-3
+
+# Variance of the probit link from a margin to a probability: p = Phi(m / sqrt(LINK)).
+LINK = 0.3
+
+# With more than two labels, no probability is smaller before they are normalized.
+SMALLEST_PROBABILITY = 1e-100
 
 # An example with less novelty is numerically in the span: the update would divide by about 0.
 SMALLEST_NOVELTY = 1e-7
@@ -25,175 +35,312 @@ SMALLEST_NOVELTY = 1e-7
 # A smaller common factor is multiplied into the covariance, so that it cannot underflow.
 SMALLEST_SCALE = 1e-100
 
+# A weight makes the noise variance of an example no smaller than this, so that the posterior
+# variances do not vanish in rounding errors.
+SMALLEST_NOISE = 1e-6
+
 
 @compiled()
-def _forget(forgetting, margins, means, covariances, scales, n):
+def dot(a, b, n):
+    """Return <a, b>, in four independent sums that the processor can overlap."""
+    s, t, u, v = 0.0, 0.0, 0.0, 0.0
+    for i in range(0, n - 3, 4):
+        s += a[i] * b[i]
+        t += a[i + 1] * b[i + 1]
+        u += a[i + 2] * b[i + 2]
+        v += a[i + 3] * b[i + 3]
+    for i in range(n - n % 4, n):
+        s += a[i] * b[i]
+    return (s + t) + (u + v)
+
+
+@compiled()
+def _link(margins, probabilities):
+    """Compute the probabilities of the labels from the margins of an expert."""
+    n_labels = len(probabilities)
+    if n_labels == 2:
+        probabilities[1] = 0.5 * math.erfc(-margins[0] / math.sqrt(2.0 * LINK))
+        probabilities[0] = 1.0 - probabilities[1]
+        return
+    total = 0.0
+    for c in range(n_labels):
+        p = 0.5 * math.erfc(-margins[c] / math.sqrt(2.0 * LINK))
+        probabilities[c] = max(p, SMALLEST_PROBABILITY)
+        total += probabilities[c]
+    for c in range(n_labels):
+        probabilities[c] /= total
+
+
+@compiled()
+def _parts(outputs, n_posteriors, n_experts):
+    """Return views of margins, probabilities, their logarithms and the mixtures."""
+    logs = n_posteriors + n_experts
+    return (
+        outputs[:n_posteriors], outputs[n_posteriors:logs], outputs[logs : logs + n_experts],
+        outputs[logs + n_experts :],
+    )  # fmt: skip
+
+
+@compiled()
+def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outputs):
+    """Compute margins and probabilities of all experts at an example, and mix them.
+
+    Parameters
+    ----------
+    rows
+        Kernel row of x under each kernel (kernels, budget + 1).
+    n
+        Number of support vectors.
+    experts, scales, means
+        See `Posteriors`.
+    weights, top
+        See `Mixture`.
+    counts, recent
+        See `Repeats`.
+    outputs
+        Output: margins, probabilities and their logarithms for each expert, probabilities of the
+        three mixtures and of the forecast (any, labels).
+
+    """
+    n_columns = means.shape[1]
+    margins, probabilities, logs, mixtures = _parts(outputs, len(experts), weights.shape[1])
+    for e in range(len(experts)):
+        row, root = rows[int(experts[e, KERNEL])], math.sqrt(scales[e])
+        for c in range(n_columns):
+            margins[e, c] = root * dot(means[e, c], row, n)
+        _link(margins[e], probabilities[e])
+    if len(counts):
+        predict_label(counts, recent, probabilities[len(experts)])
+    mix(weights, top, probabilities, logs, mixtures)
+
+
+@compiled()
+def _forget(experts, margins, means, covariances, scales):
     """Decay the posterior of each expert towards its prior."""
-    for e in range(len(forgetting)):
-        margins[e] *= math.sqrt(forgetting[e])
-        scales[e] *= forgetting[e]
+    for e in range(len(experts)):
+        factor = experts[e, FACTOR]
+        margins[e] *= math.sqrt(factor)
+        scales[e] *= factor
         if scales[e] < SMALLEST_SCALE:
-            for i in range(n):
-                means[e, i] *= math.sqrt(scales[e])
-                for j in range(n):
-                    covariances[e, i, j] *= scales[e]
+            means[e] *= math.sqrt(scales[e])
+            covariances[e] *= scales[e]
             scales[e] = 1.0
 
 
 @compiled()
-def _multiply(matrix, vector, n, product):
-    for i in range(n):
-        product[i] = 0.0
-    for j in range(n):
-        for i in range(n):
-            product[i] += matrix[j, i] * vector[j]
+def _errors(label, margins, n_columns, errors):
+    """Compute the difference of the target and the margin in each column, and the gate.
+
+    A column that is right by a margin of 1 has no error. Return whether the label is not ahead of
+    all others by a margin of 2.
+
+    """
+    if n_columns == 1:
+        y = 1.0 if label else -1.0
+        errors[0] = y - margins[0]
+        return y * margins[0] < 1.0
+    largest = -np.inf
+    for c in range(n_columns):
+        y = 1.0 if c == label else -1.0
+        errors[c] = y - margins[c] if y * margins[c] < 1.0 else 0.0
+        if c != label:
+            largest = max(largest, margins[c])
+    return margins[label] - largest < 2.0
 
 
 @compiled()
-def _least_relevant(
-    kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n
-):
+def _least_relevant(experts, shares, means, covariances, inverses, scales, u, g, c, q, r, inserted):
     """Return the least relevant support vector and its score; the oldest among ties."""
-    slot, least = 0, np.inf
-    for i in range(n):
-        score = 0.0
-        for e in range(len(kernel_of)):
-            z = kernel_of[e]
-            mean = math.sqrt(scales[e]) * means[e, i] + q[e] * c[e, i]
-            variance = inverses[z, i, i] + u[z, i] * u[z, i] / g[z]
-            variance += scales[e] * covariances[e, i, i] + r[e] * c[e, i] * c[e, i]
-            score += weights[e] * mean * mean / variance
-        if score < least or (score == least and inserted[i] < inserted[slot]):
-            slot, least = i, score
-    return slot, least
+    n = len(inserted)
+    scores, squares = np.zeros(n), np.empty(n)
+    for e in range(len(experts)):
+        z = int(experts[e, KERNEL])
+        root = math.sqrt(scales[e])
+        squares[:] = 0.0
+        for column in range(means.shape[1]):
+            mean, change = means[e, column], q[e, column]
+            for i in range(n):
+                value = root * mean[i] + change * c[e, i]
+                squares[i] += value * value
+        for i in range(n):
+            diagonal = i * (i + 3) // 2
+            variance = inverses[z, diagonal] + u[z, i] * u[z, i] / g[z]
+            variance += scales[e] * covariances[e, diagonal] + r[e] * c[e, i] * c[e, i]
+            scores[i] += shares[e] * squares[i] / variance
+    slot = 0
+    for i in range(1, n):
+        if scores[i] < scores[slot] or (scores[i] == scores[slot] and inserted[i] < inserted[slot]):
+            slot = i
+    return slot, scores[slot]
 
 
 @compiled()
-def _add_outer(matrix, factor, vector, n):
-    for i in range(n):
-        scaled = factor * vector[i]
-        for j in range(n):
-            matrix[i, j] += scaled * vector[j]
+def _project(experts, means, covariances, scales, u, g, c, q, r, n):
+    """Update each expert without adding the example to the support set."""
+    for e in range(len(experts)):
+        if r[e] == 0.0:
+            continue
+        z = int(experts[e, KERNEL])
+        for i in range(n):
+            c[e, i] += u[z, i]
+        h = 1.0 / (1.0 + r[e] * g[z])
+        for column in range(means.shape[1]):
+            _add(means[e, column], h * q[e, column] / math.sqrt(scales[e]), c[e], n)
+        add_outer(covariances[e], h * r[e] / scales[e], c[e], n)
 
 
 @compiled()
-def _clear(matrix, n):
-    for i in range(n + 1):
-        matrix[i, n] = 0.0
-        matrix[n, i] = 0.0
+def _add(mean, factor, change, n):
+    if factor != 0.0:
+        for i in range(n):
+            mean[i] += factor * change[i]
 
 
 @compiled()
-def _remove(j, n, kernel_of, means, covariances, inverses, scales):
-    """Remove vector j of n + 1 from all experts, and move the last one to its slot."""
-    for e in range(len(kernel_of)):
-        inverse = inverses[kernel_of[e]]
-        scale = scales[e]
-        covariance, mean = covariances[e], means[e]
-        a = inverse[:, j].copy()
-        p = a + scale * covariance[:, j]
-        share = mean[j] / p[j]
-        for i in range(n + 1):
-            mean[i] -= share * p[i]
-        _add_outer(covariance, 1.0 / (scale * a[j]), a, n + 1)
-        _add_outer(covariance, -1.0 / (scale * p[j]), p, n + 1)
-        mean[j] = mean[n]
-        mean[n] = 0.0
-        _move(covariance, j, n)
+def _append(experts, means, covariances, inverses, scales, u, g, c, q, r, n):
+    """Update each expert, and add the example as the last support vector."""
+    for e in range(len(experts)):
+        c[e, n] = 1.0
+        clear(covariances[e], n, n + 1)
+        add_outer(covariances[e], r[e] / scales[e], c[e], n + 1)
+        for column in range(means.shape[1]):
+            means[e, column, n] = 0.0
+            _add(means[e, column], q[e, column] / math.sqrt(scales[e]), c[e], n + 1)
     for z in range(len(inverses)):
-        a = inverses[z, :, j].copy()
-        _add_outer(inverses[z], -1.0 / a[j], a, n + 1)
-        _move(inverses[z], j, n)
+        u[z, n] = -1.0
+        clear(inverses[z], n, n + 1)
+        add_outer(inverses[z], 1.0 / g[z], u[z], n + 1)
 
 
 @compiled()
-def _move(matrix, j, n):
-    for i in range(n):
-        matrix[i, j] = matrix[i, n]
-        matrix[j, i] = matrix[n, i]
-    matrix[j, j] = matrix[n, n]
+def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n):
+    """Update each expert, add the example, and remove support vector j, whose slot it takes.
+
+    With the example added as in `_append`, Q and C are of size n + 1. The vectors a and p are column
+    j of Q and Q + C. Each matrix is changed in one pass: element n of the vectors, that of the
+    example, is moved to element j first.
+
+    """
+    a, p = np.empty((len(inverses), n + 1)), np.empty(n + 1)
+    for z in range(len(inverses)):
+        u[z, n] = -1.0
+        copy_column(inverses[z], j, n, a[z])
+        a[z, n] = 0.0
+        factor = u[z, j] / g[z]
+        for i in range(n + 1):
+            a[z, i] += factor * u[z, i]
+    for e in range(len(experts)):
+        z = int(experts[e, KERNEL])
+        scale, root, s = scales[e], math.sqrt(scales[e]), c[e]
+        s[n] = 1.0
+        copy_column(covariances[e], j, n, p)
+        p[n] = 0.0
+        factor = r[e] * s[j]
+        for i in range(n + 1):
+            p[i] = (scale * p[i] + factor * s[i]) + a[z, i]
+        removed_a, removed_p, removed_s = a[z, j], p[j], s[j]
+        p[j], s[j] = p[n], s[n]
+        for column in range(means.shape[1]):
+            mean, change = means[e, column], q[e, column]
+            share = (root * mean[j] + change * removed_s) / removed_p
+            mean[j] = 0.0
+            for i in range(n):
+                mean[i] += (change * s[i] - share * p[i]) / root
+        clear(covariances[e], j, n)
+        a[z, j] = a[z, n]
+        add_outers(
+            covariances[e], r[e] / scale, s, 1.0 / (scale * removed_a), a[z],
+            -1.0 / (scale * removed_p), p, n,
+        )  # fmt: skip
+        a[z, j] = removed_a
+    for z in range(len(inverses)):
+        removed_a = a[z, j]
+        a[z, j], u[z, j] = a[z, n], u[z, n]
+        clear(inverses[z], j, n)
+        add_outers(inverses[z], 1.0 / g[z], u[z], -1.0 / removed_a, a[z], 0.0, a[z], n)
 
 
 @compiled()
 def learn(
-    y, rows, kernel_of, forgetting, noises, novelty, budget, inserted, n,
-    means, covariances, inverses, scales, log_weights, margins, probabilities, weights,
+    label, weight, novelty, budget, rows, n, inserted, experts, scales, means, covariances, inverses,
+    weights, top, examples, counts, recent, outputs,
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot; -1 if it is not stored.
 
     Parameters
     ----------
-    y
-        The sign of the label.
-    forgetting, noises
-        Forgetting factor and noise variance of each expert (experts,).
+    label
+        The column of the label.
+    weight
+        The weight of the example, which divides its noise variances.
     novelty
         Smallest novelty of an example that is stored, as a share of its squared norm.
+    budget
+        Maximum number of support vectors.
     inserted
-        Insertion order of the slots, for ties (slots,).
-    covariances
-        Covariance C of each expert, without its common factor (experts, budget + 1, budget + 1).
-    inverses
-        Inverse Gram matrix Q of each kernel (kernels, budget + 1, budget + 1).
+        Insertion order of the slots, for ties (n,).
+    covariances, inverses
+        See `Posteriors`.
+    examples
+        The counts of a `Mixture`.
 
-    The other parameters are those of `mixing.forecast`.
+    The other parameters are those of `forecast`.
 
     """
-    update_hedge(y, probabilities, log_weights)
-    _forget(forgetting, margins, means, covariances, scales, n)
-    n_experts, n_kernels = len(kernel_of), len(inverses)
-    if (y * margins >= 1.0).all():
-        return -1
-    u, g = np.zeros((n_kernels, n + 1)), np.empty(n_kernels)
-    for z in range(n_kernels):
-        _multiply(inverses[z], rows[z], n, u[z])
-        g[z] = 1.0 + JITTER - dot(rows[z], u[z], n)
-    c, q, r = np.zeros((n_experts, n + 1)), np.zeros(n_experts), np.zeros(n_experts)
-    for e in range(n_experts):
-        if y * margins[e] < 1.0:
-            row = rows[kernel_of[e]]
-            _multiply(covariances[e], row, n, c[e])
-            for i in range(n):
-                c[e, i] *= scales[e]
-            v = noises[e] + 1.0 + JITTER + dot(row, c[e], n)
-            q[e], r[e] = (y - margins[e]) / v, -1.0 / v
+    n_experts, n_kernels, n_columns = len(experts), len(inverses), means.shape[1]
+    margins, probabilities, logs, mixtures = _parts(outputs, n_experts, weights.shape[1])
+    shares = np.empty(n_experts)
+    hedge_weights(weights[0, :n_experts], shares)
+    update_mixture(label, weights, top, examples, probabilities, logs, mixtures)
+    if len(counts):
+        count_label(label, counts, recent)
+    _forget(experts, margins, means, covariances, scales)
 
+    q, r = np.zeros((n_experts, n_columns)), np.zeros(n_experts)
+    n_updates = 0
+    for e in range(n_experts):
+        if _errors(label, margins[e], n_columns, q[e]):
+            r[e] = -1.0
+            n_updates += 1
+    if n_updates == 0:
+        return -1
+    u, g = np.empty((n_kernels, n + 1)), np.empty(n_kernels)
+    for z in range(n_kernels):
+        multiply(inverses[z], rows[z], n, u[z])
+        g[z] = 1.0 + JITTER - dot(rows[z], u[z], n)
+    c = np.zeros((n_experts, n + 1))
     share = 0.0
     for e in range(n_experts):
-        share += weights[e] * g[kernel_of[e]] / (1.0 + JITTER)
+        z = int(experts[e, KERNEL])
+        share += shares[e] * g[z] / (1.0 + JITTER)
+        if r[e] == 0.0:
+            q[e] = 0.0
+            continue
+        multiply(covariances[e], rows[z], n, c[e])
+        c[e] *= scales[e]
+        noise = experts[e, NOISE]
+        if weight != 1.0:
+            noise = max(noise / weight, min(noise, SMALLEST_NOISE))
+        v = noise + 1.0 + JITTER + dot(rows[z], c[e], n)
+        q[e] /= v
+        r[e] = -1.0 / v
+
     add = n == 0 or (share > novelty and (g > SMALLEST_NOVELTY).all())
     slot = n
     if add and n == budget:
         slot, least = _least_relevant(
-            kernel_of, means, covariances, inverses, scales, weights, u, g, c, q, r, inserted, n
+            experts, shares, means, covariances, inverses, scales, u, g, c, q, r, inserted
         )
         score = 0.0
         for e in range(n_experts):
-            score += weights[e] * q[e] * q[e] / (1.0 / g[kernel_of[e]] + r[e])
+            g_e = g[int(experts[e, KERNEL])]
+            score += shares[e] * dot(q[e], q[e], n_columns) / (1.0 / g_e + r[e])
         add = score > least
-
-    for e in range(n_experts):
-        z = kernel_of[e]
-        root = math.sqrt(scales[e])
-        if add:
-            c[e, n] = 1.0
-            means[e, n] = 0.0
-            _clear(covariances[e], n)
-            h, size = 1.0, n + 1
-        else:
-            for i in range(n):
-                c[e, i] += u[z, i]
-            h, size = 1.0 / (1.0 + r[e] * g[z]), n
-        if r[e] != 0.0:
-            for i in range(size):
-                means[e, i] += h * q[e] * c[e, i] / root
-            _add_outer(covariances[e], h * r[e] / scales[e], c[e], size)
     if not add:
+        _project(experts, means, covariances, scales, u, g, c, q, r, n)
         return -1
-    for z in range(n_kernels):
-        u[z, n] = -1.0
-        _clear(inverses[z], n)
-        _add_outer(inverses[z], 1.0 / g[z], u[z], n + 1)
-    if n == budget:
-        _remove(slot, n, kernel_of, means, covariances, inverses, scales)
+    if n < budget:
+        _append(experts, means, covariances, inverses, scales, u, g, c, q, r, n)
+    else:
+        _replace(slot, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
     return slot

@@ -9,16 +9,22 @@ from river import base
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State, count, floats, require, require_definite
+from river_budget._state import State, count, require
 from river_budget.base import ClassWeight, Labels, Machine, rows_of
+from river_budget.base.classifier import ADVICE
 from river_budget.kernels import (
     AdditiveRationalQuadratic,
     Features,
     Kernel,
+    Normalized,
+    Polynomial,
     RationalQuadratic,
     check_kernel,
 )
-from river_budget.mnemotron import _update, mixing
+from river_budget.mnemotron import _update
+from river_budget.mnemotron.mixing import LAYERS, Mixture
+from river_budget.mnemotron.posteriors import Posteriors
+from river_budget.mnemotron.repeats import Repeats
 from river_budget.support import Query, Scales, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
@@ -28,9 +34,18 @@ __all__ = ["Mnemotron"]
 CHECK_INTERVAL = 64
 LARGEST_RESIDUAL = 1e-6
 
-# A weight makes the noise variance of an example no smaller than this, so that the posterior
-# variances do not vanish in rounding errors.
-SMALLEST_NOISE = 1e-6
+Pairs = tuple[tuple[float, float], ...]
+
+# Forgetting factors and noise variances.
+MEMORIES: Pairs = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
+FEW_MEMORIES: Pairs = ((1.0, 0.1), (0.998, 0.1))
+
+DEFAULTS: dict[Kernel, Pairs] = {
+    RationalQuadratic(): MEMORIES,
+    AdditiveRationalQuadratic(): MEMORIES,
+    RationalQuadratic(gamma_factor=10.0): FEW_MEMORIES,
+    Normalized(Polynomial(degree=1)): FEW_MEMORIES,
+}
 
 
 class Block(NamedTuple):
@@ -45,21 +60,27 @@ class Forecast(NamedTuple):
 
     Attributes
     ----------
-    f
-        Twice the probability of the positive class minus 1.
     rows
         The kernel row of the example under each kernel (kernels, budget + 1).
-    margins, probabilities, weights
-        The margin and the probability of the positive class of each expert, and its weight in the
-        mixture (experts,).
+    outputs
+        The outputs of `_update.forecast`; the probabilities of the labels come last (any, labels).
 
     """
 
-    f: float
     rows: Floats
-    margins: Floats
-    probabilities: Floats
-    weights: Floats
+    outputs: Floats
+
+    @property
+    def scores(self) -> list[float]:
+        """Twice the probability of each label minus 1 (labels,)."""
+        scores = (2.0 * self.outputs[-1] - 1.0).tolist()
+        return [-scores[1], scores[1]] if len(scores) == 2 else scores
+
+    def margin(self, label: int) -> float:
+        """Return the margin of a label: half of what its score is above that of its rival."""
+        scores = self.scores
+        own = scores.pop(label)
+        return 0.5 * (own - max(scores))
 
 
 class Mnemotron(Machine):
@@ -67,33 +88,51 @@ class Mnemotron(Machine):
 
     Neither a kernel nor a speed of forgetting has to be chosen. Each expert is a sparse online
     Gaussian process [^1] with its own kernel and forgetting factor [^2], and is updated if its
-    margin is below 1 [^3]. Hedge with forgetting (in the spirit of [^4]) weights the experts. Once
-    the budget is full, the support vector that contributes least to the mixture is removed; it may
-    be the incoming example. There is no mistake bound.
+    margin is below 1 [^3]. Once the budget is full, the support vector that contributes least to
+    the mixture is removed; it may be the incoming example. There is no mistake bound.
 
-    For E experts, Z kernels, a budget B and d features, a round takes O(E B^2) if an expert is
-    updated and O(B d + E B) otherwise. The matrices take `8 (E + Z) (B + 1)^2` bytes, 816 kB by
-    default.
+    Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), in which
+    rarer labels count more, and two online logistic mixers [^5] with a small and a larger learning
+    rate. A second hedge weights the three. `predict_proba_one` is the resulting mean, which is
+    close to calibrated.
 
-    `predict_proba_one` is the weighted mean of the experts' probabilities, which is close to
-    calibrated.
+    It takes any number of labels, new ones at any time. All labels share the support set and the
+    covariance of each expert, and differ in its mean. With two labels, it is the binary algorithm.
+
+    Incremental ensembles of Gaussian processes [^6] and AdaRaker [^7] mix kernels online, too, on
+    random features. Here, all experts share one support set with a rule of removal.
+
+    For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
+    an expert is updated and O(B d + E B C) otherwise. The matrices take
+    `4 (E + Z) (B + 1) (B + 2)` bytes, 659 kB by default, and each label `8 E (B + 1)` bytes with
+    more than two of them.
 
     Parameters
     ----------
     budget
         Maximum number of support vectors.
     kernels
-        Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()` and
-        `AdditiveRationalQuadratic()`, whose widths are learned from the examples.
+        Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()`,
+        `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
+        `Normalized(Polynomial(degree=1))`. If widths and scales are learned, so if the gamma of
+        some kernel is left out, kernels that have no width read scaled features, too.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 means no forgetting, and a positive noise
-        variance. There is one expert for each kernel and pair.
+        variance: a tuple of pairs for all kernels, or a tuple of such tuples, one for each kernel.
+        There is one expert for each kernel and pair. Defaults to (1, 0.1), (0.9999, 1), (0.998,
+        0.1) and (0.98, 0.1); for the last two default kernels, to the first and the third of these.
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
         as a share of its squared norm, in the weighted mean over the experts.
     class_weight
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
         numbers of their examples so far. The weight of an example divides its noise variance.
+    repeats
+        Whether to add an expert that predicts from the last label and the number of times that it
+        came in a row. It is for streams whose labels repeat and arrive before the next example is
+        predicted. It takes `8 C (C + 64)` bytes.
+    max_classes
+        Maximum number of labels.
 
     Raises
     ------
@@ -124,6 +163,9 @@ class Mnemotron(Machine):
     [^2]: [Van Vaerenbergh, Lazaro-Gredilla & Santamaria 2012](https://doi.org/10.1109/TNNLS.2012.2200500)
     [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
+    [^5]: [Mattern 2016](https://doi.org/10.1109/DCC.2016.9)
+    [^6]: [Lu, Karanikolas & Giannakis 2022](https://arxiv.org/abs/2110.06777)
+    [^7]: [Shen, Chen & Giannakis 2019](https://jmlr.org/papers/v20/17-030.html)
 
     """
 
@@ -131,61 +173,66 @@ class Mnemotron(Machine):
         self,
         budget: int = 100,
         kernels: Sequence[Kernel] | None = None,
-        forgetting: Sequence[tuple[float, float]] = (
-            (1.0, 0.1),
-            (0.9999, 1.0),
-            (0.998, 0.1),
-            (0.98, 0.1),
-        ),
+        forgetting: Sequence[Any] | None = None,
         novelty: float = 0.01,
         class_weight: ClassWeight | None = None,
+        repeats: bool = False,
+        max_classes: int = 1000,
     ) -> None:
         check_count("budget", budget)
         check_not_negative("novelty", novelty)
-        _check_forgetting(forgetting)
-        chosen = (RationalQuadratic(), AdditiveRationalQuadratic()) if kernels is None else kernels
+        check_count("max_classes", max_classes)
+        if not isinstance(repeats, bool):
+            raise ValueError(f"repeats must be True or False, got {repeats!r}")
+        chosen = tuple(DEFAULTS) if kernels is None else kernels
         _check_kernels(chosen)
-        advice = "use a perceptron, or multiclass.OneVsRestClassifier"
-        super().__init__(Labels(2, advice), chosen, class_weight)
+        memories = _memories(forgetting, kernels, len(chosen))
+        super().__init__(Labels(max_classes, ADVICE), chosen, class_weight)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
+        self.repeats = repeats
+        self.max_classes = max_classes
         self._chosen = tuple(chosen)
         # One store per kernel, all with the same vectors in the same slots.
         self._stores = [vector_store(kernel) for kernel in chosen]
-        experts = [(z, *pair) for z in range(len(chosen)) for pair in forgetting]
-        kernel_of, factors, variances = zip(*experts, strict=True)
-        self._kernel_of = np.array(kernel_of, np.int64)
-        self._forgetting_factors: Floats = np.array(factors, np.float64)
-        self._noise_variances: Floats = np.array(variances, np.float64)
-        n_experts, n_kernels, size = len(experts), len(chosen), budget + 1
-        self._means: Floats = np.zeros((n_experts, size))
-        self._covariances: Floats = np.zeros((n_experts, size, size))
-        self._inverses: Floats = np.zeros((n_kernels, size, size))
-        self._scales: Floats = np.ones(n_experts)
-        self._log_weights: Floats = np.zeros(n_experts)
+        experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
+        self._posteriors = Posteriors(experts, len(chosen), budget)
+        self._mixture = Mixture(len(experts) + repeats)
+        self._repeats = Repeats(repeats)
         self._n_changes = 0
         self._n_rebuilds = 0
 
     @property
-    def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
-        """Weight of each expert in the mixture, by kernel, forgetting factor and noise variance.
+    def _multiclass(self) -> bool:
+        return True
 
-        The forgetting factor with the largest weight indicates the current speed of drift.
+    @property
+    def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
+        """Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
+
+        The forgetting factor with the largest weight indicates the current speed of drift. The
+        expert of `repeats` is left out.
 
         """
+        posteriors = self._posteriors
         experts = zip(
-            self._kernel_of,
-            self._forgetting_factors.tolist(),
-            self._noise_variances.tolist(),
-            self._weights.tolist(),
+            posteriors.kernel_of,
+            posteriors.factors.tolist(),
+            posteriors.noises.tolist(),
+            self._hedge.tolist(),
             strict=True,
         )
         return {
             (self._stores[z].kernel, factor, variance): weight
             for z, factor, variance, weight in experts
         }
+
+    @property
+    def mixture_weights(self) -> dict[str, float]:
+        """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
+        return dict(zip(LAYERS, self._mixture.layers.tolist(), strict=True))
 
     @property
     def n_rebuilds(self) -> int:
@@ -210,27 +257,35 @@ class Mnemotron(Machine):
 
     @property
     def coefficients(self) -> Floats:
-        """Mean coefficients of the mixture, oldest support vector first (n_support,)."""
-        return self._mean(self._weights)[self._stores[0].by_age]
+        """Mean coefficients of the hedge, oldest support vector first.
+
+        Those of the positive label with two labels (n_support,); a column for each of the `classes`
+        with more (n_support, n_classes).
+
+        """
+        mean = self._posteriors.mean(self._hedge, self.n_support)[:, self._stores[0].by_age]
+        return mean[0] if len(mean) == 1 else mean.T
 
     @property
     def norm(self) -> float:
-        """Norm of the mean of the mixture, in the direct sum of the kernels' Hilbert spaces."""
-        square = 0.0
+        """Norm of the mean of the hedge, in the direct sum of the kernels' Hilbert spaces.
+
+        With more than two labels, its square is half the sum of the squared norms of all means.
+
+        """
+        square, kernel_of = 0.0, self._posteriors.kernel_of
         for z, store in enumerate(self._stores):
-            mean = self._mean(np.where(self._kernel_of == z, self._weights, 0.0))
-            square += float(mean @ store.gram() @ mean)
-        return math.sqrt(max(0.0, square))
+            weights = np.where(kernel_of == z, self._hedge, 0.0)
+            mean = self._posteriors.mean(weights, self.n_support)
+            square += float(np.sum(mean @ store.gram() * mean))
+        return math.sqrt(max(0.0, square if self._n_columns == 1 else 0.5 * square))
 
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
-        arrays = [
-            self._means, self._covariances, self._inverses, self._scales, self._log_weights,
-            self._kernel_of, self._forgetting_factors, self._noise_variances,
-        ]  # fmt: skip
+        parts = self._posteriors.arrays + self._mixture.arrays + self._repeats.arrays
         stores = sum(store.nbytes for store in self._stores)
-        return super().memory_bytes + stores + sum(array.nbytes for array in arrays)
+        return super().memory_bytes + stores + sum(array.nbytes for array in parts)
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
@@ -243,21 +298,38 @@ class Mnemotron(Machine):
         Raises
         ------
         ValueError
+            If there are more than two labels, or a value is not a finite number or is too large for
+            the kernels.
+
+        """
+        self._labels.require_two("scores_one or scores_many")
+        return self._forecast(self._queries(x)).scores[1]
+
+    def scores_one(self, x: Features) -> dict[Any, float]:
+        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x).
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
             If a value is not a finite number, or is too large for the kernels.
 
         """
-        return self._forecast(self._queries(x)).f
-
-    def scores_one(self, x: Features) -> dict[Any, float]:
-        f = self.decision_function_one(x)
-        return {label: f if column else -f for label, column in self._labels.known.items()}
+        scores = self._forecast(self._queries(x)).scores
+        return {label: scores[column] for label, column in self._labels.known.items()}
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return self._labels.names[self.decision_function_one(x) > 0]
+        scores = self._forecast(self._queries(x)).scores
+        return self._labels.names[scores.index(max(scores))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known, p = self._labels.known, 0.5 + 0.5 * self.decision_function_one(x)
-        return dict(zip(known, (1.0 - p, p) if len(known) == 2 else (1.0,), strict=True))
+        known = self._labels.known
+        values = self._forecast(self._queries(x)).outputs[-1].tolist() if len(known) > 1 else [1.0]
+        return dict(zip(known, values, strict=True))
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         queries = self._queries(x)
@@ -265,30 +337,32 @@ class Mnemotron(Machine):
             w = self._checked_weight(w, y)
             if not w:
                 return
-        forecast, label = self._forecast(queries), self._labels.add(y)
+        try:
+            label = self._labels.column[y]
+        except (KeyError, TypeError):
+            labels = self._labels.with_label(y)
+            self._widen(len(labels.names))
+            self._labels, label = labels, labels.add(y)
         if self._class_weights is not None:
             w *= self._class_weights.next(label, self._labels)
-        self._learn(queries, label, forecast, w)
+        self._learn(queries, label, self._forecast(queries), w)
         if self._n_rounds >= self._observed_at:
             self._observe(queries, queries[0].row)
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
-        for inverse, store in zip(self._inverses, self._stores, strict=True):
-            residual = inverse[:n, :n] @ _regularized(store) - np.eye(n)
+        for z, store in enumerate(self._stores):
+            residual = self._posteriors.inverse(z, n) @ _regularized(store) - np.eye(n)
             largest = max(largest, float(np.abs(residual).max(initial=0.0)))
         return {"inverses": largest}
 
     def state(self) -> State:
-        n = self.n_support
         return {
             **super().state(),
             "stores": {str(z): store.state() for z, store in enumerate(self._stores)},
-            "means": self._means[:, :n].copy(),
-            "covariances": self._covariances[:, :n, :n].copy(),
-            "inverses": self._inverses[:, :n, :n].copy(),
-            "scales": self._scales.copy(),
-            "log_weights": self._log_weights.copy(),
+            "posteriors": self._posteriors.state(self.n_support),
+            "mixture": self._mixture.state(),
+            "repeats": self._repeats.state(),
             "n_changes": self._n_changes,
             "n_rebuilds": self._n_rebuilds,
         }
@@ -297,31 +371,43 @@ class Mnemotron(Machine):
         super().restore(state)
         for z, store in enumerate(self._stores):
             store.restore(state["stores"][str(z)])
-            if self._feature_scales is not None and self._chosen[z].learns_scales:
-                scales = self._feature_scales
+            scales = self._feature_scales
+            if scales is not None and self._is_scaled(self._chosen[z]):
                 store.rescale(store.kernel, scales.factors, scales.pooled)
-        n, n_experts, n_kernels = self.n_support, len(self._kernel_of), len(self._stores)
+        n = self.n_support
         require(
             all(store.n == n <= self.budget for store in self._stores),
             "there are more support vectors than the budget allows",
         )
-        self._means[:, :n] = floats(state["means"], (n_experts, n))
-        self._covariances[:, :n, :n] = floats(state["covariances"], (n_experts, n, n))
-        self._inverses[:, :n, :n] = floats(state["inverses"], (n_kernels, n, n))
-        self._scales = floats(state["scales"], (n_experts,))
-        self._log_weights = floats(state["log_weights"], (n_experts,))
-        require(((self._scales > 0) & (self._scales <= 1)).all(), "a scale is out of its range")
-        self._check_matrices()
+        self._widen(len(self._labels.names))
+        self._posteriors.restore(state["posteriors"], n)
+        self._mixture.restore(state["mixture"])
+        self._repeats.restore(state["repeats"])
         self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
-    def _check_matrices(self) -> None:
-        """Raise ValueError unless each posterior variance is from 0 to the prior one."""
-        n = self.n_support
-        inverses, covariances = self._inverses[:, :n, :n], self._covariances[:, :n, :n]
-        scaled = self._scales[:, None, None] * covariances
-        require_definite(inverses, "an inverse Gram matrix is wrong")
-        require_definite(-covariances, "a covariance is wrong")
-        require_definite(inverses[self._kernel_of] + scaled, "a posterior variance is wrong")
+    @property
+    def _hedge(self) -> Floats:
+        """The weights of the Gaussian process experts in the hedge, with a sum of 1 (experts,)."""
+        weights = self._mixture.hedge[: len(self._posteriors.experts)]
+        return weights / weights.sum()
+
+    @property
+    def _n_columns(self) -> int:
+        return self._posteriors.means.shape[1]
+
+    def _widen(self, n_labels: int) -> None:
+        """Give all that is kept for each label a place for new ones, up to a number of labels."""
+        if n_labels > len(self._mixture.counts):
+            means = self._posteriors.widened(n_labels)
+            self._repeats.widen(n_labels)
+            self._mixture.widen(n_labels)
+            self._posteriors.means = means
+
+    def _is_scaled(self, kernel: Kernel) -> bool:
+        """Return whether a kernel reads features that are scaled."""
+        if self._feature_scales is None or kernel.spec is None:
+            return False
+        return kernel.learns_scales or not kernel.is_radial
 
     def _features(self, query: list[Query]) -> Features:
         parts = zip(self._stores, query, strict=True)
@@ -340,66 +426,47 @@ class Mnemotron(Machine):
         vectors = [self._vector(slot) for slot in range(self.n_support)]
         names = sorted(self._names, key=repr)
         for given, store in zip(self._chosen, self._stores, strict=True):
-            if given.learns_scales:
-                kernel = given.with_width(scales.gamma, names) if scales.gamma else store.kernel
+            if self._is_scaled(given):
+                learns = scales.gamma and given.learns_scales
+                kernel = given.with_width(scales.gamma, names) if learns else store.kernel
                 store.rescale(kernel, scales.factors, scales.pooled, vectors)
-        self._change_priors()
-
-    def _change_priors(self) -> None:
-        """Replace the prior of each expert by that of its kernel as it is now.
-
-        With the prior precision Q of f at the support vectors, `Q S Q = Q + C` and `a = Q m` for
-        their posterior covariance S and mean m. The precision `S^-1 - Q` and the vector `S^-1 m`
-        come from the data. They are kept, and Q is replaced.
-
-        """
-        n = self.n_support
-        before = self._inverses[:, :n, :n].copy()
-        for z, store in enumerate(self._stores):
-            self._inverses[z, :n, :n] = np.linalg.inv(_regularized(store))
-        for e, z in enumerate(self._kernel_of):
-            scale, old, new = self._scales[e], before[z], self._inverses[z, :n, :n]
-            inner = np.linalg.inv(old + scale * self._covariances[e, :n, :n])
-            shift = old @ inner @ (math.sqrt(scale) * self._means[e, :n])
-            posterior = np.linalg.inv(new + _semidefinite(old @ inner @ old - old))
-            self._means[e, :n] = new @ posterior @ shift
-            covariance = new @ posterior @ new - new
-            self._covariances[e, :n, :n] = 0.5 * (covariance + covariance.T)
-            self._scales[e] = 1.0
+        inverses = [np.linalg.inv(_regularized(store)) for store in self._stores]
+        self._posteriors.change_priors(inverses, self.n_support)
 
     def _queries(self, x: Features) -> list[Query]:
         return [store.query(x) for store in self._stores]
 
     def _forecast(self, queries: list[Query]) -> Forecast:
         """Return the expert outputs at an example, cached in the query of the first store."""
-        if not isinstance(queries[0].answer, Forecast):
-            queries[0].answer = self._mix(queries)
-        return queries[0].answer
+        answer = queries[0].answer
+        # A new label may have come since.
+        if type(answer) is not Forecast or answer.outputs.shape[1] < len(self._mixture.counts):
+            answer = queries[0].answer = self._mix(queries)
+        return answer
 
     def _mix(self, queries: list[Query]) -> Forecast:
+        posteriors, mixture, repeats = self._posteriors, self._mixture, self._repeats
         rows = np.zeros((len(queries), self.budget + 1))
         for row, query in zip(rows, queries, strict=True):
             row[: query.n] = query.row
-        margins, probabilities, weights = (np.empty(len(self._kernel_of)) for _ in range(3))
-        f = mixing.forecast(
-            rows, self._kernel_of, self._means, self._scales, self._log_weights, queries[0].n,
-            margins, probabilities, weights,
+        n_posteriors, n_experts = len(posteriors.experts), mixture.weights.shape[1]
+        outputs = np.empty((n_posteriors + 2 * n_experts + 4, len(mixture.counts)))
+        _update.forecast(
+            rows, queries[0].n, posteriors.experts, posteriors.scales, posteriors.means,
+            mixture.weights, mixture.top, repeats.counts, repeats.recent, outputs,
         )  # fmt: skip
-        return Forecast(f, rows, margins, probabilities, weights)
+        return Forecast(rows, outputs)
 
     def _learn(self, queries: list[Query], label: int, forecast: Forecast, weight: float) -> None:
-        y = 1.0 if label else -1.0
-        noises = self._noise_variances
-        if weight != 1.0:
-            noises = np.maximum(noises / weight, np.minimum(noises, SMALLEST_NOISE))
+        posteriors, mixture, repeats = self._posteriors, self._mixture, self._repeats
         self._n_rounds += 1
-        self._n_mistakes += y * forecast.f <= 0.0
+        self._n_mistakes += forecast.margin(label) <= 0.0
         n = self.n_support
         slot = _update.learn(
-            y, forecast.rows, self._kernel_of, self._forgetting_factors, noises,
-            float(self.novelty), self.budget, self._stores[0].inserted, n, self._means,
-            self._covariances, self._inverses, self._scales, self._log_weights, forecast.margins,
-            forecast.probabilities, forecast.weights,
+            label, weight, float(self.novelty), self.budget, forecast.rows, n,
+            self._stores[0].inserted, posteriors.experts, posteriors.scales, posteriors.means,
+            posteriors.covariances, posteriors.inverses, mixture.weights, mixture.top,
+            mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
         )  # fmt: skip
         for store, query in zip(self._stores, queries, strict=True):
             if slot < 0:
@@ -414,14 +481,19 @@ class Mnemotron(Machine):
                 self._check_inverses()
 
     def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
-        for row, label in enumerate(columns.tolist()):
-            queries = self._row_queries(block, row)
-            weight = 1.0 if weights is None else float(weights[row])
-            self._learn(queries, label, self._mix(queries), weight)
-            observed = self._n_rounds >= self._observed_at
-            if observed and self._observe(queries, queries[0].row):
-                # The kernels may read other features now.
-                block = self._block(block.frame)
+        try:
+            for row, label in enumerate(columns.tolist()):
+                # A label is not known before its first row.
+                self._widen(label + 1)
+                queries = self._row_queries(block, row)
+                weight = 1.0 if weights is None else float(weights[row])
+                self._learn(queries, label, self._mix(queries), weight)
+                observed = self._n_rounds >= self._observed_at
+                if observed and self._observe(queries, queries[0].row):
+                    # The kernels may read other features now.
+                    block = self._block(block.frame)
+        finally:
+            self._widen(len(self._labels.names))
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)
@@ -429,26 +501,17 @@ class Mnemotron(Machine):
 
     def _score_block(self, block: Any) -> Floats:
         rows = (self._row_queries(block, row) for row in range(len(block.parts[0])))
-        f = np.array([self._mix(queries).f for queries in rows], dtype=np.float64)
-        return np.stack((-f, f), axis=1)
+        scores = np.array([self._mix(queries).scores for queries in rows], dtype=np.float64)
+        return scores.reshape(-1, len(self._mixture.counts))
 
     def _probabilities(self, scores: Floats) -> Floats:
-        return 0.5 + 0.5 * scores if scores.shape[1] == 2 else np.ones_like(scores)
+        return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
 
     def _row_queries(self, block: Any, row: int) -> list[Query]:
         return [
             store.query_row(rows, row)
             for store, rows in zip(self._stores, block.parts, strict=True)
         ]
-
-    @property
-    def _weights(self) -> Floats:
-        weights = np.exp(self._log_weights - self._log_weights.max())
-        return weights / weights.sum()
-
-    def _mean(self, weights: Floats) -> Floats:
-        """Return the weighted sum of the mean coefficients of the experts (n_support,)."""
-        return (weights * np.sqrt(self._scales)) @ self._means[:, : self.n_support]
 
     def _check_inverses(self) -> None:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses.
@@ -459,25 +522,14 @@ class Mnemotron(Machine):
         """
         n = self.n_support
         slot = self._n_changes // CHECK_INTERVAL % n
-        for inverse, store in zip(self._inverses, self._stores, strict=True):
+        for z, store in enumerate(self._stores):
             row = store.row(slot)
             row[slot] = 1.0 + _update.JITTER
-            residual = inverse[:n, :n] @ row
+            residual = self._posteriors.inverse(z, n) @ row
             residual[slot] -= 1.0
             if not abs(residual).max() <= LARGEST_RESIDUAL:
-                inverse[:n, :n] = np.linalg.inv(_regularized(store))
+                self._posteriors.set_inverse(z, np.linalg.inv(_regularized(store)))
                 self._n_rebuilds += 1
-
-
-def _semidefinite(matrix: Floats) -> Floats:
-    """Return the nearest symmetric matrix without negative eigenvalues."""
-    symmetric = 0.5 * (matrix + matrix.T)
-    try:
-        np.linalg.cholesky(symmetric)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(symmetric)
-        return (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return symmetric
 
 
 def _merged(parts: Sequence[Features]) -> Features:
@@ -503,11 +555,37 @@ def _check_kernels(kernels: Any) -> None:
             )
 
 
-def _check_forgetting(forgetting: Any) -> None:
+def _memories(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
+    """Return the pairs of each kernel. Raises ValueError if they are out of range."""
+    if forgetting is None:
+        return list(DEFAULTS.values()) if kernels is None else [MEMORIES] * n_kernels
+    if not _is_nested(forgetting):
+        _check_pairs(forgetting)
+        return [forgetting] * n_kernels
+    if len(forgetting) != n_kernels:
+        raise ValueError(
+            f"forgetting has pairs for {len(forgetting)} kernels, but there are {n_kernels}"
+        )
+    for pairs in forgetting:
+        _check_pairs(pairs)
+    return list(forgetting)
+
+
+def _is_nested(forgetting: Any) -> bool:
+    """Return whether there is a tuple of pairs for each kernel."""
+    parts: Any = forgetting
+    for _ in range(2):
+        if not isinstance(parts, Sequence) or not parts:
+            return False
+        parts = parts[0]
+    return isinstance(parts, Sequence)
+
+
+def _check_pairs(pairs: Any) -> None:
     expected = "forgetting must be pairs of a forgetting factor and a noise variance"
-    if not isinstance(forgetting, Sequence) or not forgetting:
-        raise ValueError(f"{expected}, got {forgetting!r}")
-    for pair in forgetting:
+    if not isinstance(pairs, Sequence) or not pairs:
+        raise ValueError(f"{expected}, got {pairs!r}")
+    for pair in pairs:
         if not isinstance(pair, Sequence) or len(pair) != 2:
             raise ValueError(f"{expected}, got {pair!r}")
         factor, variance = pair

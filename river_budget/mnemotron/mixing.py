@@ -1,76 +1,78 @@
-"""The compiled mixture of the experts of Mnemotron: Hedge with forgetting."""
+"""The mixture of the experts: a hedge with forgetting, two mixers, and a hedge over these three."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
-from river_budget._compile import compiled
+import numpy as np
 
-__all__ = ["LINK", "dot", "forecast", "update_hedge"]
+from river_budget._arrays import Floats, padded
+from river_budget._state import State, floats, require
 
-# Variance of the probit link from a margin to a probability: p = Phi(m / sqrt(LINK)).
-LINK = 0.3
+__all__ = ["LAYERS", "Mixture"]
 
-# Forgetting factor of the mixture: log weights are multiplied by this in every round.
-RHO = 0.995
-
-# Probabilities p are taken as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
-FLOOR = 0.02
+# The mixtures under the top hedge.
+LAYERS = ("hedge", "slow mixer", "fast mixer")
 
 
-@compiled()
-def dot(a, b, n):
-    """Return <a, b>, in four independent sums that the processor can overlap."""
-    s, t, u, v = 0.0, 0.0, 0.0, 0.0
-    for i in range(0, n - 3, 4):
-        s += a[i] * b[i]
-        t += a[i + 1] * b[i + 1]
-        u += a[i + 2] * b[i + 2]
-        v += a[i + 3] * b[i + 3]
-    for i in range(n - n % 4, n):
-        s += a[i] * b[i]
-    return (s + t) + (u + v)
+class Mixture:
+    """The weights of the experts.
 
-
-@compiled()
-def forecast(rows, kernel_of, means, scales, log_weights, n, margins, probabilities, weights):
-    """Return f(x), and compute the expert outputs.
-
-    Parameters
+    Attributes
     ----------
-    rows
-        Kernel row of x under each kernel (kernels, budget + 1).
-    kernel_of
-        Kernel of each expert (experts,).
-    means
-        Mean coefficients of each expert (experts, budget + 1).
-    scales
-        Common factor of each covariance; its square root is that of the means (experts,).
-    log_weights
-        Unnormalized log weights of the mixture (experts,).
-    n
-        Number of support vectors.
-    margins, probabilities, weights
-        Output (experts,): margin, probability of the positive class, and weight of each expert.
+    weights
+        The log weights of the hedge, and the weights of the slow and of the fast mixer (3,
+        experts).
+    top
+        The log weights of the three in the forecast (3,).
+    counts
+        1 more than the number of examples of each label (labels,).
 
     """
-    largest = log_weights.max()
-    total = 0.0
-    for e in range(len(kernel_of)):
-        margins[e] = math.sqrt(scales[e]) * dot(means[e], rows[kernel_of[e]], n)
-        probabilities[e] = 0.5 * math.erfc(-margins[e] / math.sqrt(2.0 * LINK))
-        weights[e] = math.exp(log_weights[e] - largest)
-        total += weights[e]
-    f = 0.0
-    for e in range(len(kernel_of)):
-        weights[e] /= total
-        f += weights[e] * (2.0 * probabilities[e] - 1.0)
-    return f
+
+    __slots__ = ("counts", "top", "weights")
+
+    def __init__(self, n_experts: int) -> None:
+        self.weights: Floats = np.zeros((3, n_experts))
+        self.weights[1:] = 1.0 / n_experts
+        self.top: Floats = np.zeros(3)
+        self.counts: Floats = np.ones(2)
+
+    def widen(self, n_labels: int) -> None:
+        """Add new labels, up to a number of labels."""
+        n_before = len(self.counts)
+        self.counts = padded(self.counts, n_labels)
+        self.counts[n_before:] = 1.0
+
+    @property
+    def hedge(self) -> Floats:
+        """The weights of the experts in the hedge, with a sum of 1 (experts,)."""
+        return _normalized(self.weights[0])
+
+    @property
+    def layers(self) -> Floats:
+        """The weights of the three mixtures in the forecast, with a sum of 1 (3,)."""
+        return _normalized(self.top)
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """All arrays."""
+        return [self.weights, self.top, self.counts]
+
+    def state(self) -> State:
+        """Return all weights and counts."""
+        return {
+            "weights": self.weights.copy(), "top": self.top.copy(), "counts": self.counts.copy()
+        }  # fmt: skip
+
+    def restore(self, state: State) -> None:
+        """Restore weights and counts from their state."""
+        self.weights = floats(state["weights"], self.weights.shape)
+        self.top = floats(state["top"], (3,))
+        self.counts = floats(state["counts"], self.counts.shape)
+        require((self.counts >= 1).all(), "the numbers of examples of the labels are wrong")
 
 
-@compiled()
-def update_hedge(y, probabilities, log_weights):
-    """Update the log weights by the probability of the label under each expert."""
-    for e in range(len(log_weights)):
-        p = probabilities[e] if y > 0 else 1.0 - probabilities[e]
-        log_weights[e] = RHO * log_weights[e] + math.log(FLOOR + (1.0 - 2.0 * FLOOR) * p)
+def _normalized(log_weights: Floats) -> Any:
+    weights = np.exp(log_weights - log_weights.max())
+    return weights / weights.sum()

@@ -6,7 +6,7 @@ import enum
 
 import pandas as pd
 import pytest
-from algorithms import each_algorithm, each_perceptron
+from algorithms import each_algorithm
 
 import river_budget as rb
 from river_budget import synth
@@ -50,7 +50,7 @@ def test_the_only_label_has_its_own_average_score():
     assert model.averaged_scores_one({"u": 0.5}) == {1: 1.0}
 
 
-@each_perceptron
+@each_algorithm
 def test_a_label_is_registered_after_its_column_is_there(make, monkeypatch):
     model = learned(make(KERNEL), STREAM[:40])
     classes = model.classes

@@ -12,7 +12,7 @@ import pandas as pd
 import plain
 import plain_multiclass
 import pytest
-from algorithms import BUDGET, PERCEPTRONS, SEED, each_perceptron
+from algorithms import BUDGET, PERCEPTRONS, SEED, each_algorithm, each_perceptron
 from river.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from scipy import stats
 from states import content
@@ -321,7 +321,7 @@ def test_a_third_label_adds_a_column_of_zeros():
     assert last[2] == 1.0
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("kernel", [RBF, rb.Linear()], ids=str)
 @pytest.mark.parametrize("n_labels", [3, 10])
 def test_blocks_give_the_state_of_single_examples(make, kernel, n_labels):
@@ -358,7 +358,7 @@ COPIES = {
 }
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("n_before", [1, 4, 50])
 def test_a_copy_goes_on_exactly(make, copied, n_before):
@@ -376,7 +376,7 @@ def test_a_copy_goes_on_exactly(make, copied, n_before):
     assert other.scores_one(x) == model.scores_one(x)
 
 
-@each_perceptron
+@each_algorithm
 def test_a_clone_has_learned_nothing(make):
     model = learned(make(RBF), blobs(10, 50))
     assert content(model.clone().state()) == content(make(RBF).state())
@@ -452,7 +452,7 @@ def test_forgetron_by_hand():
 NO_LABELS = [None, math.nan, np.float64("nan"), pd.NA, pd.NaT, [1], {"a"}]
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("n_learned", [0, 1, 4, 50])
 def test_refused_labels_leave_the_state(make, n_learned):
     model = learned(make(RBF), blobs(10, 60)[:n_learned])
@@ -465,7 +465,7 @@ def test_refused_labels_leave_the_state(make, n_learned):
     assert content(model.state()) == before
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("max_classes", [2, 3, 5])
 def test_one_label_too_many(make, max_classes):
     model = make(RBF).clone({"max_classes": max_classes})
@@ -530,7 +530,7 @@ def test_probabilities_of_large_scores():
     assert model.predict_proba_many(pd.DataFrame([x])).iloc[0].tolist() == close([1.0, 0.0, 0.0])
 
 
-@each_perceptron
+@each_algorithm
 def test_the_decision_function_of_many_labels(make):
     examples = blobs(3, 40, sparse=False)
     x, (X, _) = examples[0][0], framed(examples)
@@ -572,7 +572,7 @@ def test_the_average_of_the_scores(name):
 # --- River's reductions to two labels ---
 
 
-@each_perceptron
+@each_algorithm
 def test_one_versus_rest(make):
     examples = blobs(3, 60)
     wrapped = learned(OneVsRestClassifier(make(RBF)), examples)
@@ -587,7 +587,7 @@ def test_one_versus_rest(make):
     assert wrapped.predict_one(examples[0][0]) == max(chances, key=chances.get)
 
 
-@each_perceptron
+@each_algorithm
 def test_one_versus_one(make):
     examples = blobs(10, 80)
     wrapped = learned(OneVsOneClassifier(make(RBF)), examples)

@@ -15,7 +15,7 @@ import plain
 import plain_multiclass
 import polars as pl
 import pytest
-from algorithms import ALGORITHMS, BUDGET, PERCEPTRONS, SEED, each_algorithm, each_perceptron
+from algorithms import ALGORITHMS, BUDGET, PERCEPTRONS, SEED, each_algorithm
 from river import checks, preprocessing
 from states import content
 
@@ -256,7 +256,7 @@ def test_a_weight_of_zero_changes_nothing(make, n_learned, class_weight):
     assert pickle.dumps(model) == before
 
 
-@each_perceptron
+@each_algorithm
 def test_a_label_without_weight_is_not_registered(make):
     model = learned(make(None), examples_of(20))
     before = content(model.state())
@@ -360,7 +360,7 @@ def test_one_weight_for_all_rows(make):
     assert content(many.state()) == content(one.state())
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"v": 3.0, "x": 0.5}], ids=str)
 def test_new_labels_in_the_middle_of_a_block(make, class_weight):
     examples, weights = examples_of(60, n_labels=6), random_weights(60)

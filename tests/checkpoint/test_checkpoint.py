@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import each_algorithm, each_kernel, each_perceptron
+from algorithms import each_algorithm, each_kernel
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
@@ -112,7 +112,7 @@ def labelled(labels, examples=ROWS):
     return [(x, labels[rng.integers(3 if t < 70 else 4)]) for t, (x, _) in enumerate(examples)]
 
 
-@each_perceptron
+@each_algorithm
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 @pytest.mark.parametrize("n_learned", [2, 60])
 def test_a_loaded_model_learns_further_labels(make, labels, n_learned):

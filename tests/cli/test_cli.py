@@ -166,16 +166,11 @@ def clusters(tmp_path):
 def test_algorithms_are_compared_on_many_labels(run, clusters):
     options = ["--stream", clusters, "--target", "y", "--budget", "20"]
     code, out, err = run("compare", *options)
-    assert (code, err) == (0, "river-budget: without Mnemotron: 5 labels are too many\n")
+    assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()[2:]]
-    assert {name for name, *_ in lines} == set(ALGORITHMS) - {"Mnemotron"}
+    assert {name for name, *_ in lines} == set(ALGORITHMS)
     mistakes = {name: float(percent) for name, percent, *_ in lines}
     assert mistakes["RemoveOldestPerceptron"] < 30
-    code, out, err = run("compare", *options, "--models", "mnemotron")
-    assert (code, out) == (2, "")
-    assert "5 labels are too many for Mnemotron: give other --models" in err
-    code, out, err = run("compare", *options, "--models", "mnemotron", "--limit", "10")
-    assert (code, err) == (0, "")
 
 
 @pytest.mark.parametrize("command", ["compare", "certify", "lifelong"])
@@ -390,17 +385,6 @@ def test_tasks_that_bring_new_labels(run, tmp_path):
         *(f"{100 * drop:.1f}" for drop in model["class_forgetting"][:8]), "-", "-",
     ]  # fmt: skip
     assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-def test_models_of_two_labels_are_left_out_if_there_are_more(run):
-    options = ["--stream", "class-incremental", "--cycles", "1", "--learn", "20", "--test", "20"]
-    code, out, err = run("lifelong", *options, "--models", "mnemotron,stoptron")
-    assert code == 0
-    assert "without Mnemotron: 10 labels are too many" in err
-    assert "Mnemotron" not in out
-    code, _, err = run("lifelong", *options, "--models", "mnemotron")
-    assert code == 2
-    assert "10 labels are too many for Mnemotron: give other --models" in err
 
 
 def test_mistakes_beside_their_bounds(run, tmp_path):

@@ -75,7 +75,7 @@ def test_any_number_of_labels_is_counted_as_the_model_does():
 
 def test_a_model_of_two_labels_refuses_a_third():
     with pytest.raises(ValueError, match="the label 2 is one class too many"):
-        evaluate.compare({"a": rb.Mnemotron(budget=5)}, many_labels(60))
+        evaluate.compare({"a": rb.Forgetron(budget=5, max_classes=2)}, many_labels(60))
 
 
 class Recorder(rb.Stoptron):

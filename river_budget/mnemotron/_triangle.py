@@ -1,0 +1,88 @@
+"""Symmetric matrices as packed lower triangles, which take half the memory and half the updates.
+
+Row i of a triangle starts at i (i + 1) / 2, so a matrix grows by a row without moving its elements.
+
+"""
+
+from __future__ import annotations
+
+from river_budget._compile import compiled
+
+__all__ = ["add_outer", "add_outers", "clear", "copy_column", "multiply"]
+
+
+@compiled()
+def _multiply_rows(triangle, vector, start, n, product):
+    """Add the products of the rows from `start` on and their transposes, row by row."""
+    for i in range(start, n):
+        row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
+        total = 0.0
+        for j in range(i):
+            product[j] += row[j] * vector[i]
+            total += row[j] * vector[j]
+        product[i] += total + row[i] * vector[i]
+
+
+@compiled()
+def multiply(triangle, vector, n, product):
+    """Compute the product of a matrix and a vector (n,), four rows at a time."""
+    for i in range(n):
+        product[i] = 0.0
+    for i in range(0, n - 3, 4):
+        start = i * (i + 1) // 2
+        a = triangle[start : start + i + 1]
+        b = triangle[start + i + 1 : start + 2 * i + 3]
+        c = triangle[start + 2 * i + 3 : start + 3 * i + 6]
+        d = triangle[start + 3 * i + 6 : start + 4 * i + 10]
+        t, u, v, w = vector[i], vector[i + 1], vector[i + 2], vector[i + 3]
+        for j in range(i):
+            product[j] += (a[j] * t + b[j] * u) + (c[j] * v + d[j] * w)
+        p, q, r, s = 0.0, 0.0, 0.0, 0.0
+        for j in range(i):
+            p += a[j] * vector[j]
+            q += b[j] * vector[j]
+            r += c[j] * vector[j]
+            s += d[j] * vector[j]
+        product[i] = p + (a[i] * t + b[i] * u) + (c[i] * v + d[i] * w)
+        product[i + 1] = q + (b[i] * t + b[i + 1] * u) + (c[i + 1] * v + d[i + 1] * w)
+        product[i + 2] = r + (c[i] * t + c[i + 1] * u) + (c[i + 2] * v + d[i + 2] * w)
+        product[i + 3] = s + (d[i] * t + d[i + 1] * u) + (d[i + 2] * v + d[i + 3] * w)
+    _multiply_rows(triangle, vector, n - n % 4, n, product)
+
+
+@compiled()
+def copy_column(triangle, j, n, column):
+    """Copy column j of a matrix (n,)."""
+    for i in range(j):
+        column[i] = triangle[j * (j + 1) // 2 + i]
+    for i in range(j, n):
+        column[i] = triangle[i * (i + 1) // 2 + j]
+
+
+@compiled()
+def clear(triangle, j, n):
+    """Set row and column j of a matrix with n rows to 0."""
+    for i in range(j):
+        triangle[j * (j + 1) // 2 + i] = 0.0
+    for i in range(j, n):
+        triangle[i * (i + 1) // 2 + j] = 0.0
+
+
+@compiled()
+def add_outer(triangle, factor, x, n):
+    """Add `factor x x'` to a matrix."""
+    for i in range(n):
+        row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
+        scaled = factor * x[i]
+        for j in range(i + 1):
+            row[j] += scaled * x[j]
+
+
+@compiled()
+def add_outers(triangle, a, x, b, y, c, z, n):
+    """Add `a x x' + b y y' + c z z'` to a matrix in one pass."""
+    for i in range(n):
+        row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
+        s, t, u = a * x[i], b * y[i], c * z[i]
+        for j in range(i + 1):
+            row[j] += (s * x[j] + t * y[j]) + u * z[j]

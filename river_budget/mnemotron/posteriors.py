@@ -1,0 +1,172 @@
+"""The Gaussian process posteriors of the experts at the shared support vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from river_budget._arrays import Floats, Ints
+from river_budget._state import State, floats, require, require_definite
+from river_budget.mnemotron._update import FACTOR, KERNEL, NOISE
+from river_budget.mnemotron.triangles import packed, packed_size, unpacked
+
+__all__ = ["Posteriors"]
+
+
+class Posteriors:
+    """The posterior of each expert: a mean for each label, and one covariance.
+
+    With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
+    coefficients a and its matrix C, the posterior of f(x) has the mean `a k(x)` and the variance
+    `k(x, x) + k(x)' C k(x)`.
+
+    Parameters
+    ----------
+    experts
+        Kernel, forgetting factor and noise variance of each expert.
+    n_kernels
+        Number of kernels.
+    budget
+        Maximum number of support vectors.
+
+    Attributes
+    ----------
+    experts
+        Kernel, forgetting factor and noise variance of each expert (experts, 3).
+    means
+        Mean coefficients, without the square root of the common factor; a column for two labels,
+        that of the positive one, and one for each of more labels (experts, columns, budget + 1).
+    covariances
+        The triangle of C for each expert, without the common factor (experts, any).
+    inverses
+        The triangle of Q for each kernel (kernels, any).
+    scales
+        The common factor of each covariance (experts,).
+
+    """
+
+    __slots__ = ("covariances", "experts", "inverses", "means", "scales")
+
+    def __init__(
+        self, experts: Sequence[tuple[int, float, float]], n_kernels: int, budget: int
+    ) -> None:
+        n_experts, size = len(experts), budget + 1
+        self.experts: Floats = np.array(experts, np.float64)
+        self.means: Floats = np.zeros((n_experts, 1, size))
+        self.covariances: Floats = np.zeros((n_experts, packed_size(size)))
+        self.inverses: Floats = np.zeros((n_kernels, packed_size(size)))
+        self.scales: Floats = np.ones(n_experts)
+
+    @property
+    def kernel_of(self) -> Ints:
+        """The kernel of each expert (experts,)."""
+        return self.experts[:, KERNEL].astype(np.int64)
+
+    @property
+    def factors(self) -> Floats:
+        """The forgetting factor of each expert (experts,)."""
+        return self.experts[:, FACTOR]
+
+    @property
+    def noises(self) -> Floats:
+        """The noise variance of each expert (experts,)."""
+        return self.experts[:, NOISE]
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """All arrays."""
+        return [self.experts, self.means, self.covariances, self.inverses, self.scales]
+
+    def widened(self, n_labels: int) -> Floats:
+        """Return the means with a column for each of more than two labels, 0 for new ones."""
+        n_experts, n_columns, size = self.means.shape
+        means = np.zeros((n_experts, n_labels, size))
+        if n_columns == 1:
+            means[:, 0], means[:, 1] = -self.means[:, 0], self.means[:, 0]
+        else:
+            means[:, :n_columns] = self.means
+        return means
+
+    def mean(self, weights: Floats, n: int) -> Floats:
+        """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
+        return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means[:, :, :n])
+
+    def inverse(self, z: int, n: int) -> Floats:
+        """Return the inverse Gram matrix of a kernel (n, n)."""
+        return unpacked(self.inverses[z], n)
+
+    def set_inverse(self, z: int, inverse: Any) -> None:
+        """Set the inverse Gram matrix of a kernel (n, n)."""
+        triangle = packed(inverse)
+        self.inverses[z, : len(triangle)] = triangle
+
+    def change_priors(self, inverses: Sequence[Any], n: int) -> None:
+        """Replace the prior of each expert by that of its kernel as it is now.
+
+        With the prior precision Q of f at the support vectors, `Q S Q = Q + C` and `a = Q m` for
+        their posterior covariance S and mean m. The precision `S^-1 - Q` and the vector `S^-1 m`
+        come from the data. They are kept, and Q is replaced.
+
+        Parameters
+        ----------
+        inverses
+            The new inverse Gram matrix of each kernel (n, n).
+        n
+            Number of support vectors.
+
+        """
+        before = [self.inverse(z, n) for z in range(len(inverses))]
+        for z, inverse in enumerate(inverses):
+            self.set_inverse(z, inverse)
+        for e, z in enumerate(self.kernel_of):
+            scale, old, new = self.scales[e], before[z], inverses[z]
+            inner = np.linalg.inv(old + scale * unpacked(self.covariances[e], n))
+            shifts = old @ inner @ (math.sqrt(scale) * self.means[e, :, :n].T)
+            posterior = np.linalg.inv(new + _semidefinite(old @ inner @ old - old))
+            self.means[e, :, :n] = (new @ posterior @ shifts).T
+            triangle = packed(new @ posterior @ new - new)
+            self.covariances[e, : len(triangle)] = triangle
+            self.scales[e] = 1.0
+
+    def state(self, n: int) -> State:
+        """Return what belongs to n support vectors, and the common factors."""
+        size = packed_size(n)
+        return {
+            "means": self.means[:, :, :n].copy(),
+            "covariances": self.covariances[:, :size].copy(),
+            "inverses": self.inverses[:, :size].copy(),
+            "scales": self.scales.copy(),
+        }
+
+    def restore(self, state: State, n: int) -> None:
+        """Restore the posteriors at n support vectors from their state."""
+        n_experts, n_columns, _ = self.means.shape
+        size = packed_size(n)
+        self.means[:, :, :n] = floats(state["means"], (n_experts, n_columns, n))
+        self.covariances[:, :size] = floats(state["covariances"], (n_experts, size))
+        self.inverses[:, :size] = floats(state["inverses"], (len(self.inverses), size))
+        self.scales = floats(state["scales"], (n_experts,))
+        require(((self.scales > 0) & (self.scales <= 1)).all(), "a scale is out of its range")
+        self._check(n)
+
+    def _check(self, n: int) -> None:
+        """Raise ValueError unless each posterior variance is from 0 to the prior one."""
+        inverses, covariances = unpacked(self.inverses, n), unpacked(self.covariances, n)
+        scaled = self.scales[:, None, None] * covariances
+        require_definite(inverses, "an inverse Gram matrix is wrong")
+        require_definite(-covariances, "a covariance is wrong")
+        require_definite(inverses[self.kernel_of] + scaled, "a posterior variance is wrong")
+
+
+def _semidefinite(matrix: Floats) -> Floats:
+    """Return the nearest symmetric matrix without negative eigenvalues."""
+    symmetric = 0.5 * (matrix + matrix.T)
+    try:
+        np.linalg.cholesky(symmetric)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(symmetric)
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return symmetric

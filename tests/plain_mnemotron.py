@@ -1,0 +1,163 @@
+"""Mnemotron as specified, with explicit matrices that are inverted in every round.
+
+Nothing is shared with the package but the kernels, which are called on two dicts. With two labels
+there is one column of means, for the positive one; with more, a column for each of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+JITTER, LINK = 1e-3, 0.3
+SMALLEST_NOVELTY = 1e-7
+
+
+def softmax(values):
+    return np.exp(values - logsumexp(values))
+
+
+class Plain:
+    """The algorithm with labels 0, 1, ..., of which the first two are known from the start."""
+
+    def __init__(self, kernels, memories, budget, novelty=0.01):
+        self.kernels, self.budget, self.novelty = kernels, budget, novelty
+        self.experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
+        n = len(self.experts)
+        self.n_labels = 2
+        self.vectors, self.values = [], {}
+        self.means = [np.zeros((0, 1)) for _ in range(n)]
+        self.covariances = [np.zeros((0, 0)) for _ in range(n)]
+        self.hedge = np.zeros(n)  # logarithms of weights
+        self.mixers = [np.ones(n) / n, np.ones(n) / n]
+        self.top = np.zeros(3)  # logarithms of weights
+        self.counts = [1, 1]
+        self.n_replaced = self.n_rounds = self.n_mistakes = 0
+
+    def see(self, label):
+        """Make room for a label, which may be the next new one."""
+        if label < self.n_labels:
+            return
+        if self.n_labels == 2:
+            self.means = [np.hstack((-a, a)) for a in self.means]
+        self.n_labels += 1
+        self.means = [np.hstack((a, np.zeros((len(a), 1)))) for a in self.means]
+        self.counts.append(1)
+
+    def kernel(self, z, s, t):
+        """Return k(s, t), which is computed once; examples are never changed or freed."""
+        key = z, id(s), id(t)
+        if key not in self.values:
+            self.values[key] = self.kernels[z](s, t)
+        return self.values[key]
+
+    def inverse(self, z, vectors):
+        gram = np.array([[self.kernel(z, s, t) for t in vectors] for s in vectors])
+        n = len(vectors)
+        return np.linalg.inv(gram.reshape(n, n) + JITTER * np.eye(n))
+
+    def forecast(self, x):
+        """Return the probability of each label."""
+        zs = range(len(self.kernels))
+        self.rows = [np.array([self.kernel(z, s, x) for s in self.vectors]) for z in zs]
+        self.m = [k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)]
+        self.p = np.array([self.probabilities(m) for m in self.m])
+        self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
+        mixed = [softmax(w @ self.logs) for w in self.mixers]
+        self.mixtures = np.array([softmax(self.hedge) @ self.p, *mixed])
+        p = softmax(self.top) @ self.mixtures
+        return p / p.sum()
+
+    def rows_by_expert(self):
+        return [self.rows[z] for z, _, _ in self.experts]
+
+    def probabilities(self, m):
+        p = ndtr((np.array([-m[0], m[0]]) if self.n_labels == 2 else m) / math.sqrt(LINK))
+        return p / p.sum()
+
+    def update_mixture(self, y):
+        balance = min(50, sum(self.counts) / (self.n_labels * self.counts[y]))
+        self.counts[y] += 1
+        self.hedge = 0.995 * self.hedge + balance * np.log(0.02 + 0.96 * self.p[:, y])
+        for w, o, rate in zip(self.mixers, self.mixtures[1:], (0.002, 0.02), strict=True):
+            w += rate * (self.logs[:, y] - self.logs @ o)
+        self.top = 0.99 * self.top + balance * np.log(0.001 + 0.998 * self.mixtures[:, y])
+
+    def errors(self, m, y):
+        """Return t - m for each column that is to be updated; None if the margin is large."""
+        if self.n_labels == 2:
+            t = np.array([1.0 if y else -1.0])
+            return t - m if t[0] * m[0] < 1 else None
+        t = np.where(np.arange(self.n_labels) == y, 1.0, -1.0)
+        if m[y] - max(np.delete(m, y)) >= 2:
+            return None
+        return np.where(t * m < 1, t - m, 0.0)
+
+    def learn(self, x, y, w=1.0):
+        """Learn an example."""
+        if y >= self.n_labels:
+            self.see(y)
+        p = self.forecast(x)
+        self.n_rounds += 1
+        self.n_mistakes += p[y] <= np.delete(p, y).max()
+        shares = softmax(self.hedge)
+        self.update_mixture(y)
+        changes = []  # of each expert: c, q, r
+        for e, (z, factor, noise) in enumerate(self.experts):
+            self.means[e] = math.sqrt(factor) * self.means[e]
+            self.covariances[e] = factor * self.covariances[e]
+            errors = self.errors(math.sqrt(factor) * self.m[e], y)
+            c = self.covariances[e] @ self.rows[z]
+            v = noise / w + 1 + JITTER + self.rows[z] @ c
+            changes.append((c, 0 * self.m[e], 0.0) if errors is None else (c, errors / v, -1 / v))
+        if not any(r for _, _, r in changes):
+            return
+        inverses = [self.inverse(z, self.vectors) for z in range(len(self.kernels))]
+        u = [inverse @ row for inverse, row in zip(inverses, self.rows, strict=True)]
+        g = [1 + JITTER - row @ v for row, v in zip(self.rows, u, strict=True)]
+        share = sum(w * g[z] for w, (z, _, _) in zip(shares, self.experts, strict=True))
+        new = share / (1 + JITTER) > self.novelty and min(g) > SMALLEST_NOVELTY
+        add = not self.vectors or new
+        # With the incoming example added, every score is a squared mean over a variance.
+        vectors = [*self.vectors, x]
+        grown = [self.inverse(z, vectors) for z in range(len(self.kernels))]
+        means, covariances, scores = [], [], 0.0
+        for e, (c, q, r) in enumerate(changes):
+            s = np.append(c, 1.0)
+            mean = np.vstack((self.means[e], 0 * q)) + np.outer(s, q)
+            covariance = np.pad(self.covariances[e], (0, 1)) + r * np.outer(s, s)
+            variance = np.diag(grown[self.experts[e][0]]) + np.diag(covariance)
+            scores = scores + shares[e] * (mean**2).sum(axis=1) / variance
+            means.append(mean)
+            covariances.append(covariance)
+        full = len(self.vectors) == self.budget
+        if add and full and scores[-1] <= scores[:-1].min():
+            add = False
+        if not add:
+            for e, (c, q, r) in enumerate(changes):
+                z = self.experts[e][0]
+                s, h = c + u[z], 1 / (1 + r * g[z])
+                self.means[e] = self.means[e] + h * np.outer(s, q)
+                self.covariances[e] = self.covariances[e] + h * r * np.outer(s, s)
+            return
+        self.vectors, self.means, self.covariances = vectors, means, covariances
+        if full:
+            self.remove(int(np.argmin(scores[:-1])), grown)
+
+    def remove(self, j, inverses):
+        self.n_replaced += 1
+        keep = [i for i in range(len(self.vectors)) if i != j]
+        for e, (z, _, _) in enumerate(self.experts):
+            mean, covariance = self.means[e], self.covariances[e]
+            a, p = inverses[z][:, j], (inverses[z] + covariance)[:, j]
+            mean = mean - np.outer(p / p[j], mean[j])
+            covariance = covariance + np.outer(a, a) / a[j] - np.outer(p, p) / p[j]
+            self.means[e], self.covariances[e] = mean[keep], covariance[np.ix_(keep, keep)]
+        self.vectors = [self.vectors[i] for i in keep]
+
+    @property
+    def coefficients(self):
+        """The mean coefficients of the hedge (n, columns)."""
+        return sum(w * a for w, a in zip(softmax(self.hedge), self.means, strict=True))
