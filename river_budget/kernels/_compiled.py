@@ -38,7 +38,8 @@ from river_budget.kernels.spec import (
 )
 
 __all__ = [
-    "LARGEST", "TILE", "exp", "is_valid", "kernel_row", "prepare", "self_statistic", "self_value",
+    "LARGEST", "TILE", "apply_kernel_function", "covers", "exp", "inner_statistics", "is_valid",
+    "kernel_row", "prepare", "raw_self_value", "self_statistic", "self_value",
 ]  # fmt: skip
 
 TILE = 64
@@ -122,7 +123,7 @@ def is_valid(spec, values, statistic):
     """Return whether all values are finite and neither squares nor kernel values overflow."""
     if spec[INNER_STATISTIC] == SUM_OF_RATIONALS:
         statistic = _squares(values)
-    return statistic <= LARGEST and _raw_self_value(spec, statistic) <= LARGEST
+    return statistic <= LARGEST and raw_self_value(spec, statistic) <= LARGEST
 
 
 @compiled(forceinline=True)
@@ -136,7 +137,8 @@ def prepare(spec, values):
 
 
 @compiled(forceinline=True)
-def _raw_self_value(spec, statistic):
+def raw_self_value(spec, statistic):
+    """Return k(x, x) before normalization, given the self statistic of x."""
     function = spec[KERNEL_FUNCTION]
     if function in (EXPONENTIAL, RATIONAL, MEAN):
         return 1.0
@@ -148,7 +150,7 @@ def _raw_self_value(spec, statistic):
 @compiled()
 def self_value(spec, statistic):
     """Return k(x, x), given the self statistic of x."""
-    value = _raw_self_value(spec, statistic)
+    value = raw_self_value(spec, statistic)
     if spec[NORMALIZED] != 0.0:
         return 1.0 if value > 0.0 else 0.0
     return value
@@ -334,7 +336,7 @@ def _manhattan_distances_by_parts(
 
 
 @compiled(forceinline=True)
-def _inner_statistics(
+def inner_statistics(
     spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
 ):
     """Fill the row with the inner statistics of x and the stored vectors.
@@ -369,7 +371,7 @@ def _inner_statistics(
 
 @compiled(forceinline=True)
 def _apply_kernel_function(spec, n_blocks, row):
-    """Convert inner statistics to kernel values in place."""
+    """Convert inner statistics to kernel values in place, without normalizing them."""
     function = np.int64(spec[KERNEL_FUNCTION])
     gamma, coef0 = spec[GAMMA], spec[COEF0]
     degree, n_names = np.int64(spec[DEGREE]), np.int64(spec[N_NAMES])
@@ -401,12 +403,21 @@ def _normalize(spec, x_value, statistics, n_blocks, row):
     x_norm = math.sqrt(x_value)
     for block in range(n_blocks):
         for i in range(TILE):
-            norms = x_norm * math.sqrt(_raw_self_value(spec, statistics[block, i]))
+            norms = x_norm * math.sqrt(raw_self_value(spec, statistics[block, i]))
             row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
 
 
 @compiled(forceinline=True)
-def _covers(rows, n_rows):
+def apply_kernel_function(spec, x_statistic, statistics, n_blocks, row):
+    """Convert inner statistics to kernel values in place."""
+    _apply_kernel_function(spec, n_blocks, row)
+    if spec[NORMALIZED] != 0.0:
+        _normalize(spec, raw_self_value(spec, x_statistic), statistics, n_blocks, row)
+
+
+@compiled(forceinline=True)
+def covers(rows, n_rows):
+    """Return whether feature rows are all of the ones in use, whose number is given."""
     known = 0
     for r in rows:
         known += r != 0
@@ -438,11 +449,9 @@ def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
 
     """
     x_statistic = self_statistic(spec, values)
-    covered = _covers(rows, n_rows)
+    covered = covers(rows, n_rows)
     n_blocks = (n + TILE - 1) // TILE
-    _inner_statistics(
+    inner_statistics(
         spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
     )
-    _apply_kernel_function(spec, n_blocks, row)
-    if spec[NORMALIZED] != 0.0:
-        _normalize(spec, _raw_self_value(spec, x_statistic), statistics, n_blocks, row)
+    apply_kernel_function(spec, x_statistic, statistics, n_blocks, row)

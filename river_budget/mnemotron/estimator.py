@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +21,10 @@ from river_budget.kernels import (
     RationalQuadratic,
     check_kernel,
 )
-from river_budget.mnemotron import _update
-from river_budget.mnemotron.mixing import LAYERS, Mixture
-from river_budget.mnemotron.posteriors import Posteriors
-from river_budget.mnemotron.repeats import Repeats
+from river_budget.mnemotron import _round, _update
+from river_budget.mnemotron.experts import Experts
+from river_budget.mnemotron.mixing import LAYERS
+from river_budget.mnemotron.vectors import SharedStore
 from river_budget.support import Query, Scales, VectorStore, vector_store
 
 __all__ = ["Mnemotron"]
@@ -48,6 +48,13 @@ DEFAULTS: dict[Kernel, Pairs] = {
 }
 
 
+class Group(NamedTuple):
+    """Kernels that share a store, by their positions among all kernels."""
+
+    store: VectorStore
+    positions: list[int]
+
+
 class Block(NamedTuple):
     """A frame and its rows as a block for each store."""
 
@@ -60,27 +67,30 @@ class Forecast(NamedTuple):
 
     Attributes
     ----------
-    rows
-        The kernel row of the example under each kernel (kernels, budget + 1).
+    queries
+        The example in each store.
     outputs
         The outputs of `_update.forecast`; the probabilities of the labels come last (any, labels).
 
     """
 
-    rows: Floats
+    queries: list[Query]
     outputs: Floats
+
+    @property
+    def probabilities(self) -> list[float]:
+        """The probability of each label (labels,)."""
+        return self.outputs[-1].tolist()
 
     @property
     def scores(self) -> list[float]:
         """Twice the probability of each label minus 1 (labels,)."""
-        scores = (2.0 * self.outputs[-1] - 1.0).tolist()
-        return [-scores[1], scores[1]] if len(scores) == 2 else scores
+        return _scores(self.outputs[-1]).tolist()
 
-    def margin(self, label: int) -> float:
-        """Return the margin of a label: half of what its score is above that of its rival."""
-        scores = self.scores
-        own = scores.pop(label)
-        return 0.5 * (own - max(scores))
+    def is_mistake(self, label: int) -> bool:
+        """Return whether some other label is at least as probable."""
+        own = self.probabilities
+        return own.pop(label) <= max(own)
 
 
 class Mnemotron(Machine):
@@ -92,14 +102,14 @@ class Mnemotron(Machine):
     the mixture is removed; it may be the incoming example. There is no mistake bound.
 
     Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), in which
-    rarer labels count more, and two online logistic mixers [^5] with a small and a larger learning
-    rate. A second hedge weights the three. `predict_proba_one` is the resulting mean, which is
+    rarer labels count more, and two online logistic regressions on the experts' log probabilities,
+    with a small and a larger learning rate. A second hedge weights the three. `predict_proba_one` is the resulting mean, which is
     close to calibrated.
 
     It takes any number of labels, new ones at any time. All labels share the support set and the
     covariance of each expert, and differ in its mean. With two labels, it is the binary algorithm.
 
-    Incremental ensembles of Gaussian processes [^6] and AdaRaker [^7] mix kernels online, too, on
+    Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] mix kernels online, too, on
     random features. Here, all experts share one support set with a rule of removal.
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
@@ -150,12 +160,12 @@ class Mnemotron(Machine):
     >>> model = rb.Mnemotron(budget=100)
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 90.42%
+    Accuracy: 90.09%
 
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
     >>> print(kernel, forgetting)
-    RationalQuadratic(gamma=0.494...) 1.0
+    RationalQuadratic(gamma=0.524...) 1.0
 
     References
     ----------
@@ -163,9 +173,8 @@ class Mnemotron(Machine):
     [^2]: [Van Vaerenbergh, Lazaro-Gredilla & Santamaria 2012](https://doi.org/10.1109/TNNLS.2012.2200500)
     [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
-    [^5]: [Mattern 2016](https://doi.org/10.1109/DCC.2016.9)
-    [^6]: [Lu, Karanikolas & Giannakis 2022](https://arxiv.org/abs/2110.06777)
-    [^7]: [Shen, Chen & Giannakis 2019](https://jmlr.org/papers/v20/17-030.html)
+    [^5]: [Lu, Karanikolas & Giannakis 2022](https://arxiv.org/abs/2110.06777)
+    [^6]: [Shen, Chen & Giannakis 2019](https://arxiv.org/abs/1712.09983)
 
     """
 
@@ -195,12 +204,9 @@ class Mnemotron(Machine):
         self.repeats = repeats
         self.max_classes = max_classes
         self._chosen = tuple(chosen)
-        # One store per kernel, all with the same vectors in the same slots.
-        self._stores = [vector_store(kernel) for kernel in chosen]
-        experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
-        self._posteriors = Posteriors(experts, len(chosen), budget)
-        self._mixture = Mixture(len(experts) + repeats)
-        self._repeats = Repeats(repeats)
+        # All stores have the same vectors in the same slots.
+        self._groups = self._grouped()
+        self._experts = Experts(memories, budget, repeats)
         self._n_changes = 0
         self._n_rebuilds = 0
 
@@ -216,23 +222,20 @@ class Mnemotron(Machine):
         expert of `repeats` is left out.
 
         """
-        posteriors = self._posteriors
+        posteriors, kernels = self._experts.posteriors, self._kernels
         experts = zip(
             posteriors.kernel_of,
             posteriors.factors.tolist(),
             posteriors.noises.tolist(),
-            self._hedge.tolist(),
+            self._experts.hedge.tolist(),
             strict=True,
         )
-        return {
-            (self._stores[z].kernel, factor, variance): weight
-            for z, factor, variance, weight in experts
-        }
+        return {(kernels[z], factor, variance): weight for z, factor, variance, weight in experts}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        return dict(zip(LAYERS, self._mixture.layers.tolist(), strict=True))
+        return dict(zip(LAYERS, self._experts.mixture.layers.tolist(), strict=True))
 
     @property
     def n_rebuilds(self) -> int:
@@ -242,7 +245,12 @@ class Mnemotron(Machine):
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels, with the parameters that were set from the first stored example."""
-        return tuple(store.resolved_kernel for store in self._stores)
+        return self._in_order(
+            group.store.resolved_kernels
+            if isinstance(group.store, SharedStore)
+            else [group.store.resolved_kernel]
+            for group in self._groups
+        )
 
     @property
     def n_support(self) -> int:
@@ -252,8 +260,7 @@ class Mnemotron(Machine):
     @property
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
-        # Each store has the active features of its kernel only.
-        return [self._vector(slot) for slot in self._stores[0].by_age]
+        return [self._stores[0].vector(slot) for slot in self._stores[0].by_age]
 
     @property
     def coefficients(self) -> Floats:
@@ -263,7 +270,7 @@ class Mnemotron(Machine):
         with more (n_support, n_classes).
 
         """
-        mean = self._posteriors.mean(self._hedge, self.n_support)[:, self._stores[0].by_age]
+        mean = self._experts.mean(self.n_support)[:, self._stores[0].by_age]
         return mean[0] if len(mean) == 1 else mean.T
 
     @property
@@ -273,19 +280,17 @@ class Mnemotron(Machine):
         With more than two labels, its square is half the sum of the squared norms of all means.
 
         """
-        square, kernel_of = 0.0, self._posteriors.kernel_of
-        for z, store in enumerate(self._stores):
-            weights = np.where(kernel_of == z, self._hedge, 0.0)
-            mean = self._posteriors.mean(weights, self.n_support)
-            square += float(np.sum(mean @ store.gram() * mean))
-        return math.sqrt(max(0.0, square if self._n_columns == 1 else 0.5 * square))
+        square, n = 0.0, self.n_support
+        for z, gram in enumerate(self._grams()):
+            mean = self._experts.mean(n, z)
+            square += float(np.sum(mean @ gram * mean))
+        return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
-        parts = self._posteriors.arrays + self._mixture.arrays + self._repeats.arrays
         stores = sum(store.nbytes for store in self._stores)
-        return super().memory_bytes + stores + sum(array.nbytes for array in parts)
+        return super().memory_bytes + stores + self._experts.nbytes
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
@@ -303,7 +308,7 @@ class Mnemotron(Machine):
 
         """
         self._labels.require_two("scores_one or scores_many")
-        return self._forecast(self._queries(x)).scores[1]
+        return self._forecast(x).scores[1]
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x).
@@ -319,20 +324,20 @@ class Mnemotron(Machine):
             If a value is not a finite number, or is too large for the kernels.
 
         """
-        scores = self._forecast(self._queries(x)).scores
+        scores = self._forecast(x).scores
         return {label: scores[column] for label, column in self._labels.known.items()}
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        scores = self._forecast(self._queries(x)).scores
-        return self._labels.names[scores.index(max(scores))]
+        probabilities = self._forecast(x).probabilities
+        return self._labels.names[probabilities.index(max(probabilities))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         known = self._labels.known
-        values = self._forecast(self._queries(x)).outputs[-1].tolist() if len(known) > 1 else [1.0]
-        return dict(zip(known, values, strict=True))
+        probabilities = self._forecast(x).probabilities
+        return dict(zip(known, probabilities if len(known) > 1 else (1.0,), strict=True))
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
-        queries = self._queries(x)
+        forecast = self._forecast(x)
         if type(w) is not float or w != 1.0:
             w = self._checked_weight(w, y)
             if not w:
@@ -343,175 +348,263 @@ class Mnemotron(Machine):
             labels = self._labels.with_label(y)
             self._widen(len(labels.names))
             self._labels, label = labels, labels.add(y)
+            forecast = self._forecast(x)
         if self._class_weights is not None:
             w *= self._class_weights.next(label, self._labels)
-        self._learn(queries, label, self._forecast(queries), w)
+        self._learn(forecast, label, w)
         if self._n_rounds >= self._observed_at:
-            self._observe(queries, queries[0].row)
+            self._observe(forecast.queries, forecast.queries[0].row)
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
-        for z, store in enumerate(self._stores):
-            residual = self._posteriors.inverse(z, n) @ _regularized(store) - np.eye(n)
+        for z, gram in enumerate(self._grams()):
+            residual = self._experts.posteriors.inverse(z, n) @ _regularized(gram) - np.eye(n)
             largest = max(largest, float(np.abs(residual).max(initial=0.0)))
         return {"inverses": largest}
 
     def state(self) -> State:
         return {
             **super().state(),
-            "stores": {str(z): store.state() for z, store in enumerate(self._stores)},
-            "posteriors": self._posteriors.state(self.n_support),
-            "mixture": self._mixture.state(),
-            "repeats": self._repeats.state(),
+            "stores": {str(i): store.state() for i, store in enumerate(self._stores)},
+            "experts": self._experts.state(self.n_support),
             "n_changes": self._n_changes,
             "n_rebuilds": self._n_rebuilds,
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        for z, store in enumerate(self._stores):
-            store.restore(state["stores"][str(z)])
+        for i, store in enumerate(self._stores):
+            store.restore(state["stores"][str(i)])
             scales = self._feature_scales
-            if scales is not None and self._is_scaled(self._chosen[z]):
-                store.rescale(store.kernel, scales.factors, scales.pooled)
+            if scales is not None and store in self._scaled:
+                store.rescale_all(store.kernels, scales.factors, scales.pooled)
         n = self.n_support
         require(
             all(store.n == n <= self.budget for store in self._stores),
             "there are more support vectors than the budget allows",
         )
         self._widen(len(self._labels.names))
-        self._posteriors.restore(state["posteriors"], n)
-        self._mixture.restore(state["mixture"])
-        self._repeats.restore(state["repeats"])
+        self._experts.restore(state["experts"], n)
         self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
-    @property
-    def _hedge(self) -> Floats:
-        """The weights of the Gaussian process experts in the hedge, with a sum of 1 (experts,)."""
-        weights = self._mixture.hedge[: len(self._posteriors.experts)]
-        return weights / weights.sum()
-
-    @property
-    def _n_columns(self) -> int:
-        return self._posteriors.means.shape[1]
-
-    def _widen(self, n_labels: int) -> None:
-        """Give all that is kept for each label a place for new ones, up to a number of labels."""
-        if n_labels > len(self._mixture.counts):
-            means = self._posteriors.widened(n_labels)
-            self._repeats.widen(n_labels)
-            self._mixture.widen(n_labels)
-            self._posteriors.means = means
+    def _grouped(self) -> list[Group]:
+        """Return the kernels by stores: those with scaled features, those without, each function."""
+        shared: dict[bool, list[int]] = {}
+        groups = []
+        for z, kernel in enumerate(self._chosen):
+            if kernel.spec is None:
+                groups.append(Group(vector_store(kernel), [z]))
+            else:
+                shared.setdefault(self._is_scaled(kernel), []).append(z)
+        for positions in shared.values():
+            groups.append(Group(SharedStore([self._chosen[z] for z in positions]), positions))
+        return groups
 
     def _is_scaled(self, kernel: Kernel) -> bool:
         """Return whether a kernel reads features that are scaled."""
-        if self._feature_scales is None or kernel.spec is None:
-            return False
-        return kernel.learns_scales or not kernel.is_radial
+        return self._feature_scales is not None and (kernel.learns_scales or not kernel.is_radial)
+
+    @property
+    def _stores(self) -> list[VectorStore]:
+        return [group.store for group in self._groups]
+
+    @property
+    def _shared(self) -> SharedStore | None:
+        """The store of all kernels, if there is one."""
+        store = self._groups[0].store
+        return store if len(self._groups) == 1 and isinstance(store, SharedStore) else None
+
+    @property
+    def _kernels(self) -> tuple[Kernel, ...]:
+        """The kernels as they are now."""
+        return self._in_order(_kernels_of(group.store) for group in self._groups)
+
+    def _in_order(self, parts: Iterable[Any]) -> tuple[Any, ...]:
+        """Return what belongs to each kernel, given by groups, in the order of the kernels."""
+        by_position: dict[int, Any] = {}
+        for group, part in zip(self._groups, parts, strict=True):
+            by_position.update(zip(group.positions, part, strict=True))
+        return tuple(by_position[z] for z in range(len(by_position)))
+
+    def _rows_of_slot(self, slot: int) -> Floats:
+        """Return the kernel rows of the vector in a slot (kernels, n)."""
+        return np.array(self._in_order(_rows_of_slots(store, [slot])[0] for store in self._stores))
+
+    def _grams(self) -> Floats:
+        """Return the Gram matrices of all kernels (kernels, n, n)."""
+        n = self.n_support
+        grams = (_rows_of_slots(store, range(n)).swapaxes(0, 1) for store in self._stores)
+        return np.array(self._in_order(grams))
+
+    def _widen(self, n_labels: int) -> None:
+        """Give all that is kept for each label a place for new ones, up to a number of labels."""
+        if n_labels > self._experts.n_labels:
+            self._experts.widen(n_labels)
+            self._forget_queries()
+
+    def _forget_queries(self) -> None:
+        for group in self._groups:
+            group.store.forget_query()
 
     def _features(self, query: list[Query]) -> Features:
-        parts = zip(self._stores, query, strict=True)
-        return _merged([store.features(part) for store, part in parts])
-
-    def _vector(self, slot: int) -> Features:
-        """Return the vector in a slot, with the active features of all kernels."""
-        return _merged([store.vector(slot) for store in self._stores])
+        return self._stores[0].features(query[0])
 
     @property
     def _names(self) -> Collection[Any]:
-        return set().union(*(store.names for store in self._stores))
+        return self._stores[0].names
+
+    @property
+    def _scaled(self) -> dict[SharedStore, list[int]]:
+        """The stores whose features are scaled, with the positions of their kernels."""
+        return {
+            store: positions
+            for store, positions in self._groups
+            if isinstance(store, SharedStore) and self._is_scaled(self._chosen[positions[0]])
+        }
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
-        vectors = [self._vector(slot) for slot in range(self.n_support)]
         names = sorted(self._names, key=repr)
-        for given, store in zip(self._chosen, self._stores, strict=True):
-            if self._is_scaled(given):
-                learns = scales.gamma and given.learns_scales
-                kernel = given.with_width(scales.gamma, names) if learns else store.kernel
-                store.rescale(kernel, scales.factors, scales.pooled, vectors)
-        inverses = [np.linalg.inv(_regularized(store)) for store in self._stores]
-        self._posteriors.change_priors(inverses, self.n_support)
+        for store, positions in self._scaled.items():
+            kernels = list(store.kernels)
+            for i, z in enumerate(positions):
+                given = self._chosen[z]
+                if scales.gamma and given.learns_scales:
+                    kernels[i] = given.with_width(scales.gamma, names)
+            store.rescale_all(kernels, scales.factors, scales.pooled)
+        inverses = [np.linalg.inv(_regularized(gram)) for gram in self._grams()]
+        self._experts.posteriors.change_priors(inverses, self.n_support)
 
-    def _queries(self, x: Features) -> list[Query]:
-        return [store.query(x) for store in self._stores]
-
-    def _forecast(self, queries: list[Query]) -> Forecast:
+    def _forecast(self, x: Features) -> Forecast:
         """Return the expert outputs at an example, cached in the query of the first store."""
-        answer = queries[0].answer
-        # A new label may have come since.
-        if type(answer) is not Forecast or answer.outputs.shape[1] < len(self._mixture.counts):
-            answer = queries[0].answer = self._mix(queries)
-        return answer
+        shared = self._shared
+        if shared is not None:
+            query = shared.query(x, self._experts)
+            return Forecast([query], query.answer)
+        return self._mixed([store.query(x) for store in self._stores])
 
-    def _mix(self, queries: list[Query]) -> Forecast:
-        posteriors, mixture, repeats = self._posteriors, self._mixture, self._repeats
-        rows = np.zeros((len(queries), self.budget + 1))
-        for row, query in zip(rows, queries, strict=True):
-            row[: query.n] = query.row
-        n_posteriors, n_experts = len(posteriors.experts), mixture.weights.shape[1]
-        outputs = np.empty((n_posteriors + 2 * n_experts + 4, len(mixture.counts)))
-        _update.forecast(
-            rows, queries[0].n, posteriors.experts, posteriors.scales, posteriors.means,
-            mixture.weights, mixture.top, repeats.counts, repeats.recent, outputs,
-        )  # fmt: skip
-        return Forecast(rows, outputs)
+    def _mixed(self, queries: list[Query]) -> Forecast:
+        """Return the forecast of queries without one."""
+        experts, n = self._experts, queries[0].n
+        outputs = experts.new_outputs()
+        _update.forecast(self._rows_of(queries), n, *experts.arguments, outputs)
+        return Forecast(queries, outputs)
 
-    def _learn(self, queries: list[Query], label: int, forecast: Forecast, weight: float) -> None:
-        posteriors, mixture, repeats = self._posteriors, self._mixture, self._repeats
+    def _rows_of(self, queries: list[Query]) -> Floats:
+        """Return the kernel rows of queries (kernels, n)."""
+        return np.array(self._in_order(map(_rows_of_query, self._stores, queries)))
+
+    def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
         self._n_rounds += 1
-        self._n_mistakes += forecast.margin(label) <= 0.0
-        n = self.n_support
-        slot = _update.learn(
-            label, weight, float(self.novelty), self.budget, forecast.rows, n,
-            self._stores[0].inserted, posteriors.experts, posteriors.scales, posteriors.means,
-            posteriors.covariances, posteriors.inverses, mixture.weights, mixture.top,
-            mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
-        )  # fmt: skip
+        self._n_mistakes += forecast.is_mistake(label)
+        shared, experts = self._shared, self._experts
+        if shared is not None:
+            query = forecast.queries[0]
+            layout = query.layout
+            slot, is_stored = _round.learn_query(
+                label, weight, query.workspace, *shared.arguments(layout), *shared.storing(layout),
+                *experts.arguments, forecast.outputs, *self._learning,
+            )  # fmt: skip
+            shared.on_overwritten(is_stored)
+        else:
+            posteriors, mixture, repeats = experts.posteriors, experts.mixture, experts.repeats
+            slot, is_stored = _update.learn(
+                label, weight, float(self.novelty), self.budget, self._rows_of(forecast.queries),
+                self.n_support, self._stores[0].inserted, posteriors.experts, posteriors.scales,
+                posteriors.means, posteriors.covariances, posteriors.inverses, mixture.weights,
+                mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
+            ), False  # fmt: skip
+        if slot < 0:
+            self._forget_queries()
+            return
+        if not is_stored:
+            self._store(forecast.queries, slot)
+        self._on_changes(1)
+
+    @property
+    def _learning(self) -> tuple[Any, ...]:
+        return float(self.novelty), self.budget, *self._experts.learning
+
+    def _store(self, queries: list[Query], slot: int) -> None:
+        """Store an example in a slot, used or the next one."""
         for store, query in zip(self._stores, queries, strict=True):
-            if slot < 0:
-                store.forget_query()
-            elif slot == n:
+            if slot == store.n:
                 store.add(query)
             else:
                 store.replace(slot, query)
-        if slot >= 0:
-            self._n_changes += 1
-            if self._n_changes % CHECK_INTERVAL == 0:
-                self._check_inverses()
+
+    def _on_changes(self, n_changes: int) -> None:
+        """Check the inverses after every `CHECK_INTERVAL` changes of the support set."""
+        self._n_changes += n_changes
+        if n_changes and self._n_changes % CHECK_INTERVAL == 0:
+            self._check_inverses()
 
     def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
+        given = np.ones(len(columns)) if weights is None else weights
+        row = 0
         try:
-            for row, label in enumerate(columns.tolist()):
+            while row < len(columns):
                 # A label is not known before its first row.
-                self._widen(label + 1)
-                queries = self._row_queries(block, row)
-                weight = 1.0 if weights is None else float(weights[row])
-                self._learn(queries, label, self._mix(queries), weight)
-                observed = self._n_rounds >= self._observed_at
-                if observed and self._observe(queries, queries[0].row):
-                    # The kernels may read other features now.
-                    block = self._block(block.frame)
+                self._widen(int(columns[row]) + 1)
+                row += self._learn_rows(block, columns, given, row)
         finally:
             self._widen(len(self._labels.names))
+
+    def _learn_rows(self, block: Any, columns: Ints, weights: Floats, row: int) -> int:
+        """Learn at least one row of a block, and return their number."""
+        shared = self._shared
+        if shared is None:
+            parts = zip(self._stores, block.parts, strict=True)
+            forecast = self._mixed([store.query_row(part, row) for store, part in parts])
+            self._learn(forecast, int(columns[row]), float(weights[row]))
+            if self._n_rounds >= self._observed_at:
+                self._observe(forecast.queries, forecast.queries[0].row)
+            return 1
+        part, n = block.parts[0], shared.n
+        later = np.flatnonzero(columns[row:] >= self._experts.n_labels)
+        stop = row + int(later[0]) if len(later) else len(columns)
+        stop = min(stop, row + max(1, self._observed_at - self._n_rounds))
+        layout = shared.block_layout(part)
+        workspace = np.empty(layout.size)
+        last, slot, is_stored, n_mistakes, n_stored = _round.learn_block(
+            part.values, columns, weights, row, stop, CHECK_INTERVAL - self._n_changes % CHECK_INTERVAL,
+            workspace, *shared.arguments(layout), *shared.storing(layout),
+            *self._experts.arguments, self._experts.new_outputs(), *self._learning,
+        )  # fmt: skip
+        shared.on_overwritten(n_stored)
+        self._n_rounds += last + 1 - row
+        self._n_mistakes += n_mistakes
+        queries = [Query(None, None, None, layout, workspace, n, None)]
+        is_new = slot >= 0 and not is_stored
+        if is_new:
+            self._store(queries, slot)
+        self._on_changes(n_stored + is_new)
+        if self._n_rounds >= self._observed_at:
+            self._observe(queries, queries[0].row)
+        return last + 1 - row
 
     def _block(self, frame: Any) -> Any:
         rows = rows_of(frame)
         return Block(frame, [store.block(frame.columns, rows) for store in self._stores])
 
     def _score_block(self, block: Any) -> Floats:
-        rows = (self._row_queries(block, row) for row in range(len(block.parts[0])))
-        scores = np.array([self._mix(queries).scores for queries in rows], dtype=np.float64)
-        return scores.reshape(-1, len(self._mixture.counts))
+        experts, shared, part = self._experts, self._shared, block.parts[0]
+        probabilities = np.empty((len(part), experts.n_labels))
+        if shared is not None:
+            layout = shared.block_layout(part)
+            _round.predict_block(
+                part.values, probabilities, np.empty(layout.size), *shared.arguments(layout),
+                *experts.arguments, experts.new_outputs(),
+            )  # fmt: skip
+        else:
+            for row in range(len(part)):
+                parts = zip(self._stores, block.parts, strict=True)
+                queries = [store.query_row(own, row) for store, own in parts]
+                probabilities[row] = self._mixed(queries).outputs[-1]
+        return _scores(probabilities)
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
-
-    def _row_queries(self, block: Any, row: int) -> list[Query]:
-        return [
-            store.query_row(rows, row)
-            for store, rows in zip(self._stores, block.parts, strict=True)
-        ]
 
     def _check_inverses(self) -> None:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses.
@@ -520,28 +613,49 @@ class Mnemotron(Machine):
         0.
 
         """
-        n = self.n_support
+        n, posteriors = self.n_support, self._experts.posteriors
         slot = self._n_changes // CHECK_INTERVAL % n
-        for z, store in enumerate(self._stores):
-            row = store.row(slot)
+        for z, row in enumerate(self._rows_of_slot(slot)):
             row[slot] = 1.0 + _update.JITTER
-            residual = self._posteriors.inverse(z, n) @ row
+            residual = posteriors.inverse(z, n) @ row
             residual[slot] -= 1.0
             if not abs(residual).max() <= LARGEST_RESIDUAL:
-                self._posteriors.set_inverse(z, np.linalg.inv(_regularized(store)))
+                posteriors.set_inverse(z, np.linalg.inv(_regularized(self._grams()[z])))
                 self._n_rebuilds += 1
 
 
-def _merged(parts: Sequence[Features]) -> Features:
-    """Return an example from the active features of several kernels."""
-    return {name: value for part in parts for name, value in part.items()}
+def _scores(probabilities: Floats) -> Floats:
+    """Return twice the probabilities minus 1 (..., labels); exactly -f and f for two labels."""
+    scores = 2.0 * probabilities - 1.0
+    if scores.shape[-1] == 2:
+        scores[..., 0] = -scores[..., 1]
+    return scores
 
 
-def _regularized(store: VectorStore) -> Floats:
+def _kernels_of(store: VectorStore) -> Sequence[Kernel]:
+    return store.kernels if isinstance(store, SharedStore) else (store.kernel,)
+
+
+def _rows_of_slots(store: VectorStore, slots: Sequence[int]) -> Floats:
+    """Return the kernel rows of the vectors in slots (slots, kernels of the store, n)."""
+    if isinstance(store, SharedStore):
+        rows = list(store.rows_of_slots(slots))
+        return np.array(rows).reshape(len(slots), len(store.kernels), store.n)
+    return np.array([store.row(slot)[None] for slot in slots]).reshape(len(slots), 1, store.n)
+
+
+def _rows_of_query(store: VectorStore, query: Query) -> Floats:
+    """Return the kernel rows of a query (kernels of the store, n)."""
+    if isinstance(store, SharedStore):
+        return store.rows_of_query(query)[:, : query.n]
+    return query.row[None]
+
+
+def _regularized(gram: Floats) -> Floats:
     """Return K + jitter I, with k(x, x) = 1 for every vector."""
-    gram = store.gram()
-    np.fill_diagonal(gram, 1.0 + _update.JITTER)
-    return gram
+    regularized = gram.copy()
+    np.fill_diagonal(regularized, 1.0 + _update.JITTER)
+    return regularized
 
 
 def _check_kernels(kernels: Any) -> None:

@@ -188,7 +188,8 @@ def test_a_kernel_resolves_the_one_that_the_model_was_given():
     inner["kernel"] = "Laplacian"
     refused(content, tensors, "expected the kernel")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
-    additive = content["model"]["state"]["stores"]["state"]["1"]["state"]["kernel"]["fields"]
+    store = content["model"]["state"]["stores"]["state"]["0"]["state"]
+    additive = store["kernel"]["tuple"][1]["fields"]
     for names in (["0", "1"], 5, {"float": "1.0"}):
         additive["names"] = names
         refused(content, tensors)
@@ -315,7 +316,7 @@ def test_a_hypothesis_for_two_labels_has_one_column():
 )
 def test_matrices_of_a_mnemotron_are_possible(name, forge):
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
-    tensor = content["model"]["state"]["posteriors"]["state"][name]["tensor"]
+    tensor = content["model"]["state"]["experts"]["state"]["posteriors"]["state"][name]["tensor"]
     refused(content, {**tensors, tensor: forge(tensors[tensor])}, "definite|variance")
 
 

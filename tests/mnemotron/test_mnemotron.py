@@ -3,10 +3,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from plain_mnemotron import Plain, softmax
 from river import datasets, evaluate, metrics, preprocessing
 from river.datasets import synth as river_synth
+from states import content
 
 import river_budget as rb
 from river_budget import synth
@@ -79,9 +81,10 @@ def test_a_new_name_is_active_in_the_first_kernel_only():
     for value in [-1.0, 1.0, -2.0, 2.0]:
         model.learn_one({"a": value}, value > 0)
     model.learn_one({"a": 0.5, "new": 9.0}, False)
-    radial, additive = model._stores
-    assert radial.vector(4) == {"a": 0.5, "new": 9.0}
-    assert additive.vector(4) == {"a": 0.5}
+    assert model.support_vectors[-1] == {"a": 0.5, "new": 9.0}
+    radial, additive = model._rows_of_slot(4)
+    assert radial[4] == additive[4] == 1.0
+    assert radial[:4].max() < 0.02 < 0.4 < additive[:4].max()
     with pytest.raises(ValueError, match="'late'"):
         model.predict_one({"a": 1.0, "late": math.nan})
 
@@ -131,13 +134,11 @@ def test_inaccurate_inverses_are_recomputed():
     for x, y in stream[:2000]:
         model.learn_one(x, y)
     assert model.n_rebuilds == 0
-    model._posteriors.inverses *= 1.001
+    model._experts.posteriors.inverses *= 1.001
     for x, y in stream[2000:]:
         model.learn_one(x, y)
     assert model.n_rebuilds == 1
-    gram = [model._stores[0].row(slot) for slot in range(20)]
-    residual = model._posteriors.inverse(0, 20) @ (np.array(gram) + 1e-3 * np.eye(20)) - np.eye(20)
-    assert abs(residual).max() < 1e-6
+    assert model.numerical_errors()["inverses"] < 1e-6
 
 
 def test_memory_is_as_documented():
@@ -193,3 +194,114 @@ def test_a_name_that_one_kernel_ignores_is_read_by_the_other(order):
         asked.learn_one(x, y)
     assert asked.coefficients.tolist() == model.coefficients.tolist()
     assert model.support_vectors[0] == {"a": 0.0, "new": -1.0}
+
+
+def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
+    """Kernels that share a store, one that reads other units, and a function."""
+    rng = np.random.default_rng(5)
+    rows = [
+        {name: float(value) for name, value in zip("abcd", rng.normal(size=4), strict=True)}
+        for _ in range(300)
+    ]
+    labels = ["uvwxyz"[int(rng.integers(2 + t // 60))] for t in range(300)]
+    for kernels in (
+        None,
+        (rb.RationalQuadratic(), rb.RBF(gamma=0.5), rb.Normalized(rb.FunctionKernel(rb.RBF(1.0)))),
+    ):
+        one, many = (rb.Mnemotron(budget=15, kernels=kernels, repeats=True) for _ in range(2))
+        for start in range(0, 300, 50):
+            names = list("abcd")[: 2 + start // 100]
+            frame = pd.DataFrame(rows[start : start + 50])[names]
+            for x, y in zip(frame.to_dict("records"), labels[start : start + 50], strict=True):
+                one.learn_one(x, y)
+            many.learn_many(frame, pd.Series(labels[start : start + 50]))
+            assert content(one._experts.state(15)) == content(many._experts.state(15))
+            assert one.support_vectors == many.support_vectors
+            scores = [one.scores_one(x) for x in frame.to_dict("records")]
+            assert many.scores_many(frame).to_dict("records") == scores
+        assert (one.n_rounds, one.n_mistakes) == (many.n_rounds, many.n_mistakes)
+
+
+def labels_in_runs(n_runs, seed=1):
+    """Yield labels in runs of 12 each, in an order that repeats, beside features of noise."""
+    rng = np.random.default_rng(seed)
+    for run in range(n_runs):
+        for _ in range(12):
+            yield {"u": float(rng.normal())}, "abc"[run % 3]
+
+
+def test_repeated_labels_are_predicted_if_asked_for():
+    right = {False: 0, True: 0}
+    for repeats in right:
+        model = rb.Mnemotron(budget=10, repeats=repeats)
+        for t, (x, y) in enumerate(labels_in_runs(60)):
+            right[repeats] += t >= 360 and model.predict_one(x) == y
+            model.learn_one(x, y)
+    assert right[True] > 340
+    assert right[False] < 300
+
+
+def test_the_memory_of_repeats_is_bounded():
+    model = rb.Mnemotron(budget=5, repeats=True)
+    sizes = []
+    for x, y in labels_in_runs(30):
+        model.learn_one(x, y)
+        sizes.append(model.memory_bytes)
+    assert sizes[-1] == sizes[200]
+
+
+@pytest.mark.parametrize("n_features", [3, 1000])
+@pytest.mark.parametrize("n_labels", [2, 150])
+def test_many_features_and_labels(n_features, n_labels):
+    """Constant and one-hot features and vectors of norm 1 beside them."""
+    rng = np.random.default_rng(1)
+    model, right = rb.Mnemotron(budget=40), 0
+    centers = rng.normal(size=(n_labels, n_features))
+    for t in range(600):
+        label = int(rng.integers(2 if t < 300 else n_labels))
+        values = centers[label] + 0.1 * rng.normal(size=n_features)
+        x = dict(enumerate((values / np.linalg.norm(values)).tolist()))
+        x |= {"constant": 7.0, f"one of {t % 5}": 1.0}
+        p = model.predict_proba_one(x)
+        assert all(0 <= value <= 1 for value in p.values())
+        assert sum(p.values()) == pytest.approx(1.0)
+        right += 100 <= t < 300 and model.predict_one(x) == f"label {label}"
+        model.learn_one(x, f"label {label}")
+    assert right > 190
+    assert np.isfinite(model.coefficients).all()
+    assert math.isfinite(model.norm)
+
+
+def test_rare_labels_are_found():
+    """One example in a hundred is positive, in a corner of its own."""
+    rng = np.random.default_rng(1)
+    model, metric = rb.Mnemotron(budget=50), metrics.F1()
+    for t in range(4000):
+        y = bool(rng.random() < 0.01)
+        x = dict(zip("uv", (rng.normal(size=2) + (3.0 if y else 0.0)).tolist(), strict=True))
+        if t >= 1000:
+            metric.update(y, model.predict_one(x))
+        model.learn_one(x, y)
+    assert metric.get() > 0.7
+
+
+def test_the_factor_of_a_learned_gamma():
+    wide, narrow = rb.RationalQuadratic(), rb.RationalQuadratic(gamma_factor=10.0)
+    model = rb.Mnemotron(budget=10, kernels=(wide, narrow))
+    for x, y in synth.TwoGaussians(50, seed=1):
+        model.learn_one(x, y)
+    gammas = [kernel.kernel.gamma for kernel in model.resolved_kernels]
+    assert gammas[1] == 10 * gammas[0]
+    assert repr(wide) == "RationalQuadratic(gamma=None)"
+    assert repr(narrow) == "RationalQuadratic(gamma=None, gamma_factor=10.0)"
+    with pytest.raises(ValueError, match="gamma_factor"):
+        rb.RationalQuadratic(gamma_factor=0)
+
+
+def test_a_linear_kernel_reads_scaled_features_beside_a_learned_width():
+    linear = rb.Normalized(rb.Polynomial(degree=1))
+    for kernels, is_scaled in [((linear,), False), ((rb.RationalQuadratic(), linear), True)]:
+        model = rb.Mnemotron(budget=10, kernels=kernels)
+        for x, y in synth.TwoGaussians(50, seed=1):
+            model.learn_one({name: 1000 * value for name, value in x.items()}, y)
+        assert isinstance(model.resolved_kernels[-1], rb.kernels.Scaled) == is_scaled
