@@ -43,7 +43,10 @@ class Plain:
         if self.n_labels == 2:
             self.means = [np.hstack((-a, a)) for a in self.means]
         self.n_labels += 1
-        self.means = [np.hstack((a, np.zeros((len(a), 1)))) for a in self.means]
+        start = -1 + 2 / self.n_labels
+        for e, (z, _, _) in enumerate(self.experts):
+            new = start * self.inverse(z, self.vectors).sum(axis=1, keepdims=True)
+            self.means[e] = np.hstack((self.means[e], new))
         self.counts.append(1)
 
     def kernel(self, z, s, t):

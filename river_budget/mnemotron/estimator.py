@@ -107,7 +107,8 @@ class Mnemotron(Machine):
     close to calibrated.
 
     It takes any number of labels, new ones at any time. All labels share the support set and the
-    covariance of each expert, and differ in its mean. With two labels, it is the binary algorithm.
+    covariance of each expert, and differ in its mean; that of a new label starts at -1 + 2 / C at the
+    support vectors. With two labels, it is the binary algorithm.
 
     Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] mix kernels online, too, on
     random features. Here, all experts share one support set with a rule of removal.
@@ -439,7 +440,7 @@ class Mnemotron(Machine):
     def _widen(self, n_labels: int) -> None:
         """Give all that is kept for each label a place for new ones, up to a number of labels."""
         if n_labels > self._experts.n_labels:
-            self._experts.widen(n_labels)
+            self._experts.widen(n_labels, self.n_support)
             self._forget_queries()
 
     def _forget_queries(self) -> None:

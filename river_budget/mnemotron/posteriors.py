@@ -80,14 +80,23 @@ class Posteriors:
         """All arrays."""
         return [self.experts, self.means, self.covariances, self.inverses, self.scales]
 
-    def widened(self, n_labels: int) -> Floats:
-        """Return the means with a column for each of more than two labels, 0 for new ones."""
+    def widened(self, n_labels: int, n: int) -> Floats:
+        """Return the means with a column for each of more than two labels.
+
+        The mean of a new label is -1 + 2 / n_labels at all n support vectors.
+
+        """
         n_experts, n_columns, size = self.means.shape
         means = np.zeros((n_experts, n_labels, size))
         if n_columns == 1:
             means[:, 0], means[:, 1] = -self.means[:, 0], self.means[:, 0]
         else:
             means[:, :n_columns] = self.means
+        start = -1.0 + 2.0 / n_labels
+        for mean, z, scale in zip(means, self.kernel_of, self.scales, strict=True):
+            mean[max(2, n_columns) :, :n] = (
+                start * self.inverse(z, n).sum(axis=1) / math.sqrt(scale)
+            )
         return means
 
     def mean(self, weights: Floats, n: int) -> Floats:
