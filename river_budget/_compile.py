@@ -12,8 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-__all__ = ["compiled"]
+__all__ = ["address_of", "compiled", "function_at"]
+
+# The packages with compiled functions, and with the constants that they use.
+COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -43,6 +50,35 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def address_of(function: Any, signature: Any) -> int:
+    """Return the address of a compiled function for a signature; see `function_at`."""
+    result = function.get_compile_result(signature)
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
+def function_at(signature: Any) -> Any:
+    """Return a compiled function that converts an address to a function with a signature.
+
+    A caller is compiled once for all functions with the signature, and without their code. An error
+    cannot leave a function that is called by its address.
+
+    """
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            function = cgutils.create_struct_proxy(function_type)(context, builder)
+            function.c_addr = builder.inttoptr(args[0], cgutils.voidptr_t)
+            function.jit_addr = ir.Constant(cgutils.voidptr_t, None)
+            function.py_addr = ir.Constant(cgutils.voidptr_t, None)
+            return function._getvalue()  # noqa: SLF001 (the way of numba)
+
+        return function_type(address), generate
+
+    return at
+
+
 def _stamped(dispatcher: Any) -> Any:
     """Let the cache of a function depend on every file whose functions it may inline.
 
@@ -55,10 +91,9 @@ def _stamped(dispatcher: Any) -> Any:
 
 @functools.cache
 def _digest() -> str:
-    """Return a digest of all files with compiled functions and of the constants that they use."""
+    """Return a digest of all files with compiled functions, and with constants that they use."""
     root = Path(__file__).parent
-    others = [root / "kernels/spec.py", root / "support/gram_factor.py"]
-    files = [*root.rglob("_compiled.py"), *root.glob("mnemotron/*.py"), *others]
+    files = [file for name in COMPILED for file in (root / name).glob("*.py")]
     return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
 
 

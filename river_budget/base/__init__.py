@@ -14,6 +14,7 @@ from .classifier import KernelClassifier
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of, rows_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
+from .ruled import RulePerceptron
 from .weights import ClassWeight
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Labels",
     "Machine",
     "Perceptron",
+    "RulePerceptron",
     "classifier_of",
     "memory_of",
     "rows_of",

@@ -74,8 +74,9 @@ class Perceptron(KernelClassifier):
         if self._class_weights is not None:
             w *= self._class_weights.next(label, self._labels)
         self._n_rounds = n = self._n_rounds + 1
-        if hypothesis.margin(query, label) <= self._threshold:
-            self._begin_update(query, label, w)
+        margin = hypothesis.margin(query, label)
+        if margin <= self._threshold:
+            self._begin_update(query, label, w, margin)
         if n >= self._observed_at:
             self._observe(query, query.row)
 
@@ -128,20 +129,21 @@ class Perceptron(KernelClassifier):
             start = row + 1
             if query is not None:
                 weight = 1.0 if weights is None else float(weights[row])
-                self._begin_update(query, int(columns[row]), weight)
+                label = int(columns[row])
+                margin = self._hypothesis.margin(query, label)
+                self._begin_update(query, label, weight, margin)
             if self._n_rounds >= self._observed_at:
                 query = query or self._store.query_row(block, row)
                 self._observe(query, query.row)
 
-    def _begin_update(self, query: Query, label: int, weight: float) -> None:
-        y = self._hypothesis.target(query, label, weight)
-        self._n_mistakes += y.margin <= 0.0
+    def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
+        self._n_mistakes += margin <= 0.0
         if weight != 1.0:
             self._n_weighted += 1
         if self._tracks_self_values:
             self_value = float(self._store.self_value(query))
             self._largest_self_value = max(self._largest_self_value, self_value)
-        self._update(query, y)
+        self._update(query, self._hypothesis.target(query, label, weight))
 
     @abc.abstractmethod
     def _update(self, query: Query, y: Target) -> None:

@@ -2,17 +2,61 @@ from __future__ import annotations
 
 import math
 
+from river_budget._compile import compiled
 from river_budget._state import State, finite, require
-from river_budget.base import BudgetPerceptron, ClassWeight
+from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query, Target
+from river_budget.support import Rule
+from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, shrink, step_of
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
 __all__ = ["Forgetron"]
 
 
-class Forgetron(BudgetPerceptron):
+# 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound; the last shrink
+# factor phi; and the sum of (1 - phi) / (1 + phi).
+SLACK, SHRINK_FACTOR, SHRINKING_LOSS = range(OWN, OWN + 3)
+
+
+@compiled()
+def _psi(sigma, phi, mu):
+    """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
+    return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
+
+
+@compiled()
+def _largest_phi(sigma, mu, slack):
+    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
+
+    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
+    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
+
+    """
+    if _psi(sigma, 1.0, mu) <= slack:
+        return 1.0
+    a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
+    return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))
+
+
+@compiled()
+def _shrink_and_replace(f, y, r, row):
+    """Add the example, shrink all coefficients, and remove the oldest vector r (Figure 1)."""
+    f.numbers[SLACK] += 15 / 32
+    if r == f.n:
+        assign(f, r, y, 1.0)
+        return
+    slack, sigma = f.numbers[SLACK], step_of(f, r)
+    mu = margin_of(f, r, row) + y.weight * overlap(f, r, y) * y.row[r]
+    phi = _largest_phi(sigma, mu, slack)
+    f.numbers[SLACK] = max(0.0, slack - _psi(sigma, phi, mu))
+    f.numbers[SHRINK_FACTOR] = phi
+    f.numbers[SHRINKING_LOSS] += (1 - phi) / (1 + phi)
+    assign(f, r, y, 1.0)
+    shrink(f, phi)
+
+
+class Forgetron(RulePerceptron):
     """The self-tuned Forgetron.
 
     Once the budget is full, every mistake shrinks all coefficients and removes the oldest support
@@ -64,6 +108,9 @@ class Forgetron(BudgetPerceptron):
 
     """
 
+    _rule = Rule(oldest, _shrink_and_replace, reads_row=True)
+    _n_numbers = 3
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -73,25 +120,22 @@ class Forgetron(BudgetPerceptron):
         max_classes: int = 1000,
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes)
-        # 15/32 M - Q. It stays small, hence accurate, while M and Q grow without bound.
-        self._slack = 0.0
-        self._last_shrink_factor = 1.0
-        self._shrinking_loss = 0.0
+        self._own.numbers[SHRINK_FACTOR] = 1.0
 
     @property
     def last_shrink_factor(self) -> float:
         """The last shrink factor phi; 1 before the first removal."""
-        return self._last_shrink_factor
+        return self._own.numbers.item(SHRINK_FACTOR)
 
     @property
     def removal_damage(self) -> float:
         """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
-        return 15 / 32 * self._n_mistakes - self._slack
+        return 15 / 32 * self._n_mistakes - self._own.numbers.item(SLACK)
 
     @property
     def shrinking_loss(self) -> float:
         """s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`."""
-        return self._shrinking_loss
+        return self._own.numbers.item(SHRINKING_LOSS)
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -107,48 +151,16 @@ class Forgetron(BudgetPerceptron):
     def state(self) -> State:
         return {
             **super().state(),
-            "slack": self._slack,
-            "last_shrink_factor": self._last_shrink_factor,
-            "shrinking_loss": self._shrinking_loss,
+            "slack": self._own.numbers.item(SLACK),
+            "last_shrink_factor": self.last_shrink_factor,
+            "shrinking_loss": self.shrinking_loss,
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
         is_valid = self._n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
         require(is_valid, "a coefficient is above 1")
-        self._slack = finite(state["slack"], 0.0, math.inf)
-        self._last_shrink_factor = finite(state["last_shrink_factor"], 0.0, 1.0)
-        self._shrinking_loss = finite(state["shrinking_loss"], 0.0, math.inf)
-
-    def _update(self, query: Query, y: Target) -> None:
-        self._slack += 15 / 32
-        super()._update(query, y)
-
-    def _update_full(self, query: Query, y: Target) -> None:
-        f, r = self._hypothesis, self._store.oldest
-        sigma = f.step_of(r)
-        mu = f.margin_of(r) + y.weight * f.overlap(r, y) * float(query.row[r])
-        phi = _largest_phi(sigma, mu, self._slack)
-        self._slack = max(0.0, self._slack - _psi(sigma, phi, mu))
-        self._last_shrink_factor = phi
-        self._shrinking_loss += (1 - phi) / (1 + phi)
-        f.replace(r, query, y)
-        f.shrink(phi)
-
-
-def _psi(sigma: float, phi: float, mu: float) -> float:
-    """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
-    return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
-
-
-def _largest_phi(sigma: float, mu: float, slack: float) -> float:
-    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
-
-    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
-    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
-
-    """
-    if _psi(sigma, 1.0, mu) <= slack:
-        return 1.0
-    a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
-    return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))
+        numbers = self._own.numbers
+        numbers[SLACK] = finite(state["slack"], 0.0, math.inf)
+        numbers[SHRINK_FACTOR] = finite(state["last_shrink_factor"], 0.0, 1.0)
+        numbers[SHRINKING_LOSS] = finite(state["shrinking_loss"], 0.0, math.inf)

@@ -16,6 +16,7 @@ from .expansion import Expansion, MulticlassExpansion, vector_store
 from .features import check_features
 from .gram_factor import GramFactor
 from .query import Query
+from .rule import Own, Rule
 from .scales import Scales
 from .store import VectorStore
 from .target import Target, Terms
@@ -24,7 +25,9 @@ __all__ = [
     "Expansion",
     "GramFactor",
     "MulticlassExpansion",
+    "Own",
     "Query",
+    "Rule",
     "Scales",
     "Target",
     "Terms",

@@ -11,18 +11,19 @@ import numpy as np
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import ROUNDING, State, finite, floats, require
 from river_budget.kernels import Features, Kernel
-from river_budget.support import _compiled
+from river_budget.support import _compiled, rounds
 from river_budget.support._compiled import TILE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
 from river_budget.support.query import Query
+from river_budget.support.rounds import DONE
+from river_budget.support.rule import SCALE, SMALLEST_SCALE, Own, Rule
 from river_budget.support.store import VectorStore, Weights
 from river_budget.support.target import Target, Terms
 
 __all__ = ["Expansion", "MulticlassExpansion", "vector_store"]
 
-# A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
-SMALLEST_SCALE = 1e-100
+NO_SCORES: Floats = np.zeros(0)
 
 
 def vector_store(kernel: Kernel) -> VectorStore:
@@ -94,6 +95,39 @@ class Expansion(Weights):
         """Return the scores at each stored vector (n, labels), by slots."""
         f = np.array([self.store.evaluate_slot(slot, self)[0] for slot in range(self.store.n)])
         return np.stack((-f, f), axis=1)
+
+    def outputs(self, query: Query) -> tuple[float, Floats]:
+        """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
+        return query.answer, NO_SCORES
+
+    def update(self, rule: Rule, own: Own, query: Query, label: int, weight: float) -> None:
+        """Update the hypothesis on an example by the rule of an algorithm."""
+        slot = self.store.update(rule, own, query, label, weight, self)
+        if slot != DONE:
+            self.finish(rule, own, slot, query, label, weight)
+
+    def finish(
+        self, rule: Rule, own: Own, slot: int, query: Query, label: int, weight: float
+    ) -> None:
+        """Update the hypothesis on an example whose slot has been chosen; the slot n is a new one."""
+        store, n = self.store, self.store.n
+        removed = store.row(slot) if rule.reads_row and slot < n else query.row[:0]
+        if slot < n:
+            store.replace(slot, query)
+        else:
+            store.add(query)
+            self._reserve()
+            if own.table.size:
+                own.table = padded(own.table, store.n_slots)
+        own.numbers[SCALE] = self.scale
+        try:
+            rounds.finish(
+                rule.addresses.step, slot, removed, label, weight, *self.outputs(query),
+                store.self_value(query), query.row, n, self.alphas, self.matrix, store._inserted,
+                own.numbers, own.table,
+            )  # fmt: skip
+        finally:
+            self.scale = own.numbers.item(SCALE)
 
     @property
     def steps(self) -> Floats:
@@ -236,7 +270,7 @@ class MulticlassExpansion(Expansion):
 
     """
 
-    __slots__ = ("matrix",)
+    __slots__ = ()
 
     def __init__(self, store: VectorStore, matrix: Floats, scale: float) -> None:
         super().__init__(store)
@@ -265,6 +299,9 @@ class MulticlassExpansion(Expansion):
     def target(self, query: Query, label: int, weight: float = 1.0) -> Target:
         margin, rival = _compiled.margin_and_rival(self._answer(query), label)
         return Target(label, rival, margin, weight)
+
+    def outputs(self, query: Query) -> tuple[float, Floats]:
+        return 0.0, self._answer(query)
 
     def score_block(self, block: Any) -> Floats:
         return self.store.score_block(block, self)

@@ -110,6 +110,8 @@ class Layout:
         The names of the active features.
     rows
         Their feature rows, 0 for a name without one (stored,).
+    number
+        A number that two layouts of a store have in common only if their feature rows are equal.
     spec
         The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
@@ -119,7 +121,7 @@ class Layout:
 
     """
 
-    __slots__ = ("active", "names", "pack_into", "rows", "size", "spec", "start", "stored")
+    __slots__ = ("active", "names", "number", "pack_into", "rows", "size", "spec", "start", "stored")
 
     def __init__(
         self,
@@ -128,6 +130,7 @@ class Layout:
         index: FeatureIndex,
         n_slots: int,
         spec: Spec,
+        number: int,
     ) -> None:
         stored = names if active is None else [names[i] for i in active]
         n_stored = len(stored)
@@ -136,6 +139,7 @@ class Layout:
         self.stored = stored
         self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, n_stored)
         self.spec = spec
+        self.number = number
         self.size = n_slots + n_stored
         self.start = 8 * n_slots
         self.pack_into = packer(len(names)).pack_into

@@ -23,7 +23,7 @@ from river_budget.kernels.spec import (
     kernel_spec,
 )
 from river_budget.kernels.wrappers import Scaled
-from river_budget.support import _compiled
+from river_budget.support import _compiled, rounds
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
     NOT_NUMBERS,
@@ -36,7 +36,8 @@ from river_budget.support.features import (
     packer,
 )
 from river_budget.support.query import Query
-from river_budget.support.store import NO_WEIGHTS, ScoreWeights, VectorStore, Weights
+from river_budget.support.rule import N_INSERTED, SCALE, Own, Rule
+from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
 
 __all__ = ["NumericStore"]
 
@@ -81,6 +82,8 @@ class NumericStore(VectorStore):
         "_is_selective",
         "_keeps_squares",
         "_layout",
+        "_layouts",
+        "_n_layouts",
         "_pooled",
         "_row_uses",
         "_slot_rows",
@@ -101,6 +104,9 @@ class NumericStore(VectorStore):
         self._factors: Mapping[Any, float] = {}
         self._pooled = 1.0
         self._layout: Layout
+        # The number of the layout of each stored vector; see `Layout`.
+        self._layouts: Ints = np.zeros(0, np.int64)
+        self._n_layouts = 0
         self._clear()
         self._set_kernel(kernel)
 
@@ -244,6 +250,41 @@ class NumericStore(VectorStore):
             layout.rows, *self._vectors,
         )  # fmt: skip
 
+    def update(
+        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+    ) -> int:
+        layout = query.layout
+        value, scores = f.outputs(query)
+        own.numbers[SCALE], own.numbers[N_INSERTED] = f.scale, self._n_inserted
+        try:
+            slot = rounds.update(
+                rule.addresses, rule.reads_row, label, weight, value, scores,
+                f.alphas, f.matrix, self._inserted, own.numbers, own.table,
+                query.workspace, layout.rows, layout.spec, layout.number, self._layouts,
+                self._vectors,
+            )  # fmt: skip
+        finally:
+            self._take_over(own, f)
+        return slot
+
+    def learn(
+        self, rule: Rule, own: Own, block: Block, columns: Ints, weights: Floats, start: int,
+        stop: int, threshold: float, counts: Ints, f: Outputs,
+    ) -> tuple[int, Query]:  # fmt: skip
+        layout = self._block_layout(block)
+        workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
+        own.numbers[SCALE], own.numbers[N_INSERTED] = f.scale, self._n_inserted
+        try:
+            slot, value = rounds.learn(
+                rule.addresses, rule.reads_row, block.values, columns, weights, start, stop, threshold, counts,
+                scores, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
+                workspace, layout.rows, layout.spec, layout.number, self._layouts, self._vectors,
+            )  # fmt: skip
+        finally:
+            self._take_over(own, f)
+        answer = scores if len(scores) else value
+        return slot, Query(None, None, f, layout, workspace, self.n, answer)
+
     @property
     def names(self) -> Collection[Any]:
         return self._index.by_name.keys()
@@ -279,7 +320,7 @@ class NumericStore(VectorStore):
     @property
     def nbytes(self) -> int:
         arrays = [
-            self._inserted, self._statistics, self._squares, self._tiles, self._tile_uses, self._free_tiles,
+            self._inserted, self._layouts, self._statistics, self._squares, self._tiles, self._tile_uses, self._free_tiles,
             self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
         ]  # fmt: skip
         # One query is always counted, so that the figure does not depend on the last call.
@@ -293,13 +334,20 @@ class NumericStore(VectorStore):
         """The arguments of the compiled code that describe the vectors."""
         return self.n, len(self._index.by_name), self._table, self._tiles, self._statistics
 
+    def _take_over(self, own: Own, f: Outputs) -> None:
+        """Take over what the compiled rounds have changed, even if they were interrupted."""
+        f.scale = own.numbers.item(SCALE)
+        self._n_inserted = int(own.numbers.item(N_INSERTED))
+        self._last = None
+
     def _layout_of(self, names: list[Any]) -> Layout:
         active = self.kernel.active(names) if self._is_selective else None
         spec = self._spec
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
             spec = np.concatenate((spec, self._factors_of(stored)))
-        return Layout(names, active, self._index, self.n_slots, spec)
+        self._n_layouts += 1
+        return Layout(names, active, self._index, self.n_slots, spec, self._n_layouts)
 
     def _factors_of(self, names: Sequence[Any]) -> Floats:
         """Return the factors of features (names,)."""
@@ -354,7 +402,7 @@ class NumericStore(VectorStore):
         self._slot_rows: list[Rows] = []
 
     def _insert(self, query: Query, slot: int) -> None:
-        self._slot_rows.append(self._store(query, slot))
+        self._slot_rows.append(self._store(query, slot).rows)
         if self._keeps_squares:
             self._set_square(query.workspace, len(query.layout.stored), slot)
 
@@ -369,7 +417,7 @@ class NumericStore(VectorStore):
             return
         old = self._slot_rows[slot]
         n_unused = self._empty(slot)
-        self._slot_rows[slot] = self._store(query, slot)
+        self._slot_rows[slot] = self._store(query, slot).rows
         if n_unused:
             self._release(old)
 
@@ -390,19 +438,21 @@ class NumericStore(VectorStore):
             self._free_tiles,
         )  # fmt: skip
 
-    def _store(self, query: Query, slot: int) -> Rows:
-        """Store the example of a query in an empty slot and return its feature rows."""
-        names, rows = query.layout.stored, query.layout.rows
-        if self._free_tiles[0] < len(rows):
-            self._extend_tiles(len(rows))
+    def _store(self, query: Query, slot: int) -> Layout:
+        """Store the example of a query in an empty slot and return its layout."""
+        layout: Layout = query.layout
+        if self._free_tiles[0] < len(layout.rows):
+            self._extend_tiles(len(layout.rows))
         while not _compiled.store(
-            query.workspace, rows, slot, self._spec, self._statistics,
+            query.workspace, layout.rows, slot, self._spec, self._statistics,
             self._table, self._tiles, self._tile_uses, self._row_uses, self._free_tiles,
         ):  # fmt: skip
-            self._index.assign(self._index.missing(names))
+            self._index.assign(self._index.missing(layout.stored))
             self._extend_rows()
-            rows = self._renew_layout(query.layout).rows
-        return rows
+            layout = self._renew_layout(layout)
+        # The compiled rounds do not keep squares.
+        self._layouts[slot] = 0 if self._keeps_squares else layout.number
+        return layout
 
     def _release(self, rows: Rows) -> None:
         """Free those of the given feature rows that are unused."""
@@ -449,13 +499,16 @@ class NumericStore(VectorStore):
         self._last = None
 
     def _renew_layout(self, layout: Layout) -> Layout:
-        self._layout = self._layout_of(layout.names)
-        return self._layout
+        self._layout = renewed = self._layout_of(layout.names)
+        if np.array_equal(renewed.rows, layout.rows):
+            renewed.number, renewed.rows = layout.number, layout.rows
+        return renewed
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
         self._statistics = padded(self._statistics, n_blocks)
         self._squares = padded(self._squares, n_blocks)
+        self._layouts = padded(self._layouts, self.n_slots)
         self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
         self._renew_layout(self._layout)
 

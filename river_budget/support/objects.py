@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State
 from river_budget.kernels import Features, Kernel
-from river_budget.support import _compiled
+from river_budget.support import _compiled, rounds
 from river_budget.support.features import invalid_example
 from river_budget.support.query import Query
-from river_budget.support.store import NO_WEIGHTS, ScoreWeights, VectorStore, Weights
+from river_budget.support.rule import SCALE, Own, Rule
+from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
 
 __all__ = ["ObjectStore"]
 
@@ -99,6 +100,32 @@ class ObjectStore(VectorStore):
     def score_block(self, block: list[Features], f: ScoreWeights) -> Floats:
         scores = [f.scores_of(self._evaluate(x, NO_WEIGHTS)[1]) for x in block]
         return np.array(scores).reshape(len(block), f.matrix.shape[1])
+
+    def update(
+        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+    ) -> int:
+        value, scores = f.outputs(query)
+        own.numbers[SCALE] = f.scale
+        return rounds.choose(
+            rule.addresses.choice, label, weight, value, scores, self.self_value(query), query.row,
+            self.n, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
+        )  # fmt: skip
+
+    def learn(
+        self, rule: Rule, own: Own, block: list[Features], columns: Ints, weights: Floats,
+        start: int, stop: int, threshold: float, counts: Ints, f: Outputs,
+    ) -> tuple[int, Query]:  # fmt: skip
+        for row in range(start, stop):
+            query, label, weight = self.query(block[row], f), int(columns[row]), weights.item(row)
+            margin = f.margin(query, label)
+            if margin <= threshold:
+                slot = self.update(rule, own, query, label, weight, f)
+                if slot != rounds.DONE:
+                    return slot, query
+                counts[rounds.N_MISTAKES] += margin <= 0.0
+                counts[rounds.N_WEIGHTED] += weight != 1.0
+            counts[rounds.N_ROUNDS] += 1
+        return rounds.DONE, query
 
     def rescale(
         self,

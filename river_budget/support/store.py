@@ -16,8 +16,13 @@ from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
+from river_budget.support.rule import Own, Rule
 
-__all__ = ["NO_WEIGHTS", "ScoreWeights", "VectorStore", "Weights"]
+__all__ = ["NO_WEIGHTS", "Outputs", "ScoreWeights", "VectorStore", "Weights"]
+
+
+# The matrix of a hypothesis for two labels.
+NO_MATRIX = np.zeros((0, 0))
 
 
 class Weights:
@@ -29,13 +34,16 @@ class Weights:
         The coefficient of each slot (blocks, TILE), 0 in free slots.
     scale
         The common factor of the coefficients.
+    matrix
+        The coefficients of each slot and label, with more than two labels; see `ScoreWeights`.
 
     """
 
-    __slots__ = ("alphas", "scale")
+    __slots__ = ("alphas", "matrix", "scale")
 
-    def __init__(self, alphas: Floats) -> None:
+    def __init__(self, alphas: Floats, matrix: Floats = NO_MATRIX) -> None:
         self.alphas = alphas
+        self.matrix = matrix
         self.scale = 1.0
 
 
@@ -58,6 +66,16 @@ class ScoreWeights(Protocol):
 
     def scores_of(self, row: Floats) -> Floats:
         """Return the scores of all labels for a kernel row (labels,)."""
+
+
+class Outputs(ScoreWeights, Protocol):
+    """A hypothesis that an algorithm updates; see `Expansion`."""
+
+    def outputs(self, query: Query) -> tuple[float, Floats]:
+        """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
+
+    def margin(self, query: Query, label: int) -> float:
+        """Return the margin of an example with a label."""
 
 
 # The weights of f = 0.
@@ -183,6 +201,33 @@ class VectorStore(abc.ABC):
     @abc.abstractmethod
     def score_block(self, block: Any, f: ScoreWeights) -> Floats:
         """Return the scores of all labels at each row of a block (rows, labels)."""
+
+    @abc.abstractmethod
+    def update(
+        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+    ) -> int:
+        """Update a model on an example, and return `rounds.DONE`.
+
+        If the compiled code cannot store the example, only a slot is chosen for it and returned. The
+        slot n is a new one.
+
+        """
+
+    @abc.abstractmethod
+    def learn(
+        self, rule: Rule, own: Own, block: Any, columns: Ints, weights: Floats, start: int,
+        stop: int, threshold: float, counts: Ints, f: Outputs,
+    ) -> tuple[int, Query]:  # fmt: skip
+        """Learn the rows of a block, up to one whose example the compiled code cannot store.
+
+        The parameters from `start` on are those of `rounds.learn`.
+
+        Returns
+        -------
+        The slot for the next row or `rounds.DONE`, as in `update`, and the query of the last row
+        that was evaluated.
+
+        """
 
     @property
     @abc.abstractmethod

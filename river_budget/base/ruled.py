@@ -1,0 +1,102 @@
+"""The template of the perceptrons whose update is a compiled rule."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from river_budget._arrays import Floats, Ints
+from river_budget._checks import check_count
+from river_budget.base.perceptron import Perceptron
+from river_budget.base.weights import ClassWeight
+from river_budget.kernels import Kernel
+from river_budget.support import Own, Query, Rule, Target
+from river_budget.support.rounds import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
+from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
+
+__all__ = ["RulePerceptron"]
+
+
+class RulePerceptron(Perceptron):
+    """A perceptron with at most `budget` support vectors and a compiled update.
+
+    A subclass names its `Rule`, by which single examples and blocks of rows are learned alike.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Maximum number of support vectors.
+    gamma, class_weight, max_classes
+        See `KernelClassifier`.
+
+    """
+
+    _rule: ClassVar[Rule]
+
+    # How many numbers of its own the algorithm keeps; see `Own`.
+    _n_numbers: ClassVar[int] = 0
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        check_count("budget", budget)
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget: int = budget
+        self._own = Own(self._n_numbers)
+        self._own.numbers[BUDGET] = budget
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._own.nbytes
+
+    def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
+        self._n_mistakes += margin <= 0.0
+        if weight != 1.0:
+            self._n_weighted += 1
+        self._hypothesis.update(self._rule, self._own, query, label, weight)
+        if self._tracks_self_values:
+            self._track_self_values()
+
+    def _update(self, query: Query, y: Target) -> None:
+        self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)
+
+    def _learn_rows(
+        self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
+    ) -> None:
+        weights = np.ones(len(columns)) if weights is None else weights
+        rule, own, f = self._rule, self._own, self._hypothesis
+        while start < stop:
+            end = min(stop, start + self._observed_at - self._n_rounds)
+            counts = np.zeros(3, np.int64)
+            try:
+                slot, query = self._store.learn(
+                    rule, own, block, columns, weights, start, end, self._threshold, counts, f
+                )
+            finally:
+                self._n_rounds += int(counts[N_ROUNDS])
+                self._n_mistakes += int(counts[N_MISTAKES])
+                self._n_weighted += int(counts[N_WEIGHTED])
+            start += int(counts[N_ROUNDS])
+            if slot != DONE:
+                label, weight = int(columns[start]), weights.item(start)
+                start += 1
+                self._n_rounds += 1
+                self._n_mistakes += f.margin(query, label) <= 0.0
+                self._n_weighted += weight != 1.0
+                f.finish(rule, own, slot, query, label, weight)
+            if self._n_rounds >= self._observed_at:
+                self._observe(query, query.row)
+        self._track_self_values()
+
+    def _track_self_values(self) -> None:
+        if self._tracks_self_values:
+            largest = self._own.numbers.item(LARGEST_SELF_VALUE)
+            self._largest_self_value = max(self._largest_self_value, largest)

@@ -1,0 +1,169 @@
+"""The compiled rounds of the algorithms that have a `Rule`, on the arrays of a `NumericStore`.
+
+`vectors` are the arguments of `_compiled.evaluate` that describe the stored vectors.
+
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from river_budget._compile import compiled
+from river_budget.kernels.spec import FACTORS
+from river_budget.support._compiled import load, margin_and_rival, overwrite, score, self_value_of
+from river_budget.support.rule import (
+    LARGEST_SELF_VALUE,
+    N_INSERTED,
+    SCALE,
+    SKIP,
+    Hypothesis,
+    choice_at,
+    evaluate_at,
+    example,
+    step_at,
+)
+
+__all__ = ["DONE", "N_MISTAKES", "N_ROUNDS", "N_WEIGHTED", "choose", "finish", "learn", "update"]
+
+# No slot: the update is done.
+DONE = -1
+
+# The counts of rounds, of mistakes and of updates with a weight other than 1 in a block.
+N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
+
+
+@compiled()
+def _update(
+    rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+):  # fmt: skip
+    """Update a model on an example, and return `DONE`.
+
+    If the example needs a new slot, or its names are not those of the vector to replace, nothing is
+    changed, and the slot is returned.
+
+    """
+    _, _, table, tiles, statistics = vectors
+    f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
+    slot = choice_at(rule.choice)(f, y)
+    if slot == SKIP:
+        return DONE
+    if slot == f.n or layouts[slot] != layout:
+        return slot
+    removed = np.empty(len(workspace) if reads_row else 0)
+    stored_spec = spec[:FACTORS]
+    if reads_row:
+        load(removed, rows, slot, table, tiles)
+        evaluate_at(rule.evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
+    step_at(rule.step)(f, y, slot, removed[: f.n])
+    overwrite(workspace, rows, slot, stored_spec, statistics, table, tiles)
+    f.inserted[slot] = np.int64(f.numbers[N_INSERTED])
+    f.numbers[N_INSERTED] += 1.0
+    return DONE
+
+
+@compiled()
+def update(
+    rule, reads_row, label, weight, value, scores,
+    alphas, matrix, inserted, numbers, own_table,
+    workspace, rows, spec, layout, layouts, vectors,
+):  # fmt: skip
+    """Update a model on the example of a workspace; see `_update`.
+
+    Parameters
+    ----------
+    rule, reads_row
+        The addresses of a `Rule`, and whether its step reads the row of the vector to replace.
+    label, weight
+        Label and weight of the example.
+    value, scores
+        f(x), and the scores of all labels at x, none of them with two labels (labels,).
+    alphas, matrix, inserted, numbers, own_table
+        See `Hypothesis`.
+    workspace, rows, spec
+        See `_compiled.evaluate`.
+    layout, layouts
+        The number of the layout of the example, and those of the stored vectors (slots,).
+    vectors
+        The parameters of `_compiled.evaluate` that describe the stored vectors.
+
+    """
+    f = Hypothesis(vectors[0], alphas, matrix, inserted, numbers, own_table)
+    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
+    y = example(label, weight, value, scores, self_value, workspace[: f.n])
+    return _update(
+        rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+    )  # fmt: skip
+
+
+@compiled()
+def learn(
+    rule, reads_row, block, columns, weights, start, stop, threshold, counts, scores,
+    alphas, matrix, inserted, numbers, own_table,
+    workspace, rows, spec, layout, layouts, vectors,
+):  # fmt: skip
+    """Learn the rows of a block, up to one whose update is not possible here; see `_update`.
+
+    Parameters
+    ----------
+    block, columns, weights
+        The rows (rows, m), and their labels and weights (rows,).
+    start, stop
+        The rows to learn.
+    threshold
+        A model is updated if the margin is at most this.
+    counts
+        Output: numbers of rounds, mistakes and weighted updates, without the row that is left.
+    scores
+        Output for the scores of the last row, empty with two labels (labels,).
+
+    The other parameters are those of `update`.
+
+    Returns
+    -------
+    The slot for the example of the next row, or `DONE`, and f(x) for the last row that was
+    evaluated. The workspace holds its kernel row and its values.
+
+    """
+    values = workspace[len(workspace) - len(rows) :]
+    f = Hypothesis(vectors[0], alphas, matrix, inserted, numbers, own_table)
+    value = 0.0
+    for i in range(start, stop):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        value = evaluate_at(rule.evaluate)(workspace, alphas, numbers[SCALE], spec, rows, *vectors)
+        if len(scores):
+            score(matrix, numbers[SCALE], workspace[: f.n], scores)
+            margin, _ = margin_and_rival(scores, columns[i])
+        else:
+            margin = value if columns[i] else -value
+        if margin <= threshold:
+            self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
+            y = example(columns[i], weights[i], value, scores, self_value, workspace[: f.n])
+            slot = _update(
+                rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+            )  # fmt: skip
+            if slot != DONE:
+                return slot, value
+            counts[N_MISTAKES] += margin <= 0.0
+            counts[N_WEIGHTED] += weights[i] != 1.0
+        counts[N_ROUNDS] += 1
+    return DONE, value
+
+
+@compiled()
+def choose(choice, label, weight, value, scores, self_value, row, n,
+           alphas, matrix, inserted, numbers, table):  # fmt: skip
+    """Return the slot for an example, given its self value and its kernel row; see `update`."""
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    y = example(label, weight, value, scores, self_value, row)
+    f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], self_value)
+    return choice_at(choice)(f, y)
+
+
+@compiled()
+def finish(step, slot, removed, label, weight, value, scores, self_value, row, n,
+           alphas, matrix, inserted, numbers, table):  # fmt: skip
+    """Update a model on an example for a slot, given the kernel row of the vector to remove."""
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    y = example(label, weight, value, scores, self_value, row)
+    step_at(step)(f, y, slot, removed)

@@ -1,0 +1,275 @@
+"""The update of a budgeted algorithm as two compiled functions on plain arrays.
+
+A *choice* names the slot in which a misclassified example is stored, and a *step* changes
+coefficients and whatever else the algorithm keeps. A `Rule` is a pair of them. The compiled code
+of the stores calls it by address, so it is compiled once for all algorithms, and examples one by
+one and blocks of rows are learned by the same two functions.
+
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from river_budget._arrays import Floats, Ints
+from river_budget._compile import address_of, compiled, function_at
+from river_budget.support import _compiled
+from river_budget.support._compiled import TILE, margin_and_rival
+
+__all__ = [
+    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE", "Example", "Hypothesis", "Own",
+    "Rule", "assign", "choice", "choice_at", "columns_of", "draw", "example", "margin_of", "oldest", "overlap",
+    "shrink", "step", "step_at", "step_of",
+]  # fmt: skip
+
+# The numbers of a model. Those that an algorithm adds follow from `OWN` on.
+SCALE, N_INSERTED, BUDGET, LARGEST_SELF_VALUE, OWN = range(5)
+
+# The choice not to store an example.
+SKIP = -1
+
+# A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
+SMALLEST_SCALE = 1e-100
+
+
+class Hypothesis(NamedTuple):
+    """The coefficients of an expansion, and what an algorithm keeps beside them.
+
+    Attributes
+    ----------
+    n
+        Number of stored vectors, in slots 0 to n - 1.
+    alphas, matrix
+        Coefficients without their common factor: with two labels alphas (blocks, TILE), with more
+        a matrix (slots, labels). The other one is empty.
+    inserted
+        Insertion order of the slots (slots,).
+    numbers
+        The common factor and the other numbers of a model (numbers,).
+    table
+        Numbers of each slot and label (slots, labels), for algorithms that keep any.
+
+    """
+
+    n: int
+    alphas: Floats
+    matrix: Floats
+    inserted: Ints
+    numbers: Floats
+    table: Floats
+
+
+class Example(NamedTuple):
+    """A misclassified example.
+
+    Attributes
+    ----------
+    label, rival, margin, weight
+        See `Target`.
+    self_value
+        k(x, x).
+    scores
+        The scores of all labels (labels,).
+    row
+        The kernel row (n,).
+
+    """
+
+    label: int
+    rival: int
+    margin: float
+    weight: float
+    self_value: float
+    scores: Floats
+    row: Floats
+
+
+_FLOATS, _TABLE = types.float64[::1], types.float64[:, ::1]
+_HYPOTHESIS = types.NamedTuple(
+    (types.int64, _TABLE, _TABLE, types.int64[::1], _FLOATS, _TABLE), Hypothesis
+)
+_EXAMPLE = types.NamedTuple(
+    (types.int64, types.int64, *[types.float64] * 3, _FLOATS, _FLOATS), Example
+)
+_CHOICE = types.int64(_HYPOTHESIS, _EXAMPLE)
+_STEP = types.void(_HYPOTHESIS, _EXAMPLE, types.int64, _FLOATS)
+_VECTORS = (types.int64, types.int64, types.uint32[:, ::1], _TABLE, _TABLE)
+_EVALUATE = types.float64(
+    _FLOATS, _TABLE, types.float64, _FLOATS, types.uint32[::1], *_VECTORS
+)
+
+
+class Addresses(NamedTuple):
+    """The addresses of the functions of a rule, and of the evaluation of its hypothesis."""
+
+    choice: int
+    step: int
+    evaluate: int
+
+
+class Rule:
+    """The update of an algorithm, as two functions.
+
+    Parameters
+    ----------
+    choice
+        Returns the slot for an example (f, y): that of the vector to replace, n for a new one, or
+        `SKIP`.
+    step
+        Updates the hypothesis (f, y, r, row) before the example is stored in slot r. If it replaces
+        a vector, its kernel row is given.
+    reads_row
+        Whether the step reads this row.
+
+    """
+
+    def __init__(self, choice: Any, step: Any, reads_row: bool = False) -> None:
+        self._choice = choice
+        self._step = step
+        self.reads_row = reads_row
+
+    @functools.cached_property
+    def addresses(self) -> Addresses:
+        """The compiled functions."""
+        return Addresses(
+            address_of(self._choice, _CHOICE),
+            address_of(self._step, _STEP),
+            address_of(_compiled.evaluate, _EVALUATE),
+        )
+
+
+class Own:
+    """What an algorithm keeps beside its hypothesis.
+
+    Attributes
+    ----------
+    numbers
+        The numbers of a model, of which those of the algorithm follow from `OWN` on (numbers,).
+    table
+        Numbers for each slot and label, for algorithms that keep any (slots, labels).
+
+    """
+
+    __slots__ = ("numbers", "table")
+
+    def __init__(self, n_numbers: int) -> None:
+        self.numbers: Floats = np.zeros(OWN + n_numbers)
+        self.table: Floats = np.zeros((0, 0))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays in bytes."""
+        return self.numbers.nbytes + self.table.nbytes
+
+
+choice_at, step_at, evaluate_at = map(function_at, (_CHOICE, _STEP, _EVALUATE))
+
+
+@compiled()
+def example(label, weight, value, scores, self_value, row):
+    """Return a misclassified example, given f(x) if there are no scores, that is two labels."""
+    if len(scores) == 0:
+        margin = value if label else -value
+        both = np.array([-value, value])
+        return Example(label, 1 - label, margin, weight, self_value, both, row)
+    margin, rival = margin_and_rival(scores, label)
+    return Example(label, rival, margin, weight, self_value, scores, row)
+
+
+@compiled()
+def columns_of(f, slot):
+    """Return the columns of the label and the rival of the vector in a slot."""
+    if f.matrix.shape[1] == 0:
+        label = 1 if f.alphas[slot // TILE, slot % TILE] > 0.0 else 0
+        return label, 1 - label
+    label, rival = 0, 0
+    for c in range(1, f.matrix.shape[1]):
+        label = c if f.matrix[slot, c] > f.matrix[slot, label] else label
+        rival = c if f.matrix[slot, c] < f.matrix[slot, rival] else rival
+    return label, rival
+
+
+@compiled()
+def step_of(f, slot):
+    """Return the step size of the vector in a slot, the coefficient of its label."""
+    if f.matrix.shape[1] == 0:
+        return f.numbers[SCALE] * abs(f.alphas[slot // TILE, slot % TILE])
+    label, _ = columns_of(f, slot)
+    return f.numbers[SCALE] * f.matrix[slot, label]
+
+
+@compiled()
+def margin_of(f, slot, row):
+    """Return the margin of the vector in a slot, with its label and its rival as stored."""
+    label, rival = columns_of(f, slot)
+    total = 0.0
+    if f.matrix.shape[1] == 0:
+        sums = np.zeros(TILE)
+        for block in range((f.n + TILE - 1) // TILE):
+            for i in range(min(TILE, f.n - block * TILE)):
+                sums[i] += f.alphas[block, i] * row[block * TILE + i]
+        for i in range(TILE):
+            total += sums[i]
+        total = total if label else -total
+    else:
+        for i in range(f.n):
+            total += 0.5 * (f.matrix[i, label] - f.matrix[i, rival]) * row[i]
+    return f.numbers[SCALE] * total
+
+
+@compiled()
+def overlap(f, slot, y):
+    """Return the cosine of an example and the vector in a slot, in label space."""
+    label, rival = columns_of(f, slot)
+    same = (y.label == label) + (y.rival == rival)
+    return 0.5 * (same - (y.label == rival) - (y.rival == label))
+
+
+@compiled()
+def assign(f, slot, y, step):
+    """Set the coefficients of a slot to those of an example; its weight multiplies the step."""
+    alpha = step * y.weight / f.numbers[SCALE]
+    if f.matrix.shape[1] == 0:
+        f.alphas[slot // TILE, slot % TILE] = alpha if y.label else -alpha
+    else:
+        f.matrix[slot, :] = 0.0
+        f.matrix[slot, y.label], f.matrix[slot, y.rival] = alpha, -alpha
+
+
+@compiled()
+def shrink(f, factor):
+    """Multiply all coefficients by a factor of at most 1, in constant time as a rule."""
+    f.numbers[SCALE] *= factor
+    scale = f.numbers[SCALE]
+    if scale < SMALLEST_SCALE:
+        f.numbers[SCALE] = 1.0
+        for coefficients in (f.alphas, f.matrix):
+            for i in range(coefficients.shape[0]):
+                for j in range(coefficients.shape[1]):
+                    coefficients[i, j] *= scale
+
+
+@compiled()
+def draw(numbers, place, n):
+    """Return a random integer from 0 to n - 1 by SplitMix64, whose 64 bits are one of the numbers.
+
+    Its outputs are the high bits of a product with n, so that the bias is below n / 2^53.
+
+    """
+    bits = numbers.view(np.uint64)
+    z = bits[place] = bits[place] + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.int64(np.float64(z >> np.uint64(11)) * math.ldexp(n, -53))
+
+
+@compiled()
+def oldest(f, y):
+    """Choose the slot of the oldest vector, or a new one while the budget is not full."""
+    return _compiled.oldest(f.inserted, f.n) if f.n >= f.numbers[BUDGET] else f.n
