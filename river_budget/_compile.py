@@ -82,10 +82,11 @@ def function_at(signature: Any) -> Any:
 def _stamped(dispatcher: Any) -> Any:
     """Let the cache of a function depend on every file whose functions it may inline.
 
-    Numba compares the function's own file only.
+    Numba compares the function's own file only. It reads the classes in an index, which may be gone,
+    unless the version differs.
 
     """
-    dispatcher._cache._cache_file._source_stamp = _digest()  # noqa: SLF001 (no public name)
+    dispatcher._cache._cache_file._version = f"{numba.__version__} {_digest()}"  # noqa: SLF001 (no public name)
     return dispatcher
 
 

@@ -4,21 +4,47 @@ from __future__ import annotations
 
 import math
 
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_positive
+from river_budget._compile import compiled
 from river_budget._state import State, number
-from river_budget.base import ClassWeight, Perceptron
+from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query, Target
+from river_budget.support.rule import OWN, assign, margin_of, overlap, shrink, step_of
 
-__all__ = ["BallPerceptron"]
+__all__ = ["N_NUMBERS", "BallPerceptron", "descend"]
+
+# The squared norm of w and the bound on it, the learning rate eta, and the decay of coefficients.
+SQUARE, LARGEST_SQUARE, LEARNING_RATE, DECAY = range(OWN, OWN + 4)
+N_NUMBERS = 4
 
 
-class BallPerceptron(Perceptron):
+@compiled()
+def descend(f, y, r, row):
+    """Make one gradient step on a misclassified example, in place of the vector r if there is one.
+
+    w <- pi_C(decay (w - term) + eta y k(x, .)).
+
+    """
+    decay, margin = f.numbers[DECAY], y.margin
+    eta, square = f.numbers[LEARNING_RATE] * y.weight, f.numbers[SQUARE]
+    if r < f.n:
+        sigma, mu = step_of(f, r), margin_of(f, r, row)
+        square += sigma * (sigma * row[r] - 2 * mu)
+        margin -= sigma * overlap(f, r, y) * y.row[r]
+    square = decay**2 * square + eta * (2 * decay * margin + eta * y.self_value)
+    shrink(f, decay)
+    assign(f, r, y, f.numbers[LEARNING_RATE])
+    largest = f.numbers[LARGEST_SQUARE]
+    f.numbers[SQUARE] = min(square, largest)
+    if square > largest:
+        shrink(f, math.sqrt(largest / square))
+
+
+class BallPerceptron(RulePerceptron):
     """A perceptron with its hypothesis in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
 
-    A subclass sets the radius of the ball C, and chooses in `_update` the term to remove and the
-    decay of the others. The norm of w is updated incrementally, so the projection pi_C onto the
-    ball needs no kernel row.
+    A subclass chooses the term to remove. The norm of w is updated incrementally, so the projection
+    pi_C onto the ball needs no kernel row.
 
     Parameters
     ----------
@@ -43,7 +69,7 @@ class BallPerceptron(Perceptron):
 
     """
 
-    _radius: float
+    _n_numbers = N_NUMBERS
 
     def __init__(
         self,
@@ -54,62 +80,35 @@ class BallPerceptron(Perceptron):
         class_weight: ClassWeight | None,
         max_classes: int,
     ) -> None:
-        check_count("budget", budget)
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, gamma, class_weight, max_classes)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.learning_rate = learning_rate
-        self._square = 0.0
+        self._own.numbers[LEARNING_RATE] = learning_rate
+        self._set_ball(math.inf)
+
+    def _set_ball(self, radius: float, decay: float = 1.0) -> None:
+        """Set the radius of the ball, and the decay of the coefficients."""
+        self._radius = radius
+        self._own.numbers[LARGEST_SQUARE], self._own.numbers[DECAY] = radius**2, decay
 
     @property
     def norm(self) -> float:
         """Norm of f in the kernel's Hilbert space, updated incrementally."""
-        return math.sqrt(max(0.0, self._square))
+        return math.sqrt(max(0.0, self._own.numbers.item(SQUARE)))
 
     def numerical_errors(self) -> dict[str, float]:
         return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
 
     def state(self) -> State:
-        return {**super().state(), "squared_norm": self._square}
+        return {**super().state(), "squared_norm": self._own.numbers.item(SQUARE)}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._square = number(state["squared_norm"])
-
-    def _descend(self, query: Query, y: Target, removed: int | None, decay: float = 1.0) -> None:
-        """Make one gradient step on a misclassified example.
-
-        Parameters
-        ----------
-        query, y
-            As in `_update`.
-        removed
-            The slot of the support vector to remove, or None.
-        decay
-            Factor of the other coefficients.
-
-        """
-        f, eta, margin = self._hypothesis, self.learning_rate * y.weight, y.margin
-        self_value = self._store.self_value(query)
-        if removed is not None:
-            sigma, mu = f.step_of(removed), f.margin_of(removed)
-            self._square += sigma * (sigma * self._store.self_value_of(removed) - 2 * mu)
-            margin -= sigma * f.overlap(removed, y) * float(query.row[removed])
-        self._square = decay**2 * self._square + eta * (2 * decay * margin + eta * self_value)
-        f.shrink(decay)
-        if removed is None:
-            f.add(query, y, self.learning_rate)
-        else:
-            f.replace(removed, query, y, self.learning_rate)
-        self._project()
+        self._own.numbers[SQUARE] = number(state["squared_norm"])
 
     def _on_rescaled(self) -> None:
-        self._square = self._hypothesis.norm**2
-        self._project()
-
-    def _project(self) -> None:
-        """Project w onto the ball."""
-        square = self._radius**2
-        if self._square > square:
-            self._hypothesis.shrink(math.sqrt(square / self._square))
-            self._square = square
+        f, numbers = self._hypothesis, self._own.numbers
+        square, largest = f.norm**2, self._radius**2
+        if square > largest:
+            f.shrink(math.sqrt(largest / square))
+        numbers[SQUARE] = min(square, largest)

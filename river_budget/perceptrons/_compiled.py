@@ -15,49 +15,17 @@ from numba import types
 from numba.extending import intrinsic
 
 from river_budget._compile import compiled
-from river_budget.support._compiled import TILE, margin_and_rival, oldest_largest
+from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
     "add_term", "bound_counts", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
-    "oldest_safest", "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
+    "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
     "unique_largest",
 ]  # fmt: skip
 
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
 LARGEST_COUNT = 1e12
-
-
-@compiled()
-def oldest_safest(scores, labels, inserted, rounding):
-    """Return the vector with the largest margin, the oldest among ties.
-
-    Parameters
-    ----------
-    scores
-        Scores of all labels at each vector, that of an incoming example last (n + 1, labels).
-    labels
-        The column of the label of each vector (n + 1,).
-    inserted
-        Insertion order of the stored vectors (n,).
-    rounding
-        Margins that differ by less than this, relative to the largest score, are ties.
-
-    """
-    margins = np.empty(len(labels))
-    size = 1.0
-    for i in range(len(labels)):
-        margins[i], _ = margin_and_rival(scores[i], labels[i])
-        for c in range(scores.shape[1]):
-            size = max(size, abs(scores[i, c]))
-    least = margins.max() - rounding * size
-    safest = -1
-    for i in range(len(labels)):
-        if margins[i] >= least and (
-            safest < 0 or (i < len(inserted) and inserted[i] < inserted[safest])
-        ):
-            safest = i
-    return safest
 
 
 @compiled()

@@ -3,11 +3,14 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
+from river_budget._compile import compiled
 from river_budget._state import State, floats
-from river_budget.base import BudgetPerceptron, ClassWeight
+from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
-from river_budget.perceptrons import _compiled
-from river_budget.support import Query, Target
+from river_budget.perceptrons._compiled import add_term
+from river_budget.support import Rule
+from river_budget.support._compiled import margin_and_rival
+from river_budget.support.rule import BUDGET, SKIP, assign, columns_of, step_of
 
 __all__ = ["FixedBudgetPerceptron"]
 
@@ -16,7 +19,53 @@ __all__ = ["FixedBudgetPerceptron"]
 ROUNDING = 1e-12
 
 
-class FixedBudgetPerceptron(BudgetPerceptron):
+@compiled()
+def _safest(f, y):
+    """Choose the vector with the largest margin without its own term, the oldest among ties.
+
+    The table holds the scores at each stored vector without its own term. Margins are those after
+    the example is added, which may be the one with the largest margin itself: it is then skipped.
+
+    """
+    n = f.n
+    if n < f.numbers[BUDGET]:
+        return n
+    margins, scores, size = np.empty(n + 1), np.empty(f.table.shape[1]), 1.0
+    for i in range(n + 1):
+        label = y.label
+        scores[:] = y.scores
+        if i < n:
+            label, _ = columns_of(f, i)
+            scores[:] = f.table[i]
+            scores[y.label] += y.weight * y.row[i]
+            scores[y.rival] -= y.weight * y.row[i]
+        margins[i], _ = margin_and_rival(scores, label)
+        for score in scores:
+            size = max(size, abs(score))
+    least, safest = margins.max() - ROUNDING * size, n
+    for i in range(n):
+        if margins[i] >= least and (safest == n or f.inserted[i] < f.inserted[safest]):
+            safest = i
+    return safest if safest < n else SKIP
+
+
+@compiled()
+def _replace(f, y, r, row):
+    """Add the example in place of the vector r, if there is one, and update the table."""
+    add_term(f.table, y.row, y.weight, y.label, y.rival)
+    f.table[r] = y.scores
+    if r < f.n:
+        sigma = step_of(f, r)
+        label, rival = columns_of(f, r)
+        f.table[r, label] -= sigma * y.row[r]
+        f.table[r, rival] += sigma * y.row[r]
+        own = f.table[r].copy()
+        add_term(f.table, row, -sigma, label, rival)
+        f.table[r] = own
+    assign(f, r, y, 1.0)
+
+
+class FixedBudgetPerceptron(RulePerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
     Once the budget is full, a misclassified example is added, and the support vector with the
@@ -68,6 +117,8 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     """
 
+    _rule = Rule(_safest, _replace, reads_row=True)
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -77,12 +128,7 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         max_classes: int = 1000,
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes)
-        # The scores at each support vector without its own term, by slots.
-        self._scores: Floats = np.zeros((0, 2))
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._scores.nbytes
+        self._own.table = np.zeros((0, 2))
 
     def numerical_errors(self) -> dict[str, float]:
         scores = self._scores_from_scratch()
@@ -93,39 +139,22 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._scores = floats(state["scores"], (self.n_support, self._hypothesis.n_labels))
+        shape = self.n_support, self._hypothesis.n_labels
+        self._own.table = padded(floats(state["scores"], shape), self._store.n_slots)
+
+    @property
+    def _scores(self) -> Floats:
+        """The scores at each support vector without its own term, by slots (n, labels)."""
+        return self._own.table[: self.n_support]
 
     def _on_rescaled(self) -> None:
-        self._scores = self._scores_from_scratch()
+        self._scores[:] = self._scores_from_scratch()
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
-        self._scores = widened(self._scores, n_labels)
-
-    def _update(self, query: Query, y: Target) -> None:
-        if self._store.n < self.budget:
-            self._scores = self._scores_with(query, y)
-        super()._update(query, y)
-
-    def _update_full(self, query: Query, y: Target) -> None:
-        scores, terms = self._scores_with(query, y), self._hypothesis.terms(y)
-        r = _compiled.oldest_safest(scores, terms.labels, self._store.inserted, ROUNDING)
-        if r == self.budget:
-            return
-        row = np.append(self._store.row(r), query.row[r])
-        _compiled.add_term(scores, row, -terms.steps[r], terms.labels[r], terms.rivals[r])
-        scores[r] = scores[-1]
-        self._scores = scores[:-1]
-        self._hypothesis.replace(r, query, y)
+        self._own.table = widened(self._own.table, self._hypothesis.n_labels)
 
     def _scores_from_scratch(self) -> Floats:
         gram = self._store.gram()
         np.fill_diagonal(gram, 0.0)
         return gram @ self._hypothesis.rows
-
-    def _scores_with(self, query: Query, y: Target) -> Floats:
-        """Return the scores without own terms after an example is added, its own last."""
-        scores = padded(self._scores, query.n + 1)
-        scores[-1] = self._hypothesis.scores(query)
-        _compiled.add_term(scores, query.row, y.weight, y.label, y.rival)
-        return scores

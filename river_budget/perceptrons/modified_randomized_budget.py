@@ -1,17 +1,28 @@
 from __future__ import annotations
 
-import random
-import sys
+import numpy as np
 
-from river_budget._state import State, random_state, restore_random
+from river_budget._compile import compiled
+from river_budget._state import State
 from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import BallPerceptron
-from river_budget.support import Query, Target
+from river_budget.perceptrons._ball import N_NUMBERS, BallPerceptron, descend
+from river_budget.support import Rule
+from river_budget.support.rule import BUDGET, OWN, draw
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming
 
 __all__ = ["ModifiedRandomizedBudgetPerceptron"]
+
+
+# The state of the random number generator.
+BITS = OWN + N_NUMBERS
+
+
+@compiled()
+def _draw_slot(f, y):
+    """Choose one of all slots at random, or a new one if there is no vector in it."""
+    return min(f.n, draw(f.numbers, BITS, np.int64(f.numbers[BUDGET])))
 
 
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
@@ -71,6 +82,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
 
     """
 
+    _rule = Rule(_draw_slot, descend, reads_row=True)
+    _n_numbers = N_NUMBERS + 1
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -83,8 +97,8 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     ) -> None:
         super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
         self.seed = seed
-        self._rng = random.Random(seed)
-        self._radius = bounds.modified_randomized_budget_norm(budget)
+        self._own.seed(BITS, seed)
+        self._set_ball(bounds.modified_randomized_budget_norm(budget))
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -98,17 +112,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
         return assuming(self._assumptions, theorem)
 
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + sys.getsizeof(self._rng)
-
     def state(self) -> State:
-        return {**super().state(), "rng": random_state(self._rng)}
+        return {**super().state(), "rng": self._own.random_state(BITS)}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        restore_random(self._rng, state["rng"])
-
-    def _update(self, query: Query, y: Target) -> None:
-        drawn = self._rng.randrange(self.budget)
-        self._descend(query, y, removed=drawn if drawn < self._store.n else None)
+        self._own.restore_random(BITS, state["rng"])

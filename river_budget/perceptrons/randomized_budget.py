@@ -1,17 +1,26 @@
 from __future__ import annotations
 
-import random
-import sys
-
-from river_budget._state import State, random_state, restore_random
-from river_budget.base import BudgetPerceptron, ClassWeight
+from river_budget._compile import compiled
+from river_budget._state import State
+from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
-from river_budget.support import Query, Target
+from river_budget.support import Rule
+from river_budget.support.rule import BUDGET, OWN, add, draw
 
 __all__ = ["RandomizedBudgetPerceptron"]
 
 
-class RandomizedBudgetPerceptron(BudgetPerceptron):
+# The state of the random number generator.
+BITS = OWN
+
+
+@compiled()
+def _random(f, y):
+    """Choose a random vector, or a new slot while the budget is not full."""
+    return draw(f.numbers, BITS, f.n) if f.n >= f.numbers[BUDGET] else f.n
+
+
+class RandomizedBudgetPerceptron(RulePerceptron):
     """The randomized budget perceptron (RBP).
 
     Once the budget is full, a misclassified example replaces a support vector drawn at random.
@@ -58,6 +67,9 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
 
     """
 
+    _rule = Rule(_random, add)
+    _n_numbers = 1
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -69,18 +81,11 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes)
         self.seed = seed
-        self._rng = random.Random(seed)
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + sys.getsizeof(self._rng)
+        self._own.seed(BITS, seed)
 
     def state(self) -> State:
-        return {**super().state(), "rng": random_state(self._rng)}
+        return {**super().state(), "rng": self._own.random_state(BITS)}
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        restore_random(self._rng, state["rng"])
-
-    def _update_full(self, query: Query, y: Target) -> None:
-        self._hypothesis.replace(self._rng.randrange(self.budget), query, y)
+        self._own.restore_random(BITS, state["rng"])

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from river_budget.base import BudgetPerceptron
-from river_budget.support import Query, Target
+from river_budget.base import RulePerceptron
+from river_budget.support import Rule
+from river_budget.support.rule import add, oldest
 
 __all__ = ["RemoveOldestPerceptron"]
 
 
-class RemoveOldestPerceptron(BudgetPerceptron):
+class RemoveOldestPerceptron(RulePerceptron):
     """The kernel perceptron that removes its oldest support vector once its budget is full.
 
     This is the removal step of the Forgetron without the shrinking step. It is cheap and adapts to
@@ -52,5 +53,4 @@ class RemoveOldestPerceptron(BudgetPerceptron):
 
     """
 
-    def _update_full(self, query: Query, y: Target) -> None:
-        self._hypothesis.replace(self._store.oldest, query, y)
+    _rule = Rule(oldest, add)

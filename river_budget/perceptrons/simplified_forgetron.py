@@ -1,13 +1,28 @@
 from __future__ import annotations
 
+from river_budget._compile import compiled
 from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import BallPerceptron
-from river_budget.support import Query, Target
+from river_budget.perceptrons._ball import BallPerceptron, descend
+from river_budget.support import Rule
+from river_budget.support.rule import BUDGET, step_of
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming
 
 __all__ = ["SimplifiedForgetron"]
+
+
+@compiled()
+def _smallest(f, y):
+    """Choose the vector with the smallest step, or a new slot while the budget is not full."""
+    if f.n < f.numbers[BUDGET]:
+        return f.n
+    slot, least = 0, step_of(f, 0)
+    for i in range(1, f.n):
+        size = step_of(f, i)
+        if size < least or (size == least and f.inserted[i] < f.inserted[slot]):
+            slot, least = i, size
+    return slot
 
 
 class SimplifiedForgetron(BallPerceptron):
@@ -67,6 +82,8 @@ class SimplifiedForgetron(BallPerceptron):
 
     """
 
+    _rule = Rule(_smallest, descend, reads_row=True)
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -77,8 +94,8 @@ class SimplifiedForgetron(BallPerceptron):
         max_classes: int = 1000,
     ) -> None:
         super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
-        self._radius = bounds.simplified_forgetron_norm(budget)
-        self._decay = max(0.0, 1 - learning_rate / (2 * self._radius) ** 2)
+        radius = bounds.simplified_forgetron_norm(budget)
+        self._set_ball(radius, decay=max(0.0, 1 - learning_rate / (2 * radius) ** 2))
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -87,12 +104,3 @@ class SimplifiedForgetron(BallPerceptron):
         theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
         return assuming(self._assumptions, theorem)
-
-    def _update(self, query: Query, y: Target) -> None:
-        self._descend(query, y, removed=self._smallest(), decay=self._decay)
-
-    def _smallest(self) -> int | None:
-        """Return the slot with the smallest step size; None before the budget is full."""
-        if self._store.n < self.budget:
-            return None
-        return self._store.oldest_largest(-self._hypothesis.steps)

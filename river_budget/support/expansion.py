@@ -117,13 +117,13 @@ class Expansion(Weights):
         else:
             store.add(query)
             self._reserve()
-            if own.table.size:
+            if own.table.shape[1] and len(own.table) < store.n_slots:
                 own.table = padded(own.table, store.n_slots)
         own.numbers[SCALE] = self.scale
         try:
             rounds.finish(
-                rule.addresses.step, slot, removed, label, weight, *self.outputs(query),
-                store.self_value(query), query.row, n, self.alphas, self.matrix, store._inserted,
+                rule.addresses[1], slot, removed, label, weight, *self.outputs(query),
+                store.self_value(query), query.row, n, self.alphas, self.matrix, store.inserted,
                 own.numbers, own.table,
             )  # fmt: skip
         finally:

@@ -121,7 +121,17 @@ class Layout:
 
     """
 
-    __slots__ = ("active", "names", "number", "pack_into", "rows", "size", "spec", "start", "stored")
+    __slots__ = (
+        "active",
+        "names",
+        "number",
+        "pack_into",
+        "rows",
+        "size",
+        "spec",
+        "start",
+        "stored",
+    )
 
     def __init__(
         self,

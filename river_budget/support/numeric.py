@@ -253,18 +253,17 @@ class NumericStore(VectorStore):
     def update(
         self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
     ) -> int:
-        layout = query.layout
-        value, scores = f.outputs(query)
-        own.numbers[SCALE], own.numbers[N_INSERTED] = f.scale, self._n_inserted
+        layout, numbers = query.layout, own.numbers
+        value = query.answer if f.matrix.size == 0 else 0.0
+        numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
             slot = rounds.update(
-                rule.addresses, rule.reads_row, label, weight, value, scores,
-                f.alphas, f.matrix, self._inserted, own.numbers, own.table,
-                query.workspace, layout.rows, layout.spec, layout.number, self._layouts,
-                self._vectors,
+                *rule.addresses, rule.reads_row, label, weight, value,
+                f.alphas, f.matrix, self._inserted, numbers, own.table, query.workspace,
+                layout.rows, layout.spec, layout.number, self._layouts, *self._vectors,
             )  # fmt: skip
         finally:
-            self._take_over(own, f)
+            self._take_over(numbers, f)
         return slot
 
     def learn(
@@ -272,18 +271,17 @@ class NumericStore(VectorStore):
         stop: int, threshold: float, counts: Ints, f: Outputs,
     ) -> tuple[int, Query]:  # fmt: skip
         layout = self._block_layout(block)
-        workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
-        own.numbers[SCALE], own.numbers[N_INSERTED] = f.scale, self._n_inserted
+        workspace, numbers = np.empty(layout.size), own.numbers
+        numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
             slot, value = rounds.learn(
-                rule.addresses, rule.reads_row, block.values, columns, weights, start, stop, threshold, counts,
-                scores, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
-                workspace, layout.rows, layout.spec, layout.number, self._layouts, self._vectors,
+                *rule.addresses, rule.reads_row, block.values, columns, weights, start, stop,
+                threshold, counts, f.alphas, f.matrix, self._inserted, numbers, own.table,
+                workspace, layout.rows, layout.spec, layout.number, self._layouts, *self._vectors,
             )  # fmt: skip
         finally:
-            self._take_over(own, f)
-        answer = scores if len(scores) else value
-        return slot, Query(None, None, f, layout, workspace, self.n, answer)
+            self._take_over(numbers, f)
+        return slot, Query(None, None, f, layout, workspace, self.n, value)
 
     @property
     def names(self) -> Collection[Any]:
@@ -334,10 +332,10 @@ class NumericStore(VectorStore):
         """The arguments of the compiled code that describe the vectors."""
         return self.n, len(self._index.by_name), self._table, self._tiles, self._statistics
 
-    def _take_over(self, own: Own, f: Outputs) -> None:
+    def _take_over(self, numbers: Floats, f: Outputs) -> None:
         """Take over what the compiled rounds have changed, even if they were interrupted."""
-        f.scale = own.numbers.item(SCALE)
-        self._n_inserted = int(own.numbers.item(N_INSERTED))
+        f.scale = numbers.item(SCALE)
+        self._n_inserted = int(numbers.item(N_INSERTED))
         self._last = None
 
     def _layout_of(self, names: list[Any]) -> Layout:

@@ -107,7 +107,7 @@ class ObjectStore(VectorStore):
         value, scores = f.outputs(query)
         own.numbers[SCALE] = f.scale
         return rounds.choose(
-            rule.addresses.choice, label, weight, value, scores, self.self_value(query), query.row,
+            rule.addresses[0], label, weight, value, scores, self.self_value(query), query.row,
             self.n, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from river_budget._compile import compiled
 from river_budget.kernels.spec import FACTORS
-from river_budget.support._compiled import load, margin_and_rival, overwrite, score, self_value_of
+from river_budget.support._compiled import load, overwrite, score, self_value_of
 from river_budget.support.rule import (
     LARGEST_SELF_VALUE,
     N_INSERTED,
@@ -33,8 +33,17 @@ N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
 
 
 @compiled()
+def _example(label, weight, value, f, workspace, rows, spec):
+    """Return the example of a workspace."""
+    scores = np.empty(f.matrix.shape[1])
+    score(f.matrix, f.numbers[SCALE], workspace[: f.n], scores)
+    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
+    return example(label, weight, value, scores, self_value, workspace[: f.n])
+
+
+@compiled()
 def _update(
-    rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+    choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
 ):  # fmt: skip
     """Update a model on an example, and return `DONE`.
 
@@ -44,7 +53,7 @@ def _update(
     """
     _, _, table, tiles, statistics = vectors
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
-    slot = choice_at(rule.choice)(f, y)
+    slot = choice_at(choice)(f, y)
     if slot == SKIP:
         return DONE
     if slot == f.n or layouts[slot] != layout:
@@ -53,8 +62,8 @@ def _update(
     stored_spec = spec[:FACTORS]
     if reads_row:
         load(removed, rows, slot, table, tiles)
-        evaluate_at(rule.evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
-    step_at(rule.step)(f, y, slot, removed[: f.n])
+        evaluate_at(evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
+    step_at(step)(f, y, slot, removed[: f.n])
     overwrite(workspace, rows, slot, stored_spec, statistics, table, tiles)
     f.inserted[slot] = np.int64(f.numbers[N_INSERTED])
     f.numbers[N_INSERTED] += 1.0
@@ -63,45 +72,45 @@ def _update(
 
 @compiled()
 def update(
-    rule, reads_row, label, weight, value, scores,
+    choice, step, evaluate, reads_row, label, weight, value,
     alphas, matrix, inserted, numbers, own_table,
-    workspace, rows, spec, layout, layouts, vectors,
+    workspace, rows, spec, layout, layouts, n, n_rows, table, tiles, statistics,
 ):  # fmt: skip
     """Update a model on the example of a workspace; see `_update`.
 
     Parameters
     ----------
-    rule, reads_row
-        The addresses of a `Rule`, and whether its step reads the row of the vector to replace.
+    choice, step, evaluate
+        The addresses of a `Rule`.
+    reads_row
+        Whether the step reads the kernel row of the vector to replace.
     label, weight
         Label and weight of the example.
-    value, scores
-        f(x), and the scores of all labels at x, none of them with two labels (labels,).
+    value
+        f(x), with two labels.
     alphas, matrix, inserted, numbers, own_table
         See `Hypothesis`.
-    workspace, rows, spec
-        See `_compiled.evaluate`.
     layout, layouts
         The number of the layout of the example, and those of the stored vectors (slots,).
-    vectors
-        The parameters of `_compiled.evaluate` that describe the stored vectors.
+
+    The other parameters are those of `_compiled.evaluate`.
 
     """
-    f = Hypothesis(vectors[0], alphas, matrix, inserted, numbers, own_table)
-    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
-    y = example(label, weight, value, scores, self_value, workspace[: f.n])
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
+    vectors = n, n_rows, table, tiles, statistics
+    y = _example(label, weight, value, f, workspace, rows, spec)
     return _update(
-        rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+        choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
     )  # fmt: skip
 
 
 @compiled()
 def learn(
-    rule, reads_row, block, columns, weights, start, stop, threshold, counts, scores,
+    choice, step, evaluate, reads_row, block, columns, weights, start, stop, threshold, counts,
     alphas, matrix, inserted, numbers, own_table,
-    workspace, rows, spec, layout, layouts, vectors,
+    workspace, rows, spec, layout, layouts, n, n_rows, table, tiles, statistics,
 ):  # fmt: skip
-    """Learn the rows of a block, up to one whose update is not possible here; see `_update`.
+    """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
 
     Parameters
     ----------
@@ -110,42 +119,36 @@ def learn(
     start, stop
         The rows to learn.
     threshold
-        A model is updated if the margin is at most this.
+        The model is updated if the margin is at most this.
     counts
         Output: numbers of rounds, mistakes and weighted updates, without the row that is left.
-    scores
-        Output for the scores of the last row, empty with two labels (labels,).
 
     The other parameters are those of `update`.
 
     Returns
     -------
-    The slot for the example of the next row, or `DONE`, and f(x) for the last row that was
+    The slot for the example of the row that is left, or `DONE`; and f(x) for the last row that was
     evaluated. The workspace holds its kernel row and its values.
 
     """
     values = workspace[len(workspace) - len(rows) :]
-    f = Hypothesis(vectors[0], alphas, matrix, inserted, numbers, own_table)
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
+    vectors = n, n_rows, table, tiles, statistics
     value = 0.0
     for i in range(start, stop):
         for j in range(len(values)):
             values[j] = block[i, j]
-        value = evaluate_at(rule.evaluate)(workspace, alphas, numbers[SCALE], spec, rows, *vectors)
-        if len(scores):
-            score(matrix, numbers[SCALE], workspace[: f.n], scores)
-            margin, _ = margin_and_rival(scores, columns[i])
-        else:
-            margin = value if columns[i] else -value
-        if margin <= threshold:
-            self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
-            y = example(columns[i], weights[i], value, scores, self_value, workspace[: f.n])
+        value = evaluate_at(evaluate)(workspace, alphas, numbers[SCALE], spec, rows, *vectors)
+        y = _example(columns[i], weights[i], value, f, workspace, rows, spec)
+        if y.margin <= threshold:
             slot = _update(
-                rule, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+                choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts,
+                vectors,
             )  # fmt: skip
             if slot != DONE:
                 return slot, value
-            counts[N_MISTAKES] += margin <= 0.0
-            counts[N_WEIGHTED] += weights[i] != 1.0
+            counts[N_MISTAKES] += y.margin <= 0.0
+            counts[N_WEIGHTED] += y.weight != 1.0
         counts[N_ROUNDS] += 1
     return DONE, value
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +19,14 @@ from numba import types
 
 from river_budget._arrays import Floats, Ints
 from river_budget._compile import address_of, compiled, function_at
+from river_budget._state import integers
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE, margin_and_rival
 
 __all__ = [
-    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE", "Example", "Hypothesis", "Own",
-    "Rule", "assign", "choice", "choice_at", "columns_of", "draw", "example", "margin_of", "oldest", "overlap",
-    "shrink", "step", "step_at", "step_of",
+    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE",
+    "Example", "Hypothesis", "Own", "Rule", "add", "assign", "choice_at", "columns_of", "draw",
+    "evaluate_at", "example", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
 ]  # fmt: skip
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
@@ -99,17 +101,7 @@ _EXAMPLE = types.NamedTuple(
 _CHOICE = types.int64(_HYPOTHESIS, _EXAMPLE)
 _STEP = types.void(_HYPOTHESIS, _EXAMPLE, types.int64, _FLOATS)
 _VECTORS = (types.int64, types.int64, types.uint32[:, ::1], _TABLE, _TABLE)
-_EVALUATE = types.float64(
-    _FLOATS, _TABLE, types.float64, _FLOATS, types.uint32[::1], *_VECTORS
-)
-
-
-class Addresses(NamedTuple):
-    """The addresses of the functions of a rule, and of the evaluation of its hypothesis."""
-
-    choice: int
-    step: int
-    evaluate: int
+_EVALUATE = types.float64(_FLOATS, _TABLE, types.float64, _FLOATS, types.uint32[::1], *_VECTORS)
 
 
 class Rule:
@@ -134,9 +126,9 @@ class Rule:
         self.reads_row = reads_row
 
     @functools.cached_property
-    def addresses(self) -> Addresses:
-        """The compiled functions."""
-        return Addresses(
+    def addresses(self) -> tuple[int, int, int]:
+        """The addresses of choice, step and `_compiled.evaluate`, which compiled code takes."""
+        return (
             address_of(self._choice, _CHOICE),
             address_of(self._step, _STEP),
             address_of(_compiled.evaluate, _EVALUATE),
@@ -160,6 +152,18 @@ class Own:
     def __init__(self, n_numbers: int) -> None:
         self.numbers: Floats = np.zeros(OWN + n_numbers)
         self.table: Floats = np.zeros((0, 0))
+
+    def seed(self, place: int, seed: Any) -> None:
+        """Seed the random number generator whose 64 bits are the number in a place; see `draw`."""
+        self.numbers.view(np.uint64)[place] = random.Random(seed).getrandbits(64)
+
+    def random_state(self, place: int) -> Ints:
+        """Return the bits of a random number generator (1,)."""
+        return self.numbers.view(np.int64)[[place]]
+
+    def restore_random(self, place: int, state: Any) -> None:
+        """Restore the bits of a random number generator."""
+        self.numbers.view(np.int64)[[place]] = integers(state, (1,))
 
     @property
     def nbytes(self) -> int:
@@ -255,6 +259,12 @@ def shrink(f, factor):
 
 
 @compiled()
+def add(f, y, r, row):
+    """Add the example with a coefficient of 1, in place of the vector r if there is one."""
+    assign(f, r, y, 1.0)
+
+
+@compiled()
 def draw(numbers, place, n):
     """Return a random integer from 0 to n - 1 by SplitMix64, whose 64 bits are one of the numbers.
 
@@ -262,7 +272,8 @@ def draw(numbers, place, n):
 
     """
     bits = numbers.view(np.uint64)
-    z = bits[place] = bits[place] + np.uint64(0x9E3779B97F4A7C15)
+    bits[place] += np.uint64(0x9E3779B97F4A7C15)
+    z = bits[place]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     z = z ^ (z >> np.uint64(31))

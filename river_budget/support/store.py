@@ -68,8 +68,12 @@ class ScoreWeights(Protocol):
         """Return the scores of all labels for a kernel row (labels,)."""
 
 
-class Outputs(ScoreWeights, Protocol):
+class Outputs(Protocol):
     """A hypothesis that an algorithm updates; see `Expansion`."""
+
+    alphas: Floats
+    scale: float
+    matrix: Floats
 
     def outputs(self, query: Query) -> tuple[float, Floats]:
         """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
