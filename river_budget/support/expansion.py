@@ -129,24 +129,6 @@ class Expansion(Weights):
         finally:
             self.scale = own.numbers.item(SCALE)
 
-    @property
-    def steps(self) -> Floats:
-        """Step sizes by slots, the coefficients of the vectors' labels (n,)."""
-        return abs(self.coefficients)
-
-    def step_of(self, slot: int) -> float:
-        """Return the step size of the vector in a slot, the coefficient of its label."""
-        return abs(self._coefficient_of(slot))
-
-    def margin_of(self, slot: int) -> float:
-        """Return the margin of the vector in a slot, with its label and its rival as stored."""
-        f, _ = self.store.evaluate_slot(slot, self)
-        return f if self.alphas.item(slot) >= 0.0 else -f
-
-    def overlap(self, slot: int, y: Target) -> float:
-        """Return the cosine of a target and that of the vector in a slot, in label space."""
-        return (y.label - y.rival) * math.copysign(1.0, self.alphas.item(slot))
-
     def terms(self, y: Target, step: float = 1.0) -> Terms:
         """Return the terms of f by slots, followed by that of an incoming example."""
         step *= y.weight
@@ -243,9 +225,6 @@ class Expansion(Weights):
         """The coefficients of all slots, without their common factor."""
         return self.alphas.reshape(-1)
 
-    def _coefficient_of(self, slot: int) -> float:
-        return self.scale * self.alphas.item(slot)
-
     def _assign(self, slot: int, y: Target, step: float) -> None:
         self.alphas[slot // TILE, slot % TILE] = (y.label - y.rival) * step * y.weight / self.scale
 
@@ -315,22 +294,6 @@ class MulticlassExpansion(Expansion):
         scores = [self.scores_of(self.store.row(slot)) for slot in range(self.store.n)]
         return np.array(scores).reshape(self.store.n, self.n_labels)
 
-    @property
-    def steps(self) -> Floats:
-        return self.coefficients.max(axis=1, initial=0.0)
-
-    def step_of(self, slot: int) -> float:
-        return self.scale * float(self.matrix[slot].max())
-
-    def margin_of(self, slot: int) -> float:
-        scores, (label, rival) = self.scores_of(self.store.row(slot)), self._columns_of(slot)
-        return 0.5 * float(scores[label] - scores[rival])
-
-    def overlap(self, slot: int, y: Target) -> float:
-        label, rival = self._columns_of(slot)
-        same = (y.label == label) + (y.rival == rival)
-        return 0.5 * (same - (y.label == rival) - (y.rival == label))
-
     def terms(self, y: Target, step: float = 1.0) -> Terms:
         used = self.matrix[: self.store.n]
         return Terms(
@@ -369,11 +332,6 @@ class MulticlassExpansion(Expansion):
         if type(query.answer) is float:
             query.answer = self.scores_of(query.row)
         return query.answer
-
-    def _columns_of(self, slot: int) -> tuple[int, int]:
-        """Return the columns of the label and the rival of the vector in a slot."""
-        row = self.matrix[slot]
-        return int(row.argmax()), int(row.argmin())
 
     def _assign(self, slot: int, y: Target, step: float) -> None:
         row = self.matrix[slot]

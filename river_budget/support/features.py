@@ -111,7 +111,8 @@ class Layout:
     rows
         Their feature rows, 0 for a name without one (stored,).
     number
-        A number that two layouts of a store have in common only if their feature rows are equal.
+        A number that two layouts of a store have in common only if their feature rows are equal; 0
+        before a vector is stored.
     spec
         The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
@@ -140,7 +141,6 @@ class Layout:
         index: FeatureIndex,
         n_slots: int,
         spec: Spec,
-        number: int,
     ) -> None:
         stored = names if active is None else [names[i] for i in active]
         n_stored = len(stored)
@@ -149,7 +149,7 @@ class Layout:
         self.stored = stored
         self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, n_stored)
         self.spec = spec
-        self.number = number
+        self.number = 0
         self.size = n_slots + n_stored
         self.start = 8 * n_slots
         self.pack_into = packer(len(names)).pack_into

@@ -344,8 +344,7 @@ class NumericStore(VectorStore):
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
             spec = np.concatenate((spec, self._factors_of(stored)))
-        self._n_layouts += 1
-        return Layout(names, active, self._index, self.n_slots, spec, self._n_layouts)
+        return Layout(names, active, self._index, self.n_slots, spec)
 
     def _factors_of(self, names: Sequence[Any]) -> Floats:
         """Return the factors of features (names,)."""
@@ -448,8 +447,11 @@ class NumericStore(VectorStore):
             self._index.assign(self._index.missing(layout.stored))
             self._extend_rows()
             layout = self._renew_layout(layout)
+        if layout.number == 0:
+            self._n_layouts += 1
+            layout.number = self._n_layouts
         # The compiled rounds do not keep squares.
-        self._layouts[slot] = 0 if self._keeps_squares else layout.number
+        self._layouts[slot] = -1 if self._keeps_squares else layout.number
         return layout
 
     def _release(self, rows: Rows) -> None:

@@ -116,7 +116,8 @@ class ObjectStore(VectorStore):
         start: int, stop: int, threshold: float, counts: Ints, f: Outputs,
     ) -> tuple[int, Query]:  # fmt: skip
         for row in range(start, stop):
-            query, label, weight = self.query(block[row], f), int(columns[row]), weights.item(row)
+            query = self.query(block[row], f)  # type: ignore[arg-type]
+            label, weight = int(columns[row]), weights.item(row)
             margin = f.margin(query, label)
             if margin <= threshold:
                 slot = self.update(rule, own, query, label, weight, f)

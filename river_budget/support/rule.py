@@ -121,16 +121,16 @@ class Rule:
     """
 
     def __init__(self, choice: Any, step: Any, reads_row: bool = False) -> None:
-        self._choice = choice
-        self._step = step
+        self.choice = choice
+        self.step = step
         self.reads_row = reads_row
 
     @functools.cached_property
     def addresses(self) -> tuple[int, int, int]:
         """The addresses of choice, step and `_compiled.evaluate`, which compiled code takes."""
         return (
-            address_of(self._choice, _CHOICE),
-            address_of(self._step, _STEP),
+            address_of(self.choice, _CHOICE),
+            address_of(self.step, _STEP),
             address_of(_compiled.evaluate, _EVALUATE),
         )
 

@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from interpreted import interpret
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.perceptrons import _ball, modified_randomized_budget
 
 
 def test_the_simplified_forgetron_by_hand():
@@ -29,19 +31,16 @@ def test_the_simplified_forgetron_by_hand():
     assert model.norm == pytest.approx(min(norm, radius))
 
 
-def test_the_modified_rbp_by_hand():
-    """The generator is replaced by a list of the slots to draw."""
-
-    class Draws:
-        def __init__(self, *slots):
-            self.slots = iter(slots)
-
-        def randrange(self, n):
-            assert n == 4
-            return next(self.slots)
-
+def test_the_modified_rbp_by_hand(monkeypatch):
+    """The slots to draw are given."""
+    slots = iter([0, 2, 1, 0, 3])
+    interpret(monkeypatch)
+    monkeypatch.setattr(
+        modified_randomized_budget,
+        "draw",
+        lambda numbers, place, n: next(slots) if n == 4 else None,
+    )
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget=4)
-    model._rng = Draws(0, 2, 1, 0, 3)
     held = []
     for name, expected in [("a", "a"), ("b", "ab"), ("c", "ac"), ("d", "cd"), ("e", "cde")]:
         model.learn_one({name: 1.0}, True)
@@ -84,7 +83,7 @@ def test_the_constants_of_the_theorems():
     forgetron = rb.SimplifiedForgetron(budget=512)
     u_squared = 512 / (32 * 12)
     assert forgetron._radius == pytest.approx(math.sqrt(u_squared) / 2)
-    assert forgetron._decay == pytest.approx(1 - 1 / (32 * u_squared))
+    assert forgetron._own.numbers[_ball.DECAY] == pytest.approx(1 - 1 / (32 * u_squared))
     assert rb.ModifiedRandomizedBudgetPerceptron(budget=64)._radius == 1.0
 
 

@@ -1,26 +1,56 @@
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
 import pytest
+from interpreted import interpret
 from runs import mistakes_percent, orders
 from traces import load, replay
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.perceptrons import randomized_budget
 from river_budget.reproduce import verdict
 from river_budget.reproduce.published import projectron_results
+from river_budget.support.rule import draw
+
+
+def split_mix(state):
+    """Yield the outputs of SplitMix64, as in its publication (Steele, Lea & Flood 2014)."""
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = state
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+        yield z ^ (z >> 31)
+
+
+def test_the_generator_is_split_mix_64():
+    """The first outputs for the seed 1234567, as in other implementations."""
+    outputs = list(itertools.islice(split_mix(1234567), 3))
+    assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    numbers = np.array([1234567], np.uint64).view(np.float64)
+    draws = [draw(numbers, 0, 1000) for _ in range(3)]
+    assert draws == [output * 1000 // 2**64 for output in outputs]
+
+
+def test_draws_are_uniform():
+    numbers = np.zeros(1)
+    counts = np.bincount([draw(numbers, 0, 7) for _ in range(70_000)], minlength=7)
+    assert len(counts) == 7
+    assert ((counts - 10_000) ** 2 / 10_000).sum() < 30
 
 
 def test_the_incoming_example_replaces_the_vector_drawn():
     stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
-    rng, vectors = random.Random(5), []
+    outputs, vectors = split_mix(random.Random(5).getrandbits(64)), []
     for x, y in stream:
         if model.decision_function_one(x) * (1 if y else -1) <= 0:
             if len(vectors) == 10:
-                vectors[rng.randrange(10)] = x
+                vectors[next(outputs) * 10 // 2**64] = x
             else:
                 vectors.append(x)
         model.learn_one(x, y)
@@ -38,19 +68,13 @@ def test_the_seed_determines_the_draws():
     assert run(1) != run(2)
 
 
-def test_replayed_against_the_projectron_authors_library():
-    """The trace has the removed slots, which a fake generator replays."""
-
-    class Replay:
-        def __init__(self, slots):
-            self.slots = iter(slots)
-
-        def randrange(self, n):
-            return next(self.slots)
-
+def test_replayed_against_the_projectron_authors_library(monkeypatch):
+    """The trace has the removed slots, which take the place of the draws."""
     replaced = load("randomized_budget_100")["replaced_slot"]
+    slots = (int(slot) - 1 for slot in replaced if slot > 0)
+    interpret(monkeypatch)
+    monkeypatch.setattr(randomized_budget, "draw", lambda numbers, place, n: next(slots))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
-    model._rng = Replay(int(slot) - 1 for slot in replaced if slot > 0)
     margins, sizes, trace = replay(model, "randomized_budget_100")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-9

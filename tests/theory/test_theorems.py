@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpreted import interpret
 from theorems import (
     KERNELS,
     MODELS,
@@ -26,8 +27,10 @@ from theorems import (
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons import forgetron, projectron
+from river_budget.perceptrons import _ball, forgetron, modified_randomized_budget, projectron
+from river_budget.support import rule
 from river_budget.support.expansion import MulticlassExpansion
+from river_budget.support.rule import SCALE, columns_of
 from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
 
@@ -99,16 +102,6 @@ def noisy_axes(norm, n_labels, shift=0, n_rounds=4000):
     return [(vectors[i], y) for i, y in zip(drawn, noisy.tolist(), strict=True)], comparator
 
 
-class UsedSlots:
-    """Draws from the used slots of a model only, instead of all slots of the budget."""
-
-    def __init__(self, model):
-        self.model, self.rng = model, random.Random(1)
-
-    def randrange(self, n_slots):
-        return self.rng.randrange(max(1, self.model.n_support))
-
-
 @pytest.mark.parametrize(("budget", "n_labels"), [(256, 2), (256, 3), (512, 5)])
 def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
     stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
@@ -121,11 +114,18 @@ def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
 
 
 @pytest.mark.parametrize("n_labels", [2, 3])
-def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected(n_labels):
+def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected(
+    monkeypatch, n_labels
+):
     budget = 256
     stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget)
-    model._rng = UsedSlots(model)
+    rng = random.Random(1)
+    interpret(monkeypatch)
+    monkeypatch.setattr(
+        modified_randomized_budget, "draw",
+        lambda numbers, place, n_slots: rng.randrange(max(1, model.n_support)),
+    )  # fmt: skip
     (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
     assert trained(model, stream).n_mistakes > guarantee.mistakes
 
@@ -210,6 +210,7 @@ def test_correct_algorithms_satisfy_their_theorems(make, make_stream):
 
 @each_stream
 def test_a_forgetron_that_never_shrinks_is_detected(monkeypatch, make_stream):
+    interpret(monkeypatch)
     monkeypatch.setattr(forgetron, "_largest_phi", lambda sigma, mu, slack: 1.0)
     assert violates_a_theorem(MAKERS["Forgetron"], make_stream)
 
@@ -222,36 +223,45 @@ def test_a_forgetron_with_the_wrong_sign_of_mu_is_detected(monkeypatch):
         grid = np.linspace(1.0, 0.0, 1001)
         return float(grid[np.argmax(psi(sigma, grid, mu) <= slack)])
 
+    interpret(monkeypatch)
     monkeypatch.setattr(forgetron, "_psi", psi)
     monkeypatch.setattr(forgetron, "_largest_phi", largest_phi)
     assert violates_a_theorem(MAKERS["Forgetron"])
 
 
-def stored_columns(hypothesis, slot):
-    return hypothesis._columns_of(slot)
+def scores_of(f, row):
+    return f.numbers[SCALE] * (row @ f.matrix[: f.n])
 
 
-def current_columns(hypothesis, slot):
+def current_columns(f, slot, row):
     """Return the label of a vector as stored, and what is its rival now."""
-    label, _ = hypothesis._columns_of(slot)
-    scores = hypothesis.scores_of(hypothesis.store.row(slot))
+    label, _ = columns_of(f, slot)
+    scores = scores_of(f, row)
     scores[label] = -math.inf
     return label, int(scores.argmax())
 
 
-def replace_mu(monkeypatch, combine, columns=stored_columns):
+def replace_mu(monkeypatch, combine, columns=lambda f, slot, row: columns_of(f, slot)):
     """Combine the scores of a removed vector's label and rival in another way than by theorem."""
+    found = {}
 
-    def margin_of(self, slot):
-        scores = self.scores_of(self.store.row(slot))
-        return combine(*scores[list(columns(self, slot))].tolist())
+    def margin_of(f, slot, row):
+        if f.matrix.size == 0:
+            found["columns"] = columns_of(f, slot)
+            return rule.margin_of(f, slot, row)
+        found["columns"] = columns(f, slot, row)
+        return combine(*scores_of(f, row)[list(found["columns"])].tolist())
 
-    def overlap(self, slot, y):
-        directions = [(c == y.label) - (c == y.rival) for c in columns(self, slot)]
+    def overlap(f, slot, y):
+        if f.matrix.size == 0:
+            return rule.overlap(f, slot, y)
+        directions = [(c == y.label) - (c == y.rival) for c in found["columns"]]
         return combine(*directions)
 
-    monkeypatch.setattr(MulticlassExpansion, "margin_of", margin_of)
-    monkeypatch.setattr(MulticlassExpansion, "overlap", overlap)
+    interpret(monkeypatch)
+    for module in [forgetron, _ball]:
+        monkeypatch.setattr(module, "margin_of", margin_of)
+        monkeypatch.setattr(module, "overlap", overlap)
 
 
 def half_difference(label, rival):

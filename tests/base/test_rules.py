@@ -1,0 +1,142 @@
+"""Algorithms with a compiled rule learn the same one by one, in blocks, and as Python runs them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from interpreted import interpret
+from states import content
+
+import river_budget as rb
+from river_budget.base import RulePerceptron
+from river_budget.catalog import ALGORITHMS
+from river_budget.support import rounds
+
+RULES = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, RulePerceptron)}
+each = pytest.mark.parametrize("name", RULES)
+
+KERNELS = {
+    "given": rb.RBF(gamma=0.5),
+    "learned": None,
+    "polynomial": rb.Polynomial(degree=2),
+    "Manhattan": rb.Laplacian(gamma=0.5),
+    "selective": rb.AdditiveRationalQuadratic(gamma=1.0, names=("a", "c")),
+    "function": rb.FunctionKernel(lambda x, z: 1 / (1 + sum((x[i] - z[i]) ** 2 for i in x))),
+}
+
+
+def stream(n, n_labels, seed, noise=0.2):
+    """Return rows and labels; a label is first seen after 40 more rows than the one before it."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * [1.0, 5.0, 0.2] * (rng.random((n, 3)) < 0.8)
+    y = (X[:, 0] > 0) + 2 * (X[:, 1] > 1) + 4 * (X[:, 2] > 0.1)
+    y = np.where(rng.random(n) < noise, rng.integers(0, n_labels, n), y % n_labels)
+    y = np.minimum(y, np.arange(n) // 40)
+    return pd.DataFrame(X, columns=list("abc")), y.tolist()
+
+
+def one_by_one(model, X, y, weights=None):
+    for i, (x, label) in enumerate(zip(X.to_dict("records"), y, strict=True)):
+        if weights is None:
+            model.learn_one(x, label)
+        else:
+            model.learn_one(x, label, weights[i])
+    return model
+
+
+def in_blocks(model, X, y, cuts, weights=None):
+    edges = [0, *sorted(cuts), len(y)]
+    for start, stop in itertools.pairwise(edges):
+        w = None if weights is None else weights[start:stop]
+        model.learn_many(X[start:stop], pd.Series(y[start:stop]), w)
+    return model
+
+
+@each
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("n_labels", [2, 5])
+@given(seed=st.integers(0, 10**6), cuts=st.sets(st.integers(1, 399), max_size=6), data=st.data())
+@settings(max_examples=4)
+def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels, seed, cuts, data):
+    X, y = stream(400, n_labels, seed)
+    weights = data.draw(st.sampled_from([None, np.random.default_rng(seed).random(400) + 0.5]))
+    balanced = data.draw(st.sampled_from([None, "balanced"]))
+    model = RULES[name].model(KERNELS[kernel], budget=12, class_weight=balanced)
+    one = one_by_one(copy.deepcopy(model), X, y, weights)
+    many = in_blocks(copy.deepcopy(model), X, y, cuts, weights)
+    assert one.n_mistakes > 30
+    assert (many.n_mistakes, many.n_rounds) == (one.n_mistakes, one.n_rounds)
+    assert many.support_vectors == one.support_vectors
+    assert np.array_equal(many.coefficients, one.coefficients)
+    if kernel != "function":
+        assert content(many.state()) == content(one.state())
+
+
+@each
+@pytest.mark.parametrize("kernel", ["given", "polynomial", "function"])
+@pytest.mark.parametrize("n_labels", [2, 5])
+def test_the_compiled_rule_is_the_one_that_python_runs(monkeypatch, name, kernel, n_labels):
+    X, y = stream(300, n_labels, seed=1)
+    model = RULES[name].build(KERNELS[kernel], budget=12, seed=3)
+    compiled = one_by_one(copy.deepcopy(model), X, y)
+    interpret(monkeypatch)
+    interpreted = one_by_one(copy.deepcopy(model), X, y)
+    assert interpreted.n_mistakes == compiled.n_mistakes > 30
+    assert interpreted.support_vectors == compiled.support_vectors
+    assert interpreted.coefficients == pytest.approx(compiled.coefficients, rel=1e-9)
+
+
+@each
+def test_examples_with_other_names_take_the_place_of_vectors(name):
+    """Rows of frames with other columns and sparse dicts alternate, so no two layouts agree."""
+    models = [RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1) for _ in range(2)]
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        names = rng.permutation(list("abcdef"))[: rng.integers(1, 6)].tolist()
+        X = pd.DataFrame(rng.normal(size=(5, len(names))), columns=names)
+        y = (rng.random(5) < 0.5).tolist()
+        one_by_one(models[0], X, y)
+        in_blocks(models[1], X, y, [])
+    assert models[0].n_mistakes > 50
+    assert content(models[1].state()) == content(models[0].state())
+
+
+def interrupted(function):
+    """Return a function after which Python raises KeyboardInterrupt, and so drops its result."""
+
+    def run(*args):
+        function(*args)
+        raise KeyboardInterrupt
+
+    return run
+
+
+@each
+def test_an_interrupt_at_the_end_of_a_compiled_block_loses_nothing(monkeypatch, name):
+    X, y = stream(200, 2, seed=4)
+    model = in_blocks(RULES[name].build(rb.Polynomial(degree=2), budget=8, seed=1), X, y, [])
+    expected = in_blocks(copy.deepcopy(model), X, y, [])
+    monkeypatch.setattr(rounds, "learn", interrupted(rounds.learn))
+    with pytest.raises(KeyboardInterrupt):
+        in_blocks(model, X, y, [])
+    assert content(model.state()) == content(expected.state())
+
+
+@each
+def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(monkeypatch, name):
+    X, y = stream(200, 2, seed=4)
+    model = in_blocks(RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1), X, y, [])
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "update", interrupted(rounds.update))
+        with pytest.raises(KeyboardInterrupt):
+            one_by_one(model, X, y)
+    restored = RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1)
+    restored.restore(model.state())
+    assert restored.support_vectors == model.support_vectors
+    assert all(error < 1e-9 for error in one_by_one(model, X, y).numerical_errors().values())
