@@ -317,10 +317,12 @@ def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
 @compiled()
 def oldest(inserted, n):
     """Return the slot that was filled first."""
-    slot = 0
+    # The loop for the minimum alone is vectorized.
+    least, slot = inserted[0], 0
     for i in range(1, n):
-        if inserted[i] < inserted[slot]:
-            slot = i
+        least = min(least, inserted[i])
+    while inserted[slot] != least:
+        slot += 1
     return slot
 
 

@@ -84,6 +84,7 @@ class NumericStore(VectorStore):
         "_layout",
         "_layouts",
         "_n_layouts",
+        "_newest",
         "_pooled",
         "_row_uses",
         "_slot_rows",
@@ -344,7 +345,11 @@ class NumericStore(VectorStore):
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
             spec = np.concatenate((spec, self._factors_of(stored)))
-        return Layout(names, active, self._index, self.n_slots, spec)
+        layout = Layout(names, active, self._index, self.n_slots, spec)
+        rows, number = self._newest
+        if layout.rows.tobytes() == rows:
+            layout.number = number
+        return layout
 
     def _factors_of(self, names: Sequence[Any]) -> Floats:
         """Return the factors of features (names,)."""
@@ -397,6 +402,8 @@ class NumericStore(VectorStore):
         self._row_uses: Ints = np.zeros(1, np.int64)
         self._index = FeatureIndex()
         self._slot_rows: list[Rows] = []
+        # The feature rows of the last vector that was stored, and the number of its layout.
+        self._newest = b"", 0
 
     def _insert(self, query: Query, slot: int) -> None:
         self._slot_rows.append(self._store(query, slot).rows)
@@ -450,6 +457,7 @@ class NumericStore(VectorStore):
         if layout.number == 0:
             self._n_layouts += 1
             layout.number = self._n_layouts
+        self._newest = layout.rows.tobytes(), layout.number
         # The compiled rounds do not keep squares.
         self._layouts[slot] = -1 if self._keeps_squares else layout.number
         return layout

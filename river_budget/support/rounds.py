@@ -20,6 +20,7 @@ from river_budget.support.rule import (
     choice_at,
     evaluate_at,
     example,
+    margin_and_rival_of,
     step_at,
 )
 
@@ -30,15 +31,6 @@ DONE = -1
 
 # The counts of rounds, of mistakes and of updates with a weight other than 1 in a block.
 N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
-
-
-@compiled()
-def _example(label, weight, value, f, workspace, rows, spec):
-    """Return the example of a workspace."""
-    scores = np.empty(f.matrix.shape[1])
-    score(f.matrix, f.numbers[SCALE], workspace[: f.n], scores)
-    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
-    return example(label, weight, value, scores, self_value, workspace[: f.n])
 
 
 @compiled()
@@ -58,9 +50,9 @@ def _update(
         return DONE
     if slot == f.n or layouts[slot] != layout:
         return slot
-    removed = np.empty(len(workspace) if reads_row else 0)
-    stored_spec = spec[:FACTORS]
+    removed, stored_spec = workspace, spec[:FACTORS]
     if reads_row:
+        removed = np.empty(len(workspace))
         load(removed, rows, slot, table, tiles)
         evaluate_at(evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
     step_at(step)(f, y, slot, removed[: f.n])
@@ -98,7 +90,10 @@ def update(
     """
     f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
     vectors = n, n_rows, table, tiles, statistics
-    y = _example(label, weight, value, f, workspace, rows, spec)
+    scores = np.empty(matrix.shape[1])
+    score(matrix, numbers[SCALE], workspace[:n], scores)
+    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
+    y = example(label, weight, value, scores, self_value, workspace[:n])
     return _update(
         choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
     )  # fmt: skip
@@ -134,21 +129,24 @@ def learn(
     values = workspace[len(workspace) - len(rows) :]
     f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
     vectors = n, n_rows, table, tiles, statistics
-    value = 0.0
+    value, scores = 0.0, np.empty(matrix.shape[1])
     for i in range(start, stop):
         for j in range(len(values)):
             values[j] = block[i, j]
         value = evaluate_at(evaluate)(workspace, alphas, numbers[SCALE], spec, rows, *vectors)
-        y = _example(columns[i], weights[i], value, f, workspace, rows, spec)
-        if y.margin <= threshold:
+        score(matrix, numbers[SCALE], workspace[:n], scores)
+        margin, _ = margin_and_rival_of(columns[i], value, scores)
+        if margin <= threshold:
+            self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
+            y = example(columns[i], weights[i], value, scores, self_value, workspace[:n])
             slot = _update(
                 choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts,
                 vectors,
             )  # fmt: skip
             if slot != DONE:
                 return slot, value
-            counts[N_MISTAKES] += y.margin <= 0.0
-            counts[N_WEIGHTED] += y.weight != 1.0
+            counts[N_MISTAKES] += margin <= 0.0
+            counts[N_WEIGHTED] += weights[i] != 1.0
         counts[N_ROUNDS] += 1
     return DONE, value
 

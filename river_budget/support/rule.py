@@ -26,7 +26,7 @@ from river_budget.support._compiled import TILE, margin_and_rival
 __all__ = [
     "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE",
     "Example", "Hypothesis", "Own", "Rule", "add", "assign", "choice_at", "columns_of", "draw",
-    "evaluate_at", "example", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
+    "evaluate_at", "example", "margin_and_rival_of", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
 ]  # fmt: skip
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
@@ -175,13 +175,20 @@ choice_at, step_at, evaluate_at = map(function_at, (_CHOICE, _STEP, _EVALUATE))
 
 
 @compiled()
-def example(label, weight, value, scores, self_value, row):
-    """Return a misclassified example, given f(x) if there are no scores, that is two labels."""
+def margin_and_rival_of(label, value, scores):
+    """Return margin and rival of an example, given f(x) if there are no scores: two labels."""
     if len(scores) == 0:
-        margin = value if label else -value
-        both = np.array([-value, value])
-        return Example(label, 1 - label, margin, weight, self_value, both, row)
-    margin, rival = margin_and_rival(scores, label)
+        return (value if label else -value), 1 - label
+    return margin_and_rival(scores, label)
+
+
+@compiled()
+def example(label, weight, value, scores, self_value, row):
+    """Return a misclassified example; see `margin_and_rival_of`."""
+    margin, rival = margin_and_rival_of(label, value, scores)
+    if len(scores) == 0:
+        scores = np.empty(2)
+        scores[0], scores[1] = -value, value
     return Example(label, rival, margin, weight, self_value, scores, row)
 
 
@@ -213,10 +220,14 @@ def margin_of(f, slot, row):
     label, rival = columns_of(f, slot)
     total = 0.0
     if f.matrix.shape[1] == 0:
-        sums = np.zeros(TILE)
-        for block in range((f.n + TILE - 1) // TILE):
-            for i in range(min(TILE, f.n - block * TILE)):
-                sums[i] += f.alphas[block, i] * row[block * TILE + i]
+        sums, n_full = np.zeros(TILE), f.n // TILE
+        for block in range(n_full):
+            part = row[block * TILE :]
+            for i in range(TILE):
+                sums[i] += f.alphas[block, i] * part[i]
+        rest = row[n_full * TILE :]
+        for i in range(len(rest)):
+            sums[i] += f.alphas[n_full, i] * rest[i]
         for i in range(TILE):
             total += sums[i]
         total = total if label else -total

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import itertools
-import random
-
 import numpy as np
 import pytest
 from interpreted import interpret
 from runs import mistakes_percent, orders
+from split_mix import SplitMix
 from traces import load, replay
 
 import river_budget as rb
@@ -17,19 +15,10 @@ from river_budget.reproduce.published import projectron_results
 from river_budget.support.rule import draw
 
 
-def split_mix(state):
-    """Yield the outputs of SplitMix64, as in its publication (Steele, Lea & Flood 2014)."""
-    while True:
-        state = (state + 0x9E3779B97F4A7C15) % 2**64
-        z = state
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
-        yield z ^ (z >> 31)
-
-
 def test_the_generator_is_split_mix_64():
     """The first outputs for the seed 1234567, as in other implementations."""
-    outputs = list(itertools.islice(split_mix(1234567), 3))
+    generator = SplitMix(1234567)
+    outputs = [generator.next() for _ in range(3)]
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
     numbers = np.array([1234567], np.uint64).view(np.float64)
     draws = [draw(numbers, 0, 1000) for _ in range(3)]
@@ -46,11 +35,11 @@ def test_draws_are_uniform():
 def test_the_incoming_example_replaces_the_vector_drawn():
     stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
-    outputs, vectors = split_mix(random.Random(5).getrandbits(64)), []
+    rng, vectors = SplitMix.seeded(5), []
     for x, y in stream:
         if model.decision_function_one(x) * (1 if y else -1) <= 0:
             if len(vectors) == 10:
-                vectors[next(outputs) * 10 // 2**64] = x
+                vectors[rng.randrange(10)] = x
             else:
                 vectors.append(x)
         model.learn_one(x, y)
