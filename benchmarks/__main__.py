@@ -26,6 +26,8 @@ from river import datasets, evaluate, forest, linear_model, metrics
 import river_budget as rb
 from benchmarks import streams
 from benchmarks.timing import REPEATS, alternating_medians, lower_limit
+from river_budget.base import RulePerceptron
+from river_budget.catalog import ALGORITHMS
 from river_budget.theory import bounds
 
 
@@ -54,6 +56,21 @@ def predictions_and_limit(n_vectors: int, n_features: int) -> tuple[float, float
 
     times = alternating_medians(predictions, lower_limit(n_vectors, queries))
     return tuple(1e6 * t / len(queries) for t in times)
+
+
+def learning(examples: list, model, other) -> tuple[float, float]:
+    """Return the times of `learn_one` of two models, in microseconds."""
+
+    def learner(model) -> Callable[[], object]:
+        def work():
+            learned = model.clone()
+            for x, y in examples:
+                learned.learn_one(x, y)
+
+        return work
+
+    times = alternating_medians(learner(model), learner(other))
+    return tuple(1e6 * t / len(examples) for t in times)
 
 
 def learn_many_and_learn_one(examples: list, model, size: int = 1000) -> tuple[float, float]:
@@ -119,6 +136,24 @@ def report(name: str, goal: str, times: tuple[float, float]) -> None:
     print(f"{name:<60}{ours:>8.2f}{theirs:>8.2f}{ours / theirs:>7.2f}{goal:>7}")
 
 
+def report_compiled_updates(kernel: rb.RBF) -> None:
+    """Report the rounds of the algorithms whose updates are compiled; see `RulePerceptron`."""
+    for n_features, budget, goal in [(2, 100, "0.29"), (2, 1000, "0.52")]:
+        examples = streams.numeric(n_features=n_features)
+        times = learn_many_and_learn_one(examples, rb.Forgetron(kernel, budget))
+        report(f"{n_features} features: Forgetron B={budget}: learn_many / learn_one", goal, times)
+    noisy = streams.gaussians(20_000)
+    for name, row in ALGORITHMS.items():
+        if issubclass(row.model, RulePerceptron):
+            times = learn_many_and_learn_one(noisy, row.build(rb.RBF(gamma=0.1), 100, seed=1))
+            report(f"10 features, 20 % noise: {name}: learn_many / learn_one", "0.35", times)
+    for n_features in (2, 10):
+        examples = streams.numeric(n_features=n_features)
+        models = rb.Forgetron(kernel, 100), rb.RemoveOldestPerceptron(kernel, 100)
+        times = learning(examples, *models)
+        report(f"{n_features} features, B=100: Forgetron / RemoveOldest, learn_one", "1.3", times)
+
+
 def main() -> None:
     print(
         f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
@@ -143,6 +178,7 @@ def main() -> None:
         report(f"10 features: {name} B=100 / logistic regression", "1.0", times)
     times = learn_many_and_learn_one(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
     report("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", times)
+    report_compiled_updates(kernel)
 
     adult, kernel = streams.adult(), rb.RBF(gamma=1 / 50)
     if adult is None:

@@ -165,6 +165,12 @@ class Own:
         """Restore the bits of a random number generator."""
         self.numbers.view(np.int64)[[place]] = integers(state, (1,))
 
+    def snapshot(self) -> Own:
+        """Return a copy with numbers of its own, which shares the table."""
+        copy = Own(0)
+        copy.numbers, copy.table = self.numbers.copy(), self.table
+        return copy
+
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes."""
