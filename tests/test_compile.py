@@ -54,6 +54,54 @@ def test_a_read_only_package_of_a_user_without_a_home(tmp_path, exists):
     assert bool(list(tmp_path.rglob("*.nbi"))) == exists
 
 
+CALLEE = """
+from river_budget._compile import compiled
+
+@compiled()
+def value():
+    return {value}
+"""
+
+CALLER = """
+from river_budget._compile import compiled
+from river_budget.kernels import _compiled
+
+@compiled()
+def caller():
+    return _compiled.value()
+
+print(caller(), sum(caller.stats.cache_hits.values()))
+"""
+
+
+def test_a_caller_is_compiled_again_if_the_file_of_its_callee_changed(tmp_path):
+    """Numba itself compares the file of the caller only."""
+    package = tmp_path / "river_budget"
+    for directory in [package, package / "kernels", package / "support"]:
+        directory.mkdir()
+        (directory / "__init__.py").touch()
+    (package / "_compile.py").write_text(Path(_compile.__file__).read_text())
+    (package / "support/_compiled.py").write_text(CALLER)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    printed = []
+    for value in [1, 1, 2]:
+        (package / "kernels/_compiled.py").write_text(CALLEE.format(value=value))
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "river_budget.support._compiled"],
+            cwd=tmp_path, env={**environment, "PYTHONPATH": str(tmp_path)},
+            text=True, capture_output=True, check=True,
+        )  # fmt: skip
+        printed.append(done.stdout.split())
+    assert printed == [["1", "0"], ["1", "1"], ["2", "0"]]
+
+
+def test_every_compiled_function_is_in_a_package_that_the_stamp_covers():
+    root = Path(_compile.__file__).parent
+    compiled = [file for file in root.rglob("*.py") if "\n@compiled(" in file.read_text()]
+    assert len(compiled) > 10
+    assert {file.relative_to(root).parts[0] for file in compiled} <= set(_compile.COMPILED)
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of files here")
 def test_a_directory_that_others_can_write_to_is_no_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

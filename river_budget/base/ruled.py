@@ -17,6 +17,9 @@ from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
 
 __all__ = ["RulePerceptron"]
 
+# Number of rows of a block that are learned between two checks of a given width.
+CHECK_INTERVAL = 256
+
 
 class RulePerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors and a compiled update.
@@ -74,7 +77,7 @@ class RulePerceptron(Perceptron):
         weights = np.ones(len(columns)) if weights is None else weights
         rule, own, f = self._rule, self._own, self._hypothesis
         while start < stop:
-            end = min(stop, start + self._observed_at - self._n_rounds)
+            end = min(stop, start + self._n_unobserved)
             counts = np.zeros(3, np.int64)
             try:
                 slot, query = self._store.learn(
@@ -95,6 +98,18 @@ class RulePerceptron(Perceptron):
             if self._n_rounds >= self._observed_at:
                 self._observe(query, query.row)
         self._track_self_values()
+
+    @property
+    def _n_unobserved(self) -> int:
+        """Number of rows up to the next one that is observed, if they are learned in a block.
+
+        Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
+        none was flat.
+
+        """
+        n_rows = self._observed_at - self._n_rounds
+        is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
+        return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 
     def _track_self_values(self) -> None:
         if self._tracks_self_values:

@@ -74,7 +74,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.57%
+    Accuracy: 80.55%
 
     References
     ----------

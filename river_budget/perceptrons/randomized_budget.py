@@ -59,7 +59,7 @@ class RandomizedBudgetPerceptron(RulePerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.11%
+    Accuracy: 81.32%
 
     References
     ----------
