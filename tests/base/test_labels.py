@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+import numpy as np
 import pandas as pd
 import pytest
 from algorithms import each_algorithm
@@ -73,11 +74,11 @@ def test_blocks_compute_no_posterior_twice(monkeypatch):
     """Only a new label changes the posteriors of all support vectors."""
     n_rows = []
 
-    def counted(parameters, largest=_posterior.largest):
-        n_rows.append(len(parameters))
-        return largest(parameters)
+    def counted(weights, counts, n, prior, renew=_posterior.renew):
+        n_rows.append(np.isnan(weights[:n, 0]).sum())
+        return renew(weights, counts, n, prior)
 
-    monkeypatch.setattr(_posterior, "largest", counted)
+    monkeypatch.setattr(_posterior, "renew", counted)
     learned(rb.TightestPerceptron(KERNEL, budget=5), STREAM)
     alone = sum(n_rows)
     n_rows.clear()

@@ -260,11 +260,6 @@ def test_a_line_without_a_label_is_not_learned(run, stdin):
     [
         ("a,y\n1,0\nred,1\n", ["--target", "y"], "line 3: 'red' in column 'a'"),
         ("a,y\n1,0\n1,1\nnan,1\n", ["--target", "y"], "line 4: feature 'a' has the value nan"),
-        (
-            "a,y\n1,0\n1,1\n1,2\n",
-            ["--target", "y", "--model", "mnemotron"],
-            "line 4: the label 2 is one class too many",
-        ),
         ("0 a:1\n1 a:x\n", [], "line 2: not 'label name:value name:value ...'"),
         ('{"a":1}\n{"a"', ["--target", "y"], "line 2: not JSON"),
         ("[1]\n", ["--target", "y", "--format", "jsonl"], "line 1: not a JSON object"),
