@@ -43,11 +43,13 @@ class Plain:
         if self.n_labels == 2:
             self.means = [np.hstack((-a, a)) for a in self.means]
         self.n_labels += 1
-        start = -1 + 2 / self.n_labels
-        for e, (z, _, _) in enumerate(self.experts):
-            new = start * self.inverse(z, self.vectors).sum(axis=1, keepdims=True)
-            self.means[e] = np.hstack((self.means[e], new))
+        self.means = [np.pad(a, ((0, 0), (0, 1))) for a in self.means]
         self.counts.append(1)
+
+    @property
+    def prior(self):
+        """The prior mean of every column; 0 with two labels."""
+        return -1 + 2 / self.n_labels
 
     def kernel(self, z, s, t):
         """Return k(s, t), which is computed once; examples are never changed or freed."""
@@ -65,7 +67,7 @@ class Plain:
         """Return the probability of each label."""
         zs = range(len(self.kernels))
         self.rows = [np.array([self.kernel(z, s, x) for s in self.vectors]) for z in zs]
-        self.m = [k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)]
+        self.m = [self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)]
         self.p = np.array([self.probabilities(m) for m in self.m])
         self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
         mixed = [softmax(w @ self.logs) for w in self.mixers]
@@ -81,12 +83,12 @@ class Plain:
         return p / p.sum()
 
     def update_mixture(self, y):
-        balance = min(50, sum(self.counts) / (self.n_labels * self.counts[y]))
+        balance = math.sqrt(sum(self.counts) / (self.n_labels * self.counts[y]))
         self.counts[y] += 1
         self.hedge = 0.995 * self.hedge + balance * np.log(0.02 + 0.96 * self.p[:, y])
         for w, o, rate in zip(self.mixers, self.mixtures[1:], (0.002, 0.02), strict=True):
             w += rate * (self.logs[:, y] - self.logs @ o)
-        self.top = 0.99 * self.top + balance * np.log(0.001 + 0.998 * self.mixtures[:, y])
+        self.top = 0.995 * self.top + balance * np.log(0.02 + 0.96 * self.mixtures[:, y])
 
     def errors(self, m, y):
         """Return t - m for each column that is to be updated; None if the margin is large."""
@@ -94,7 +96,7 @@ class Plain:
             t = np.array([1.0 if y else -1.0])
             return t - m if t[0] * m[0] < 1 else None
         t = np.where(np.arange(self.n_labels) == y, 1.0, -1.0)
-        if m[y] - max(np.delete(m, y)) >= 2:
+        if m[y] - max(np.delete(m, y)) >= 1:
             return None
         return np.where(t * m < 1, t - m, 0.0)
 
@@ -111,7 +113,8 @@ class Plain:
         for e, (z, factor, noise) in enumerate(self.experts):
             self.means[e] = math.sqrt(factor) * self.means[e]
             self.covariances[e] = factor * self.covariances[e]
-            errors = self.errors(math.sqrt(factor) * self.m[e], y)
+            self.m[e] = self.prior + math.sqrt(factor) * (self.m[e] - self.prior)
+            errors = self.errors(self.m[e], y)
             c = self.covariances[e] @ self.rows[z]
             v = noise / w + 1 + JITTER + self.rows[z] @ c
             changes.append((c, 0 * self.m[e], 0.0) if errors is None else (c, errors / v, -1 / v))

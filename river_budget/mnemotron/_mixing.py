@@ -13,18 +13,14 @@ __all__ = ["hedge_weights", "mix", "update_mixture"]
 # Learning rates of the two mixers.
 SLOW, FAST = 0.002, 0.02
 
-# Forgetting factors of the hedge and the top hedge: log weights are multiplied by them in every
-# round.
-RHO, TOP_RHO = 0.995, 0.99
+# Forgetting factor of both hedges: log weights are multiplied by it in every round.
+RHO = 0.995
 
-# Probabilities p are taken as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
-FLOOR, TOP_FLOOR = 0.02, 0.001
+# Hedges take probabilities p as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
+FLOOR = 0.02
 
 # The mixers take probabilities from CLIP / n_labels to 1 - CLIP / 2.
 CLIP = 0.02
-
-# The largest factor by which the losses of a rare label count more in the hedges.
-LARGEST_BALANCE = 50.0
 
 
 @compiled()
@@ -85,20 +81,29 @@ def mix(weights, top, probabilities, logs, mixtures):
 
 
 @compiled()
+def _update_hedge(label, balance, log_weights, probabilities):
+    """Add the balanced log probabilities of a label to the decayed log weights of a hedge."""
+    for i in range(len(log_weights)):
+        gain = math.log(FLOOR + (1.0 - 2.0 * FLOOR) * probabilities[i, label])
+        log_weights[i] = RHO * log_weights[i] + balance * gain
+
+
+@compiled()
 def update_mixture(label, weights, top, counts, probabilities, logs, mixtures):
-    """Update all weights by the label of the last forecast; see `mix`."""
+    """Update all weights by the label of the last forecast; see `mix`.
+
+    The hedges weigh an example of a label with the share s by 1 / sqrt(C s), for C labels.
+
+    """
     n_experts, n_labels = probabilities.shape
-    balance = min(LARGEST_BALANCE, counts.sum() / (n_labels * counts[label]))
+    balance = math.sqrt(counts.sum() / (n_labels * counts[label]))
     counts[label] += 1.0
+    _update_hedge(label, balance, weights[0], probabilities)
+    _update_hedge(label, balance, top, mixtures)
     for e in range(n_experts):
-        loss = math.log(FLOOR + (1.0 - 2.0 * FLOOR) * probabilities[e, label])
-        weights[0, e] = RHO * weights[0, e] + balance * loss
         slow, fast = logs[e, label], logs[e, label]
         for c in range(n_labels):
             slow -= mixtures[1, c] * logs[e, c]
             fast -= mixtures[2, c] * logs[e, c]
         weights[1, e] += SLOW * slow
         weights[2, e] += FAST * fast
-    for i in range(3):
-        loss = math.log(TOP_FLOOR + (1.0 - 2.0 * TOP_FLOOR) * mixtures[i, label])
-        top[i] = TOP_RHO * top[i] + balance * loss

@@ -6,9 +6,8 @@ from river_budget._compile import compiled
 
 __all__ = ["N_BINS", "count_label", "predict_label"]
 
-# Runs are counted by length up to `LONGEST_EXACT`, and above by powers of two, up to the last bin.
-LONGEST_EXACT = 16
-N_BINS = 32
+# Runs are counted by the power of two below their length: 1, 2 to 3, 4 to 7, ..., at least 1,024.
+N_BINS = 11
 
 # What is added to each count, so that no probability is 0.
 PRIOR = 0.5
@@ -17,10 +16,8 @@ PRIOR = 0.5
 @compiled()
 def _bin_of(length):
     """Return the bin of the length of a run, at least 1."""
-    if length <= LONGEST_EXACT:
-        return length - 1
-    last = LONGEST_EXACT - 1
-    while length > LONGEST_EXACT and last < N_BINS - 1:
+    last = 0
+    while length > 1 and last < N_BINS - 1:
         length //= 2
         last += 1
     return last

@@ -55,6 +55,12 @@ def dot(a, b, n):
 
 
 @compiled()
+def prior_mean(n_columns):
+    """Return the prior mean of every column: -1 + 2 / C with C > 2 labels, 0 with two."""
+    return 2.0 / n_columns - 1.0 if n_columns > 1 else 0.0
+
+
+@compiled()
 def _link(margins, probabilities):
     """Compute the probabilities of the labels from the margins of an expert."""
     n_labels = len(probabilities)
@@ -103,11 +109,12 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
 
     """
     n_columns = means.shape[1]
+    prior = prior_mean(n_columns)
     margins, probabilities, logs, mixtures = _parts(outputs, len(experts), weights.shape[1])
     for e in range(len(experts)):
         row, root = rows[int(experts[e, KERNEL])], math.sqrt(scales[e])
         for c in range(n_columns):
-            margins[e, c] = root * dot(means[e, c], row, n)
+            margins[e, c] = prior + root * dot(means[e, c], row, n)
         _link(margins[e], probabilities[e])
     if len(counts):
         predict_label(counts, recent, probabilities[len(experts)])
@@ -117,9 +124,12 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
 @compiled()
 def _forget(experts, margins, means, covariances, scales):
     """Decay the posterior of each expert towards its prior."""
+    n_columns = means.shape[1]
+    prior = prior_mean(n_columns)
     for e in range(len(experts)):
         factor = experts[e, FACTOR]
-        margins[e] *= math.sqrt(factor)
+        for c in range(n_columns):
+            margins[e, c] = prior + math.sqrt(factor) * (margins[e, c] - prior)
         scales[e] *= factor
         if scales[e] < SMALLEST_SCALE:
             means[e] *= math.sqrt(scales[e])
@@ -132,7 +142,7 @@ def _errors(label, margins, n_columns, errors):
     """Compute the difference of the target and the margin in each column, and the gate.
 
     A column that is right by a margin of 1 has no error. Return whether the label is not ahead of
-    all others by a margin of 2.
+    all others by a margin of 1.
 
     """
     if n_columns == 1:
@@ -145,7 +155,7 @@ def _errors(label, margins, n_columns, errors):
         errors[c] = y - margins[c] if y * margins[c] < 1.0 else 0.0
         if c != label:
             largest = max(largest, margins[c])
-    return margins[label] - largest < 2.0
+    return margins[label] - largest < 1.0
 
 
 @compiled()

@@ -101,14 +101,16 @@ class Mnemotron(Machine):
     margin is below 1 [^3]. Once the budget is full, the support vector that contributes least to
     the mixture is removed; it may be the incoming example. There is no mistake bound.
 
-    Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), in which
-    rarer labels count more, and two online logistic regressions on the experts' log probabilities,
-    with a small and a larger learning rate. A second hedge weights the three. `predict_proba_one` is the resulting mean, which is
-    close to calibrated.
+    Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), and two
+    online logistic regressions on the experts' log probabilities, with a small and a larger
+    learning rate. A second hedge weights the three. In both hedges, rarer labels count more: one of
+    C labels with the share s of the examples weighs 1 / sqrt(C s). `predict_proba_one` is the mean
+    of the second hedge, which is close to calibrated.
 
     It takes any number of labels, new ones at any time. All labels share the support set and the
-    covariance of each expert, and differ in its mean; that of a new label starts at -1 + 2 / C at the
-    support vectors. With two labels, it is the binary algorithm.
+    covariance of each expert, and differ in its mean, whose prior is -1 + 2 / C for all of C labels:
+    a new label raises it for the others, too. An expert is updated if the label is not ahead of
+    the others by a margin of 1. With two labels, it is the binary algorithm.
 
     Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] mix kernels online, too, on
     random features. Here, all experts share one support set with a rule of removal.
@@ -141,7 +143,7 @@ class Mnemotron(Machine):
     repeats
         Whether to add an expert that predicts from the last label and the number of times that it
         came in a row. It is for streams whose labels repeat and arrive before the next example is
-        predicted. It takes `8 C (C + 64)` bytes.
+        predicted. It takes `8 C (C + 22)` bytes.
     max_classes
         Maximum number of labels.
 
@@ -161,7 +163,7 @@ class Mnemotron(Machine):
     >>> model = rb.Mnemotron(budget=100)
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 90.09%
+    Accuracy: 89.98%
 
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
@@ -440,7 +442,7 @@ class Mnemotron(Machine):
     def _widen(self, n_labels: int) -> None:
         """Give all that is kept for each label a place for new ones, up to a number of labels."""
         if n_labels > self._experts.n_labels:
-            self._experts.widen(n_labels, self.n_support)
+            self._experts.widen(n_labels)
             self._forget_queries()
 
     def _forget_queries(self) -> None:

@@ -77,9 +77,9 @@ class Experts:
         """The further arguments of the compiled update."""
         return self.posteriors.covariances, self.posteriors.inverses, self.mixture.counts
 
-    def widen(self, n_labels: int, n: int) -> None:
-        """Add new labels, up to a number of labels, with n support vectors."""
-        means = self.posteriors.widened(n_labels, n)
+    def widen(self, n_labels: int) -> None:
+        """Add new labels, up to a number of labels."""
+        means = self.posteriors.widened(n_labels)
         self.repeats.widen(n_labels)
         self.mixture.widen(n_labels)
         self.posteriors.means = means

@@ -20,8 +20,8 @@ class Posteriors:
     """The posterior of each expert: a mean for each label, and one covariance.
 
     With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
-    coefficients a and its matrix C, the posterior of f(x) has the mean `a k(x)` and the variance
-    `k(x, x) + k(x)' C k(x)`.
+    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the variance
+    `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with C > 2.
 
     Parameters
     ----------
@@ -80,10 +80,10 @@ class Posteriors:
         """All arrays."""
         return [self.experts, self.means, self.covariances, self.inverses, self.scales]
 
-    def widened(self, n_labels: int, n: int) -> Floats:
+    def widened(self, n_labels: int) -> Floats:
         """Return the means with a column for each of more than two labels.
 
-        The mean of a new label is -1 + 2 / n_labels at all n support vectors.
+        That of a new label is 0, so its posterior is the prior.
 
         """
         n_experts, n_columns, size = self.means.shape
@@ -92,11 +92,6 @@ class Posteriors:
             means[:, 0], means[:, 1] = -self.means[:, 0], self.means[:, 0]
         else:
             means[:, :n_columns] = self.means
-        start = -1.0 + 2.0 / n_labels
-        for mean, z, scale in zip(means, self.kernel_of, self.scales, strict=True):
-            mean[max(2, n_columns) :, :n] = (
-                start * self.inverse(z, n).sum(axis=1) / math.sqrt(scale)
-            )
         return means
 
     def mean(self, weights: Floats, n: int) -> Floats:
@@ -116,7 +111,7 @@ class Posteriors:
         """Replace the prior of each expert by that of its kernel as it is now.
 
         With the prior precision Q of f at the support vectors, `Q S Q = Q + C` and `a = Q m` for
-        their posterior covariance S and mean m. The precision `S^-1 - Q` and the vector `S^-1 m`
+        their posterior covariance S and mean mu + m. The precision `S^-1 - Q` and the vector `S^-1 m`
         come from the data. They are kept, and Q is replaced.
 
         Parameters

@@ -56,7 +56,7 @@ def test_against_a_plain_implementation(budget, n_labels):
         model.learn_one(x, "abcde"[y])
         plain.learn(x, y)
         assert model.support_vectors == plain.vectors
-    assert plain.n_replaced > 30
+    assert plain.n_replaced > 20
     assert model.classes == list("abcde"[:n_labels])
     assert (model.n_rounds, model.n_mistakes) == (500, plain.n_mistakes)
     expected = plain.coefficients[:, 0] if n_labels == 2 else plain.coefficients
@@ -223,7 +223,7 @@ def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
 
 
 def labels_in_runs(n_runs, seed=1):
-    """Yield labels in runs of 12 each, in an order that repeats, beside features of noise."""
+    """Yield labels in runs of 12, in an order that repeats, beside features of noise."""
     rng = np.random.default_rng(seed)
     for run in range(n_runs):
         for _ in range(12):
@@ -237,7 +237,7 @@ def test_repeated_labels_are_predicted_if_asked_for():
         for t, (x, y) in enumerate(labels_in_runs(60)):
             right[repeats] += t >= 360 and model.predict_one(x) == y
             model.learn_one(x, y)
-    assert right[True] > 340
+    assert right[True] > 320
     assert right[False] < 300
 
 
