@@ -67,7 +67,9 @@ class Plain:
         """Return the probability of each label."""
         zs = range(len(self.kernels))
         self.rows = [np.array([self.kernel(z, s, x) for s in self.vectors]) for z in zs]
-        self.m = [self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)]
+        self.m = [
+            self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)
+        ]
         self.p = np.array([self.probabilities(m) for m in self.m])
         self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
         mixed = [softmax(w @ self.logs) for w in self.mixers]

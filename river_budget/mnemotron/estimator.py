@@ -168,7 +168,7 @@ class Mnemotron(Machine):
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
     >>> print(kernel, forgetting)
-    RationalQuadratic(gamma=0.524...) 1.0
+    RationalQuadratic(gamma=0.494...) 1.0
 
     References
     ----------
