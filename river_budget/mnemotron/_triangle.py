@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from river_budget._compile import compiled
 
-__all__ = ["add_outer", "add_outers", "clear", "copy_column", "multiply"]
+__all__ = ["add_outer", "add_outers", "clear", "copy_column", "dot", "multiply"]
 
 
-@compiled()
-def _multiply_rows(triangle, vector, start, n, product):
-    """Add the products of the rows from `start` on and their transposes, row by row."""
-    for i in range(start, n):
-        row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
-        total = 0.0
-        for j in range(i):
-            product[j] += row[j] * vector[i]
-            total += row[j] * vector[j]
-        product[i] += total + row[i] * vector[i]
+# Sums may be reordered, so that they are vectorized.
+REORDERED = {"reassoc", "contract", "nsz"}
 
 
-@compiled()
+@compiled(fastmath=REORDERED)
+def dot(a, b, n):
+    """Return <a, b>."""
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
+
+
+@compiled(fastmath=REORDERED)
 def multiply(triangle, vector, n, product):
-    """Compute the product of a matrix and a vector (n,), four rows at a time."""
+    """Compute the product of a matrix and a vector (n,), four rows and their transposes at a time."""
     for i in range(n):
         product[i] = 0.0
     for i in range(0, n - 3, 4):
@@ -35,10 +36,9 @@ def multiply(triangle, vector, n, product):
         c = triangle[start + 2 * i + 3 : start + 3 * i + 6]
         d = triangle[start + 3 * i + 6 : start + 4 * i + 10]
         t, u, v, w = vector[i], vector[i + 1], vector[i + 2], vector[i + 3]
-        for j in range(i):
-            product[j] += (a[j] * t + b[j] * u) + (c[j] * v + d[j] * w)
         p, q, r, s = 0.0, 0.0, 0.0, 0.0
         for j in range(i):
+            product[j] += (a[j] * t + b[j] * u) + (c[j] * v + d[j] * w)
             p += a[j] * vector[j]
             q += b[j] * vector[j]
             r += c[j] * vector[j]
@@ -47,7 +47,13 @@ def multiply(triangle, vector, n, product):
         product[i + 1] = q + (b[i] * t + b[i + 1] * u) + (c[i + 1] * v + d[i + 1] * w)
         product[i + 2] = r + (c[i] * t + c[i + 1] * u) + (c[i + 2] * v + d[i + 2] * w)
         product[i + 3] = s + (d[i] * t + d[i + 1] * u) + (d[i + 2] * v + d[i + 3] * w)
-    _multiply_rows(triangle, vector, n - n % 4, n, product)
+    for i in range(n - n % 4, n):
+        row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
+        total = 0.0
+        for j in range(i):
+            product[j] += row[j] * vector[i]
+            total += row[j] * vector[j]
+        product[i] = total + row[i] * vector[i]
 
 
 @compiled()

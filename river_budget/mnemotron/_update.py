@@ -13,7 +13,14 @@ import numpy as np
 from river_budget._compile import compiled
 from river_budget.mnemotron._mixing import hedge_weights, mix, update_mixture
 from river_budget.mnemotron._repeats import count_label, predict_label
-from river_budget.mnemotron._triangle import add_outer, add_outers, clear, copy_column, multiply
+from river_budget.mnemotron._triangle import (
+    add_outer,
+    add_outers,
+    clear,
+    copy_column,
+    dot,
+    multiply,
+)
 
 __all__ = ["FACTOR", "JITTER", "KERNEL", "LINK", "NOISE", "forecast", "learn"]
 
@@ -38,20 +45,6 @@ SMALLEST_SCALE = 1e-100
 # A weight makes the noise variance of an example no smaller than this, so that the posterior
 # variances do not vanish in rounding errors.
 SMALLEST_NOISE = 1e-6
-
-
-@compiled()
-def dot(a, b, n):
-    """Return <a, b>, in four independent sums that the processor can overlap."""
-    s, t, u, v = 0.0, 0.0, 0.0, 0.0
-    for i in range(0, n - 3, 4):
-        s += a[i] * b[i]
-        t += a[i + 1] * b[i + 1]
-        u += a[i + 2] * b[i + 2]
-        v += a[i + 3] * b[i + 3]
-    for i in range(n - n % 4, n):
-        s += a[i] * b[i]
-    return (s + t) + (u + v)
 
 
 @compiled()
