@@ -467,7 +467,7 @@ class Mnemotron(Machine):
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
-        names = sorted(self._names, key=repr)
+        before, names = _regularized(self._grams()), sorted(self._names, key=repr)
         for store, positions in self._scaled.items():
             kernels = list(store.kernels)
             for i, z in enumerate(positions):
@@ -475,8 +475,8 @@ class Mnemotron(Machine):
                 if scales.gamma and given.learns_scales:
                     kernels[i] = given.with_width(scales.gamma, names)
             store.rescale_all(kernels, scales.factors, scales.pooled)
-        inverses = [np.linalg.inv(_regularized(gram)) for gram in self._grams()]
-        self._experts.posteriors.change_priors(inverses, self.n_support)
+        after = _regularized(self._grams())
+        self._experts.posteriors.change_priors(before, after, self.n_support)
 
     def _forecast(self, x: Features) -> Forecast:
         """Return the expert outputs at an example, cached in the query of the first store."""
@@ -654,10 +654,10 @@ def _rows_of_query(store: VectorStore, query: Query) -> Floats:
     return query.row[None]
 
 
-def _regularized(gram: Floats) -> Floats:
-    """Return K + jitter I, with k(x, x) = 1 for every vector."""
-    regularized = gram.copy()
-    np.fill_diagonal(regularized, 1.0 + _update.JITTER)
+def _regularized(grams: Floats) -> Floats:
+    """Return K + jitter I for Gram matrices (..., n, n), with k(x, x) = 1 for every vector."""
+    regularized, diagonal = grams.copy(), np.arange(grams.shape[-1])
+    regularized[..., diagonal, diagonal] = 1.0 + _update.JITTER
     return regularized
 
 

@@ -107,32 +107,32 @@ class Posteriors:
         triangle = packed(inverse)
         self.inverses[z, : len(triangle)] = triangle
 
-    def change_priors(self, inverses: Sequence[Any], n: int) -> None:
+    def change_priors(self, before: Sequence[Any], after: Sequence[Any], n: int) -> None:
         """Replace the prior of each expert by that of its kernel as it is now.
 
-        With the prior precision Q of f at the support vectors, `Q S Q = Q + C` and `a = Q m` for
-        their posterior covariance S and mean mu + m. The precision `S^-1 - Q` and the vector `S^-1 m`
-        come from the data. They are kept, and Q is replaced.
+        What the data say about f at the support vectors is kept: with the precision L that they
+        add, `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D,
+        the change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
 
         Parameters
         ----------
-        inverses
-            The new inverse Gram matrix of each kernel (n, n).
+        before, after
+            The matrices `K + jitter I` of each kernel (n, n).
         n
             Number of support vectors.
 
         """
-        before = [self.inverse(z, n) for z in range(len(inverses))]
-        for z, inverse in enumerate(inverses):
-            self.set_inverse(z, inverse)
+        for z, gram in enumerate(after):
+            self.set_inverse(z, np.linalg.inv(gram))
         for e, z in enumerate(self.kernel_of):
-            scale, old, new = self.scales[e], before[z], inverses[z]
-            inner = np.linalg.inv(old + scale * unpacked(self.covariances[e], n))
-            shifts = old @ inner @ (math.sqrt(scale) * self.means[e, :, :n].T)
-            posterior = np.linalg.inv(new + _semidefinite(old @ inner @ old - old))
-            self.means[e, :, :n] = (new @ posterior @ shifts).T
-            triangle = packed(new @ posterior @ new - new)
+            scale = self.scales[e]
+            covariance = scale * unpacked(self.covariances[e], n)
+            mean = math.sqrt(scale) * self.means[e, :, :n].T
+            system = np.eye(n) - covariance @ (after[z] - before[z])
+            solution = np.linalg.solve(system, np.hstack((covariance, mean)))
+            triangle = packed(0.5 * (solution[:, :n] + solution[:, :n].T))
             self.covariances[e, : len(triangle)] = triangle
+            self.means[e, :, :n] = solution[:, n:].T
             self.scales[e] = 1.0
 
     def state(self, n: int) -> State:
@@ -163,14 +163,3 @@ class Posteriors:
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self.kernel_of] + scaled, "a posterior variance is wrong")
-
-
-def _semidefinite(matrix: Floats) -> Floats:
-    """Return the nearest symmetric matrix without negative eigenvalues."""
-    symmetric = 0.5 * (matrix + matrix.T)
-    try:
-        np.linalg.cholesky(symmetric)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(symmetric)
-        return (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return symmetric
