@@ -1,6 +1,8 @@
 """Symmetric matrices as packed lower triangles, which take half the memory and half the updates.
 
 Row i of a triangle starts at i (i + 1) / 2, so a matrix grows by a row without moving its elements.
+Functions take an array of matrices or vectors and the index of one, since a view that is passed on
+is counted as a reference, which takes time.
 
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from river_budget._compile import compiled
 
-__all__ = ["add_outer", "add_outers", "clear", "copy_column", "dot", "multiply"]
+__all__ = ["REORDERED", "add_outer", "add_outers", "clear", "copy_column", "dot", "multiply"]
 
 
 # Sums may be reordered, so that they are vectorized.
@@ -16,17 +18,22 @@ REORDERED = {"reassoc", "contract", "nsz"}
 
 
 @compiled(fastmath=REORDERED)
-def dot(a, b, n):
-    """Return <a, b>."""
+def dot(a, i, b, j, n):
+    """Return the inner product of row i of a and row j of b."""
     total = 0.0
-    for i in range(n):
-        total += a[i] * b[i]
+    for k in range(n):
+        total += a[i, k] * b[j, k]
     return total
 
 
 @compiled(fastmath=REORDERED)
-def multiply(triangle, vector, n, product):
-    """Compute the product of a matrix and a vector (n,), four rows and their transposes at a time."""
+def multiply(triangles, e, vectors, z, n, products):
+    """Compute the product of matrix e and vector z, as product e.
+
+    Four rows and their transposes are taken at a time.
+
+    """
+    triangle, vector, product = triangles[e], vectors[z], products[e]
     for i in range(n):
         product[i] = 0.0
     for i in range(0, n - 3, 4):
@@ -57,8 +64,9 @@ def multiply(triangle, vector, n, product):
 
 
 @compiled()
-def copy_column(triangle, j, n, column):
-    """Copy column j of a matrix (n,)."""
+def copy_column(triangles, e, j, n, columns, z):
+    """Copy column j of matrix e to vector z."""
+    triangle, column = triangles[e], columns[z]
     for i in range(j):
         column[i] = triangle[j * (j + 1) // 2 + i]
     for i in range(j, n):
@@ -66,8 +74,9 @@ def copy_column(triangle, j, n, column):
 
 
 @compiled()
-def clear(triangle, j, n):
-    """Set row and column j of a matrix with n rows to 0."""
+def clear(triangles, e, j, n):
+    """Set row and column j of matrix e with n rows to 0."""
+    triangle = triangles[e]
     for i in range(j):
         triangle[j * (j + 1) // 2 + i] = 0.0
     for i in range(j, n):
@@ -75,8 +84,9 @@ def clear(triangle, j, n):
 
 
 @compiled()
-def add_outer(triangle, factor, x, n):
-    """Add `factor x x'` to a matrix."""
+def add_outer(triangles, e, factor, vectors, n):
+    """Add `factor x x'` to matrix e for vector e."""
+    triangle, x = triangles[e], vectors[e]
     for i in range(n):
         row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
         scaled = factor * x[i]
@@ -85,8 +95,9 @@ def add_outer(triangle, factor, x, n):
 
 
 @compiled()
-def add_outers(triangle, a, x, b, y, c, z, n):
-    """Add `a x x' + b y y' + c z z'` to a matrix in one pass."""
+def add_outers(triangles, e, a, x, b, y, c, z, n):
+    """Add `a x x' + b y y' + c z z'` to matrix e in one pass."""
+    triangle = triangles[e]
     for i in range(n):
         row = triangle[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2]
         s, t, u = a * x[i], b * y[i], c * z[i]

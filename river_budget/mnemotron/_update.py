@@ -14,6 +14,7 @@ from river_budget._compile import compiled
 from river_budget.mnemotron._mixing import hedge_weights, mix, update_mixture
 from river_budget.mnemotron._repeats import count_label, predict_label
 from river_budget.mnemotron._triangle import (
+    REORDERED,
     add_outer,
     add_outers,
     clear,
@@ -54,20 +55,20 @@ def prior_mean(n_columns):
 
 
 @compiled()
-def _link(margins, probabilities):
-    """Compute the probabilities of the labels from the margins of an expert."""
-    n_labels = len(probabilities)
+def _link(e, margins, probabilities):
+    """Compute the probabilities of the labels from the margins of expert e."""
+    n_labels = probabilities.shape[1]
     if n_labels == 2:
-        probabilities[1] = 0.5 * math.erfc(-margins[0] / math.sqrt(2.0 * LINK))
-        probabilities[0] = 1.0 - probabilities[1]
+        probabilities[e, 1] = 0.5 * math.erfc(-margins[e, 0] / math.sqrt(2.0 * LINK))
+        probabilities[e, 0] = 1.0 - probabilities[e, 1]
         return
     total = 0.0
     for c in range(n_labels):
-        p = 0.5 * math.erfc(-margins[c] / math.sqrt(2.0 * LINK))
-        probabilities[c] = max(p, SMALLEST_PROBABILITY)
-        total += probabilities[c]
+        p = 0.5 * math.erfc(-margins[e, c] / math.sqrt(2.0 * LINK))
+        probabilities[e, c] = max(p, SMALLEST_PROBABILITY)
+        total += probabilities[e, c]
     for c in range(n_labels):
-        probabilities[c] /= total
+        probabilities[e, c] /= total
 
 
 @compiled()
@@ -78,6 +79,15 @@ def _parts(outputs, n_posteriors, n_experts):
         outputs[:n_posteriors], outputs[n_posteriors:logs], outputs[logs : logs + n_experts],
         outputs[logs + n_experts :],
     )  # fmt: skip
+
+
+@compiled(fastmath=REORDERED)
+def _mean(means, e, c, rows, z, n):
+    """Return the mean of expert e in column c at x, without the common factor and the prior."""
+    total = 0.0
+    for i in range(n):
+        total += means[e, c, i] * rows[z, i]
+    return total
 
 
 @compiled()
@@ -105,10 +115,10 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
     prior = prior_mean(n_columns)
     margins, probabilities, logs, mixtures = _parts(outputs, len(experts), weights.shape[1])
     for e in range(len(experts)):
-        row, root = rows[int(experts[e, KERNEL])], math.sqrt(scales[e])
+        z, root = int(experts[e, KERNEL]), math.sqrt(scales[e])
         for c in range(n_columns):
-            margins[e, c] = prior + root * dot(means[e, c], row, n)
-        _link(margins[e], probabilities[e])
+            margins[e, c] = prior + root * _mean(means, e, c, rows, z, n)
+        _link(e, margins, probabilities)
     if len(counts):
         predict_label(counts, recent, probabilities[len(experts)])
     mix(weights, top, probabilities, logs, mixtures)
@@ -131,44 +141,44 @@ def _forget(experts, margins, means, covariances, scales):
 
 
 @compiled()
-def _errors(label, margins, n_columns, errors):
-    """Compute the difference of the target and the margin in each column, and the gate.
+def _errors(label, e, margins, errors):
+    """Compute the difference of target and margin in each column of expert e, and the gate.
 
     A column that is right by a margin of 1 has no error. Return whether the label is not ahead of
     all others by a margin of 1.
 
     """
+    n_columns = errors.shape[1]
     if n_columns == 1:
         y = 1.0 if label else -1.0
-        errors[0] = y - margins[0]
-        return y * margins[0] < 1.0
+        errors[e, 0] = y - margins[e, 0]
+        return y * margins[e, 0] < 1.0
     largest = -np.inf
     for c in range(n_columns):
-        y = 1.0 if c == label else -1.0
-        errors[c] = y - margins[c] if y * margins[c] < 1.0 else 0.0
+        y, m = 1.0 if c == label else -1.0, margins[e, c]
+        errors[e, c] = y - m if y * m < 1.0 else 0.0
         if c != label:
-            largest = max(largest, margins[c])
-    return margins[label] - largest < 1.0
+            largest = max(largest, m)
+    return margins[e, label] - largest < 1.0
 
 
-@compiled()
+@compiled(error_model="numpy")
 def _least_relevant(experts, shares, means, covariances, inverses, scales, u, g, c, q, r, inserted):
     """Return the least relevant support vector and its score; the oldest among ties."""
     n = len(inserted)
-    scores, squares = np.zeros(n), np.empty(n)
+    scores, squares, variances = np.zeros(n), np.empty(n), np.empty(n)
     for e in range(len(experts)):
-        z = int(experts[e, KERNEL])
-        root = math.sqrt(scales[e])
-        squares[:] = 0.0
-        for column in range(means.shape[1]):
-            mean, change = means[e, column], q[e, column]
-            for i in range(n):
-                value = root * mean[i] + change * c[e, i]
-                squares[i] += value * value
+        z, root = int(experts[e, KERNEL]), math.sqrt(scales[e])
         for i in range(n):
             diagonal = i * (i + 3) // 2
-            variance = inverses[z, diagonal] + u[z, i] * u[z, i] / g[z]
-            variance += scales[e] * covariances[e, diagonal] + r[e] * c[e, i] * c[e, i]
+            variances[i] = inverses[z, diagonal] + scales[e] * covariances[e, diagonal]
+            squares[i] = 0.0
+        for column in range(means.shape[1]):
+            for i in range(n):
+                value = root * means[e, column, i] + q[e, column] * c[e, i]
+                squares[i] += value * value
+        for i in range(n):
+            variance = variances[i] + u[z, i] * u[z, i] / g[z] + r[e] * c[e, i] * c[e, i]
             scores[i] += shares[e] * squares[i] / variance
     slot = 0
     for i in range(1, n):
@@ -187,16 +197,18 @@ def _project(experts, means, covariances, scales, u, g, c, q, r, n):
         for i in range(n):
             c[e, i] += u[z, i]
         h = 1.0 / (1.0 + r[e] * g[z])
-        for column in range(means.shape[1]):
-            _add(means[e, column], h * q[e, column] / math.sqrt(scales[e]), c[e], n)
-        add_outer(covariances[e], h * r[e] / scales[e], c[e], n)
+        _change_means(e, means, h / math.sqrt(scales[e]), q, c, n)
+        add_outer(covariances, e, h * r[e] / scales[e], c, n)
 
 
 @compiled()
-def _add(mean, factor, change, n):
-    if factor != 0.0:
-        for i in range(n):
-            mean[i] += factor * change[i]
+def _change_means(e, means, factor, q, c, n):
+    """Add `factor q c` to the means of expert e."""
+    for column in range(means.shape[1]):
+        change = factor * q[e, column]
+        if change != 0.0:
+            for i in range(n):
+                means[e, column, i] += change * c[e, i]
 
 
 @compiled()
@@ -204,15 +216,14 @@ def _append(experts, means, covariances, inverses, scales, u, g, c, q, r, n):
     """Update each expert, and add the example as the last support vector."""
     for e in range(len(experts)):
         c[e, n] = 1.0
-        clear(covariances[e], n, n + 1)
-        add_outer(covariances[e], r[e] / scales[e], c[e], n + 1)
-        for column in range(means.shape[1]):
-            means[e, column, n] = 0.0
-            _add(means[e, column], q[e, column] / math.sqrt(scales[e]), c[e], n + 1)
+        clear(covariances, e, n, n + 1)
+        add_outer(covariances, e, r[e] / scales[e], c, n + 1)
+        means[e, :, n] = 0.0
+        _change_means(e, means, 1.0 / math.sqrt(scales[e]), q, c, n + 1)
     for z in range(len(inverses)):
         u[z, n] = -1.0
-        clear(inverses[z], n, n + 1)
-        add_outer(inverses[z], 1.0 / g[z], u[z], n + 1)
+        clear(inverses, z, n, n + 1)
+        add_outer(inverses, z, 1.0 / g[z], u, n + 1)
 
 
 @compiled()
@@ -224,43 +235,43 @@ def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
     example, is moved to element j first.
 
     """
-    a, p = np.empty((len(inverses), n + 1)), np.empty(n + 1)
+    a, p = np.empty((len(inverses), n + 1)), np.empty((len(experts), n + 1))
     for z in range(len(inverses)):
         u[z, n] = -1.0
-        copy_column(inverses[z], j, n, a[z])
+        copy_column(inverses, z, j, n, a, z)
         a[z, n] = 0.0
         factor = u[z, j] / g[z]
         for i in range(n + 1):
             a[z, i] += factor * u[z, i]
     for e in range(len(experts)):
         z = int(experts[e, KERNEL])
-        scale, root, s = scales[e], math.sqrt(scales[e]), c[e]
-        s[n] = 1.0
-        copy_column(covariances[e], j, n, p)
-        p[n] = 0.0
-        factor = r[e] * s[j]
+        scale, root = scales[e], math.sqrt(scales[e])
+        c[e, n] = 1.0
+        copy_column(covariances, e, j, n, p, e)
+        p[e, n] = 0.0
+        factor = r[e] * c[e, j]
         for i in range(n + 1):
-            p[i] = (scale * p[i] + factor * s[i]) + a[z, i]
-        removed_a, removed_p, removed_s = a[z, j], p[j], s[j]
-        p[j], s[j] = p[n], s[n]
+            p[e, i] = (scale * p[e, i] + factor * c[e, i]) + a[z, i]
+        removed_a, removed_p, removed_c = a[z, j], p[e, j], c[e, j]
+        p[e, j], c[e, j] = p[e, n], c[e, n]
         for column in range(means.shape[1]):
-            mean, change = means[e, column], q[e, column]
-            share = (root * mean[j] + change * removed_s) / removed_p
-            mean[j] = 0.0
+            change = q[e, column]
+            share = (root * means[e, column, j] + change * removed_c) / removed_p
+            means[e, column, j] = 0.0
             for i in range(n):
-                mean[i] += (change * s[i] - share * p[i]) / root
-        clear(covariances[e], j, n)
+                means[e, column, i] += (change * c[e, i] - share * p[e, i]) / root
+        clear(covariances, e, j, n)
         a[z, j] = a[z, n]
         add_outers(
-            covariances[e], r[e] / scale, s, 1.0 / (scale * removed_a), a[z],
-            -1.0 / (scale * removed_p), p, n,
+            covariances, e, r[e] / scale, c[e], 1.0 / (scale * removed_a), a[z],
+            -1.0 / (scale * removed_p), p[e], n,
         )  # fmt: skip
         a[z, j] = removed_a
     for z in range(len(inverses)):
         removed_a = a[z, j]
         a[z, j], u[z, j] = a[z, n], u[z, n]
-        clear(inverses[z], j, n)
-        add_outers(inverses[z], 1.0 / g[z], u[z], -1.0 / removed_a, a[z], 0.0, a[z], n)
+        clear(inverses, z, j, n)
+        add_outers(inverses, z, 1.0 / g[z], u[z], -1.0 / removed_a, a[z], 0.0, a[z], n)
 
 
 @compiled()
@@ -302,30 +313,33 @@ def learn(
     q, r = np.zeros((n_experts, n_columns)), np.zeros(n_experts)
     n_updates = 0
     for e in range(n_experts):
-        if _errors(label, margins[e], n_columns, q[e]):
+        if _errors(label, e, margins, q):
             r[e] = -1.0
             n_updates += 1
     if n_updates == 0:
         return -1
     u, g = np.empty((n_kernels, n + 1)), np.empty(n_kernels)
     for z in range(n_kernels):
-        multiply(inverses[z], rows[z], n, u[z])
-        g[z] = 1.0 + JITTER - dot(rows[z], u[z], n)
+        multiply(inverses, z, rows, z, n, u)
+        g[z] = 1.0 + JITTER - dot(rows, z, u, z, n)
     c = np.zeros((n_experts, n + 1))
     share = 0.0
     for e in range(n_experts):
         z = int(experts[e, KERNEL])
         share += shares[e] * g[z] / (1.0 + JITTER)
         if r[e] == 0.0:
-            q[e] = 0.0
+            for column in range(n_columns):
+                q[e, column] = 0.0
             continue
-        multiply(covariances[e], rows[z], n, c[e])
-        c[e] *= scales[e]
+        multiply(covariances, e, rows, z, n, c)
+        for i in range(n):
+            c[e, i] *= scales[e]
         noise = experts[e, NOISE]
         if weight != 1.0:
             noise = max(noise / weight, min(noise, SMALLEST_NOISE))
-        v = noise + 1.0 + JITTER + dot(rows[z], c[e], n)
-        q[e] /= v
+        v = noise + 1.0 + JITTER + dot(rows, z, c, e, n)
+        for column in range(n_columns):
+            q[e, column] /= v
         r[e] = -1.0 / v
 
     add = n == 0 or (share > novelty and (g > SMALLEST_NOVELTY).all())
@@ -337,7 +351,7 @@ def learn(
         score = 0.0
         for e in range(n_experts):
             g_e = g[int(experts[e, KERNEL])]
-            score += shares[e] * dot(q[e], q[e], n_columns) / (1.0 / g_e + r[e])
+            score += shares[e] * dot(q, e, q, e, n_columns) / (1.0 / g_e + r[e])
         add = score > least
     if not add:
         _project(experts, means, covariances, scales, u, g, c, q, r, n)
