@@ -107,7 +107,7 @@ class Posteriors:
         triangle = packed(inverse)
         self.inverses[z, : len(triangle)] = triangle
 
-    def change_priors(self, before: Sequence[Any], after: Sequence[Any], n: int) -> None:
+    def change_priors(self, before: Floats, after: Floats, n: int) -> None:
         """Replace the prior of each expert by that of its kernel as it is now.
 
         What the data say about f at the support vectors is kept: with the precision L that they
