@@ -49,13 +49,13 @@ class ObjectStore(VectorStore):
         return copy.deepcopy(query.snapshot)
 
     def self_value(self, query: Query) -> float:
-        return self.kernel(query.snapshot, query.snapshot)
+        return float(self.kernel(query.snapshot, query.snapshot))
 
     def vector(self, slot: int) -> Features:
         return copy.deepcopy(self._vectors[slot])
 
     def self_value_of(self, slot: int) -> float:
-        return self.kernel(self._vectors[slot], self._vectors[slot])
+        return float(self.kernel(self._vectors[slot], self._vectors[slot]))
 
     def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
         return self._evaluate(self._vectors[slot], f)

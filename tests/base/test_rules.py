@@ -140,3 +140,15 @@ def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(mon
     restored.restore(model.state())
     assert restored.support_vectors == model.support_vectors
     assert all(error < 1e-9 for error in one_by_one(model, X, y).numerical_errors().values())
+
+
+@each
+@pytest.mark.parametrize("kind", [bool, int, np.float32])
+def test_a_function_kernel_may_return_any_real_number(name, kind):
+    kernels = [lambda x, z: float(x["a"] == z["a"]), lambda x, z: kind(x["a"] == z["a"])]
+    models = [RULES[name].build(rb.FunctionKernel(f), budget=3, seed=1) for f in kernels]
+    for model in models:
+        for t in range(40):
+            model.learn_one({"a": t % 7}, t % 2 == 0)
+    assert models[1].n_mistakes == models[0].n_mistakes > 10
+    assert models[1].coefficients.tolist() == models[0].coefficients.tolist()
