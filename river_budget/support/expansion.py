@@ -111,6 +111,8 @@ class Expansion(Weights):
     ) -> None:
         """Update the hypothesis on an example whose slot has been chosen; the slot n is a new one."""
         store, n = self.store, self.store.n
+        # A kernel that raises leaves the hypothesis as it was.
+        self_value = store.self_value(query)
         removed = store.row(slot) if rule.reads_row and slot < n else query.row[:0]
         if slot < n:
             store.replace(slot, query)
@@ -123,7 +125,7 @@ class Expansion(Weights):
         try:
             rounds.finish(
                 rule.addresses[1], slot, removed, label, weight, *self.outputs(query),
-                store.self_value(query), query.row, n, self.alphas, self.matrix, store.inserted,
+                self_value, query.row, n, self.alphas, self.matrix, store.inserted,
                 own.numbers, own.table,
             )  # fmt: skip
         finally:

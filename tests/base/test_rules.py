@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 
 import numpy as np
 import pandas as pd
@@ -152,3 +153,38 @@ def test_a_function_kernel_may_return_any_real_number(name, kind):
             model.learn_one({"a": t % 7}, t % 2 == 0)
     assert models[1].n_mistakes == models[0].n_mistakes > 10
     assert models[1].coefficients.tolist() == models[0].coefficients.tolist()
+
+
+class FlakyKernel:
+    """A Gaussian kernel that raises after a number of calls."""
+
+    calls_left = math.inf
+
+    def __call__(self, x, z):
+        self.calls_left -= 1
+        if self.calls_left < 0:
+            raise OSError("no answer")
+        return math.exp(-((x["a"] - z["a"]) ** 2))
+
+
+@each
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_an_update_that_fails_keeps_the_hypothesis(name, n_labels):
+    rng, flaky, n_failures = np.random.default_rng(2), FlakyKernel(), 0
+    model = RULES[name].build(rb.FunctionKernel(flaky), budget=3, seed=1)
+    for t in range(40):
+        x, y = {"a": rng.normal()}, t if t < n_labels else int(rng.integers(n_labels))
+        for n_calls in itertools.count():
+            before = content([model.support_vectors, model.coefficients.T])
+            flaky.calls_left = n_calls
+            try:
+                model.learn_one(x, y)
+                break
+            except OSError:
+                n_failures += 1
+            finally:
+                flaky.calls_left = math.inf
+            if t >= n_labels:
+                assert content([model.support_vectors, model.coefficients.T]) == before
+    assert model.n_support == 3
+    assert n_failures > 100
