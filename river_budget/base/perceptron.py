@@ -121,7 +121,7 @@ class Perceptron(KernelClassifier):
         while start < stop:
             end = stop
             if self._feature_scales is not None:
-                end = min(stop, start + self._observed_at - self._n_rounds)
+                end = min(stop, start + self._n_to_observed)
             row, query = self._hypothesis.scan(block, columns, start, end, self._threshold)
             if query is None:
                 row = end - 1
@@ -135,6 +135,11 @@ class Perceptron(KernelClassifier):
             if self._n_rounds >= self._observed_at:
                 query = query or self._store.query_row(block, row)
                 self._observe(query, query.row)
+
+    @property
+    def _n_to_observed(self) -> int:
+        """Number of rows up to the next one that is observed; 1 after an interrupt before one was."""
+        return max(1, self._observed_at - self._n_rounds)
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
         self._n_mistakes += margin <= 0.0

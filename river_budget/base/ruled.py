@@ -107,7 +107,7 @@ class RulePerceptron(Perceptron):
         none was flat.
 
         """
-        n_rows = self._observed_at - self._n_rounds
+        n_rows = self._n_to_observed
         is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
         return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 

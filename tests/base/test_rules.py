@@ -17,7 +17,7 @@ from states import content
 import river_budget as rb
 from river_budget.base import RulePerceptron
 from river_budget.catalog import ALGORITHMS
-from river_budget.support import rounds
+from river_budget.support import Scales, rounds
 
 RULES = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, RulePerceptron)}
 each = pytest.mark.parametrize("name", RULES)
@@ -141,6 +141,23 @@ def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(mon
     restored.restore(model.state())
     assert restored.support_vectors == model.support_vectors
     assert all(error < 1e-9 for error in one_by_one(model, X, y).numerical_errors().values())
+
+
+@each
+def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
+    """The interrupt comes between the round of an example and its observation."""
+    X, y = stream(100, 2, seed=4)
+    model = RULES[name].build(None, budget=8, seed=1)
+    model.learn_many(X[:80], pd.Series(y[:80]))
+    with monkeypatch.context() as patch:
+        patch.setattr(rounds, "learn", interrupted(rounds.learn))
+        while model._feature_scales._sums.n_observed == model.n_rounds:
+            with pytest.raises(KeyboardInterrupt):
+                model.learn_many(X[80:], pd.Series(y[80:]))
+    observed, observe = [], Scales.observe
+    monkeypatch.setattr(Scales, "observe", lambda *args: observed.append(args[1]) or observe(*args))
+    model.learn_many(X[:10], pd.Series(y[:10]))
+    assert observed == X[:10].to_dict("records")
 
 
 @each
