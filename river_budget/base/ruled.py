@@ -51,10 +51,10 @@ class RulePerceptron(Perceptron):
         max_classes: int = 1000,
     ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes)
-        self.budget: int = budget
         self._own = Own(self._n_numbers)
         self._own.numbers[BUDGET] = budget
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget: int = budget
 
     @property
     def memory_bytes(self) -> int:
@@ -65,8 +65,6 @@ class RulePerceptron(Perceptron):
         if weight != 1.0:
             self._n_weighted += 1
         self._hypothesis.update(self._rule, self._own, query, label, weight)
-        if self._tracks_self_values:
-            self._track_self_values()
 
     def _update(self, query: Query, y: Target) -> None:
         self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)
@@ -97,7 +95,6 @@ class RulePerceptron(Perceptron):
                 f.finish(rule, own, slot, query, label, weight)
             if self._n_rounds >= self._observed_at:
                 self._observe(query, query.row)
-        self._track_self_values()
 
     @property
     def _n_unobserved(self) -> int:
@@ -111,7 +108,10 @@ class RulePerceptron(Perceptron):
         is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
         return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 
-    def _track_self_values(self) -> None:
-        if self._tracks_self_values:
-            largest = self._own.numbers.item(LARGEST_SELF_VALUE)
-            self._largest_self_value = max(self._largest_self_value, largest)
+    @property
+    def _largest_self_value(self) -> float:
+        return self._own.numbers.item(LARGEST_SELF_VALUE)
+
+    @_largest_self_value.setter
+    def _largest_self_value(self, value: float) -> None:
+        self._own.numbers[LARGEST_SELF_VALUE] = value

@@ -144,6 +144,19 @@ def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(mon
 
 
 @each
+def test_a_largest_self_value_is_known_after_an_interrupted_block(monkeypatch, name):
+    X, y = stream(100, 2, seed=4)
+    model = RULES[name].build(rb.Polynomial(degree=2), budget=8, seed=1)
+    expected = in_blocks(copy.deepcopy(model), X, y, [])
+    in_blocks(expected, 100 * X, y, [])
+    in_blocks(model, X, y, [])
+    monkeypatch.setattr(rounds, "learn", interrupted(rounds.learn))
+    with pytest.raises(KeyboardInterrupt):
+        in_blocks(model, 100 * X, y, [])
+    assert model.state()["largest_self_value"] == expected.state()["largest_self_value"] > 1e4
+
+
+@each
 def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
     """The interrupt comes between the round of an example and its observation."""
     X, y = stream(100, 2, seed=4)
