@@ -18,6 +18,7 @@ from river_budget.kernels import (
     RationalQuadratic,
 )
 from river_budget.mnemotron import Mnemotron
+from river_budget.perceptrons.budget_passive_aggressive import BudgetPassiveAggressive
 from river_budget.perceptrons.fixed_budget import FixedBudgetPerceptron
 from river_budget.perceptrons.forgetron import Forgetron
 from river_budget.perceptrons.kernel_pa import KernelPAClassifier
@@ -35,6 +36,7 @@ from river_budget.perceptrons.tightest import TightestPerceptron
 __all__ = [
     "RBF",
     "AdditiveRationalQuadratic",
+    "BudgetPassiveAggressive",
     "Calibrated",
     "FixedBudgetPerceptron",
     "Forgetron",

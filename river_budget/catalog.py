@@ -155,6 +155,16 @@ ROWS = [
         "Crammer et al. 2006",
         {"": Variant({}, is_bounded=False)},
     ),
+    Algorithm(
+        rb.BudgetPassiveAggressive,
+        "removes the support vector whose term is nearest to its projection onto a few others; mistake bound after a run",
+        "Wang & Vucetic 2010",
+        {
+            "": Variant({}),
+            "S": Variant({"maintenance": "simple"}),
+            "P": Variant({"maintenance": "projection"}),
+        },
+    ),
 ]
 
 # The rows by class name.

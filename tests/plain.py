@@ -322,6 +322,83 @@ class KernelPAClassifier(Plain):
     correct = update
 
 
+class BudgetPassiveAggressive(Budgeted):
+    """BPA: the PA-I step and the removal of one vector that minimize its objective together."""
+
+    def __init__(self, kernel, budget=100, C=1.0, maintenance="nearest"):
+        super().__init__(kernel, budget)
+        self.C = C
+        self.maintenance = maintenance
+
+    def update(self, x, sign, margin):
+        if margin >= 1 or self.kernel(x, x) == 0:
+            return
+        n, row = len(self.vectors), [self.kernel(v, x) for v in self.vectors]
+        if self.maintenance == "projection" and in_span(self.kernel, x, self.vectors, row):
+            changes = [self.change(n, x, sign, margin)]
+        elif n < self.budget:
+            self.add(x, sign * min(self.C, (1 - margin) / self.kernel(x, x)))
+            return
+        else:
+            changes = [self.change(r, x, sign, margin) for r in range(n + 1)]
+        objectives = [objective for objective, _, _ in changes]
+        limit = min(objectives) + 1e-12 * self.C * (1 - margin)
+        r = next(r for r, objective in enumerate(objectives) if objective <= limit)
+        _, removal, step = changes[r]
+        self.add(x, 0.0)
+        pairs = zip(self.alphas, removal, step, strict=True)
+        self.alphas = [alpha + a + self.weight * b for alpha, a, b in pairs]
+        self.remove(r if len(changes) > 1 else n)
+
+    mistake = update
+    correct = update
+
+    def change(self, r, x, sign, margin):
+        """Return the objective without the vector r (n is x), and two changes of all coefficients.
+
+        The first one replaces its term by a projection, the second one is the step.
+        """
+        vectors, n = [*self.vectors, x], len(self.vectors)
+        gram = np.array([[self.kernel(v, w) for w in vectors] for v in vectors])
+        taking = self.taking(r, gram)
+        alpha = self.alphas[r] if r < n else 0.0
+        removal, step = np.zeros(n + 1), np.zeros(n + 1)
+        if r < n:
+            removal[r] = -alpha
+        if taking:
+            inner = gram[np.ix_(taking, taking)]
+            removal[taking] = alpha * np.linalg.solve(inner, gram[taking, r])
+            step[taking] = np.linalg.solve(inner, gram[taking, n])
+            left = 1 - margin - sign * float(removal @ gram[n])
+            square = float(step @ gram[n])
+            step *= sign * (min(self.C, max(0.0, left / square)) if square > 0 else 0.0)
+        change = removal + step
+        rest = max(0.0, 1 - margin - sign * float(change @ gram[n]))
+        return 0.5 * float(change @ gram @ change) + self.C * rest, removal, step
+
+    def taking(self, r, gram):
+        """Return the vectors that take over the term of the vector r."""
+        n = len(gram) - 1
+        if self.maintenance == "projection":
+            return [i for i in range(n + 1) if i != r]
+        if r == n:
+            return []
+        others = [i for i in range(n) if i != r]
+        if self.maintenance == "simple" or not others:
+            return [n]
+        distances = [gram[i, i] - 2 * gram[i, r] for i in others]
+        near = others[distances.index(min(distances))]
+        square = gram[near, near] * gram[n, n]
+        return [near, n] if square - gram[near, n] ** 2 > 1e-10 * square else [n]
+
+
+def in_span(kernel, x, vectors, row):
+    """Return whether an example is numerically in the span of vectors."""
+    gram = [[kernel(v, w) for w in vectors] for v in vectors]
+    square = float(np.dot(row, np.linalg.solve(gram, row))) if row else 0.0
+    return kernel(x, x) - square <= 1e-10 * kernel(x, x)
+
+
 class Reservoir:
     """A uniform sample of the offered examples, by Vitter's algorithm R."""
 

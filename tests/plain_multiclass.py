@@ -400,6 +400,97 @@ class KernelPAClassifier(Plain):
     correct = update
 
 
+class BudgetPassiveAggressive(Budgeted):
+    """BPA: the step of PA-I, and the removal of the vector that is closest to a projection.
+
+    A removed row is projected column by column. The residual is orthogonal to the incoming example,
+    so the objective is the sum of that of the step and half the squared norm of the residual.
+    """
+
+    def __init__(self, kernel, budget=100, C=1.0, maintenance="nearest"):
+        super().__init__(kernel, budget)
+        self.C = C
+        self.maintenance = maintenance
+
+    def tau(self, loss, square):
+        """Return the step along a vector with a squared norm."""
+        return min(self.C, loss / square) if square > 0 else 0.0
+
+    def rest(self, loss, square):
+        """Return the objective of that step."""
+        tau = self.tau(loss, square)
+        return tau**2 * square / 2 + self.C * max(0.0, loss - tau * square)
+
+    def projection(self, vector, onto):
+        """Return the coefficients of the projection onto vectors, its square and the residual's."""
+        row = np.array([self.kernel(v, vector) for v in onto])
+        if not onto:
+            return row, 0.0, self.kernel(vector, vector)
+        d = np.linalg.solve([[self.kernel(v, w) for w in onto] for v in onto], row)
+        return d, float(d @ row), max(0.0, self.kernel(vector, vector) - float(d @ row))
+
+    def taking(self, r, x):
+        """Return the indices of the vectors that take over the term of the vector r, beside x."""
+        others = [i for i in range(len(self.vectors)) if i != r]
+        if self.maintenance == "projection":
+            return others
+        if self.maintenance == "simple" or not others or r == len(self.vectors):
+            return []
+
+        def distance(i):
+            v = self.vectors[i]
+            return self.kernel(v, v) - 2 * self.kernel(v, self.vectors[r])
+
+        near = min(others, key=distance)
+        square = self.kernel(self.vectors[near], self.vectors[near])
+        return [near] if self.projection(self.vectors[near], [x])[2] > 1e-10 * square else []
+
+    def update(self, x, y, s, m):
+        """Make a step if there is a loss."""
+        k, n, loss = self.kernel(x, x), len(self.vectors), 1 - m
+        if loss <= 0 or k == 0:
+            return
+        spanning = self.taking(n, x)
+        own = self.projection(x, [self.vectors[i] for i in spanning])
+        if own[2] > 1e-10 * k and n < self.budget:
+            self.add(x, y, s, self.tau(loss, k))
+            return
+        r = self.cheapest(x, loss, own) if own[2] > 1e-10 * k else n
+        if r == n:
+            for i, d in zip(spanning, own[0].tolist(), strict=True):
+                self.change(
+                    self.rows[i], {y: 1.0, s: -1.0}, self.weight * self.tau(loss, own[1]) * d
+                )
+            return
+        taking = self.taking(r, x)
+        weights, _, _ = self.projection(self.vectors[r], [*(self.vectors[i] for i in taking), x])
+        self.add(x, y, s, self.tau(loss, k))
+        for i, d in zip([*taking, n], weights.tolist(), strict=True):
+            self.change(self.rows[i], self.rows[r], d)
+        self.remove(r)
+
+    mistake = update
+    correct = update
+
+    def cheapest(self, x, loss, own):
+        """Return the vector to remove, the number of vectors for x."""
+        objectives = []
+        for r, (vector, row) in enumerate(zip(self.vectors, self.rows, strict=True)):
+            onto = [*(self.vectors[i] for i in self.taking(r, x)), x]
+            size = sum(value**2 for value in row.values()) / 2
+            residual = self.projection(vector, onto)[2]
+            objectives.append(size * residual / 2 + self.rest(loss, self.kernel(x, x)))
+        objectives.append(self.rest(loss, own[1]))
+        limit = min(objectives) + 1e-12 * self.C * loss
+        return next(r for r, objective in enumerate(objectives) if objective <= limit)
+
+    @staticmethod
+    def change(row, other, factor):
+        """Add a multiple of another row to a row."""
+        for column, value in other.items():
+            row[column] = row.get(column, 0.0) + factor * value
+
+
 class TighterPerceptron(Budgeted):
     """Over budget, remove the vector without which there are the fewest validation errors."""
 

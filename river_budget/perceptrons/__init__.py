@@ -11,6 +11,8 @@ differ in how they bound the support set:
   itself.
 - Removal with shrinking: `Forgetron` shrinks all coefficients before it removes the oldest support
   vector, which bounds the damage of the removal.
+- Removal with projection: `BudgetPassiveAggressive` removes the support vector whose term others can
+  represent best (`_maintenance`).
 - Projected gradient descent in a ball: `SimplifiedForgetron` and
   `ModifiedRandomizedBudgetPerceptron` decay the hypothesis, exactly or on average, and project it
   onto a ball (`_ball`).

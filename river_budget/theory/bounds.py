@@ -34,6 +34,10 @@ removal_damage, shrinking_loss
     `Forgetron.removal_damage` and `Forgetron.shrinking_loss` after a run.
 bound_improvement
     `ProjectronPlusPlus.bound_improvement` after a run.
+C
+    Aggressiveness of a `BudgetPassiveAggressive`.
+final_norm, removal_displacement, excess_step
+    `BudgetPassiveAggressive.norm`, `removal_displacement` and `excess_step` after a run.
 
 References
 ----------
@@ -55,6 +59,7 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 __all__ = [
     "Guarantee",
     "assuming",
+    "budget_passive_aggressive_run",
     "fixed_comparator",
     "forgetron",
     "forgetron_norm",
@@ -87,6 +92,10 @@ RANGES = {
     "removal_damage": check_real,
     "shrinking_loss": check_not_negative,
     "bound_improvement": check_not_negative,
+    "C": check_positive,
+    "final_norm": check_not_negative,
+    "removal_displacement": check_not_negative,
+    "excess_step": check_real,
 }
 
 
@@ -231,6 +240,34 @@ def projectron_plus_plus(
     return Guarantee(
         "Projectron paper, Eq. 15", norm, loss, 2 * norm**2 + 4 * loss - 2 * bound_improvement,
         _norm_at_most(norm_bound, norm),
+    )  # fmt: skip
+
+
+def budget_passive_aggressive_run(
+    norm: float,
+    loss: float,
+    C: float,
+    final_norm: float,
+    removal_displacement: float,
+    excess_step: float,
+) -> Guarantee:
+    """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
+    of the last hypothesis f, the removal displacement D and the excess step E.
+
+    This is our derivation; the paper has no mistake bound. A step of size tau on an example z
+    moves f by tau z, and a removal by some vector. The inner product of the sum of all these moves
+    with g is at most `||g|| ||f||`. The steps contribute at least the sum of tau, which is E and
+    min(1, C) for each mistake, less C L(g); the removals take away at most `||g|| D`.
+
+    """
+    _check(
+        norm=norm, loss=loss, C=C, final_norm=final_norm,
+        removal_displacement=removal_displacement, excess_step=excess_step,
+    )  # fmt: skip
+    moved = norm * (final_norm + removal_displacement)
+    return Guarantee(
+        "after the proof of the Perceptron's bound (our derivation, for a known run)", norm, loss,
+        (moved + C * loss - excess_step) / min(1.0, C),
     )  # fmt: skip
 
 

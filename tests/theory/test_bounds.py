@@ -147,6 +147,9 @@ def test_the_guarantees_of_models():
     assert theorems(rb.ModifiedRandomizedBudgetPerceptron()) == [
         "unified analysis, Theorem 1 (mean)"
     ]
+    assert theorems(rb.BudgetPassiveAggressive()) == [
+        "after the proof of the Perceptron's bound (our derivation, for a known run)"
+    ]
 
 
 PROVEN = [getattr(rb, name) for name in rb.__all__ if hasattr(getattr(rb, name), "guarantees")]

@@ -196,6 +196,7 @@ MAKERS = {
     "ModifiedRandomizedBudgetPerceptron": lambda: rb.ModifiedRandomizedBudgetPerceptron(
         rb.Linear(), budget=5, seed=1
     ),
+    "BudgetPassiveAggressive": lambda: rb.BudgetPassiveAggressive(rb.Linear(), budget=2),
 }
 
 each_stream = pytest.mark.parametrize("make_stream", [hard_stream, hard_multiclass_stream])
@@ -317,6 +318,14 @@ def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
     norm = MulticlassExpansion.norm.fget
     monkeypatch.setattr(MulticlassExpansion, "norm", property(lambda self: factor * norm(self)))
     assert violates_a_theorem(MAKERS["Perceptron"], hard_multiclass_stream)
+
+
+@each_stream
+@pytest.mark.parametrize("name", ["BudgetPassiveAggressive"])
+def test_a_removal_that_is_not_counted_is_detected(monkeypatch, make_stream, name):
+    uncounted = property(lambda self: 0.0)
+    monkeypatch.setattr(type(MAKERS[name]()), "removal_displacement", uncounted)
+    assert violates_a_theorem(MAKERS[name], make_stream)
 
 
 @pytest.mark.slow

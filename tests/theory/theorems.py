@@ -226,8 +226,8 @@ def contradictions(make, stream, seed):
             found.append("removal damage")
         if damage > 15 / 32 * model.n_mistakes + SLACK:
             found.append("limit of the removal damage")
-    if getattr(model, "norm_bound", None) and least_progress(make(), stream) < 0.5 - ROOT_SLACK:
-        found.append("progress of a projection")
+    if isinstance(model, rb.Projectron) and model.norm_bound:
+        found += ["progress of a projection"] * (least_progress(make(), stream) < 0.5 - ROOT_SLACK)
     if isinstance(model, rb.ProjectronPlusPlus):
         difference = summed_beta(make(), stream) - model.bound_improvement
         found += ["bound improvement"] * (abs(difference) > ROOT_SLACK)
@@ -246,6 +246,15 @@ MODELS = {
     "ProjectronPlusPlus-eta": lambda kernel: rb.ProjectronPlusPlus(kernel, eta=0.3),
     "ProjectronPlusPlus-U": lambda kernel: rb.ProjectronPlusPlus(kernel, norm_bound=2.0),
     "SimplifiedForgetron": lambda kernel: rb.SimplifiedForgetron(kernel, budget=500),
+    "BudgetPassiveAggressive-S": lambda kernel: rb.BudgetPassiveAggressive(
+        kernel, budget=2, maintenance="simple"
+    ),
+    "BudgetPassiveAggressive-NN": lambda kernel: rb.BudgetPassiveAggressive(
+        kernel, budget=3, C=0.5
+    ),
+    "BudgetPassiveAggressive-P": lambda kernel: rb.BudgetPassiveAggressive(
+        kernel, budget=2, maintenance="projection"
+    ),
 }
 
 # Kernels with k(x, x) <= 1 on the unit ball.

@@ -1,0 +1,56 @@
+"""A linearly independent part of a support set."""
+
+from __future__ import annotations
+
+import math
+
+from river_budget._arrays import Floats
+from river_budget.support import GramFactor
+
+__all__ = ["IN_SPAN", "Basis"]
+
+# A vector is numerically in the span of others if its squared distance from the span is at most this
+# fraction of its squared norm.
+IN_SPAN = 1e-10
+
+
+class Basis:
+    """The vectors that are apart from the span of those before them.
+
+    Parameters
+    ----------
+    gram
+        The Gram matrix of all vectors (n, n).
+    order
+        The vectors to choose from, in order.
+
+    Attributes
+    ----------
+    kept
+        The chosen vectors, in order.
+
+    """
+
+    __slots__ = ("_factor", "_gram", "kept")
+
+    def __init__(self, gram: Floats, order: list[int]) -> None:
+        self._gram = gram
+        self._factor = GramFactor()
+        self.kept: list[int] = []
+        for slot in order:
+            z = self._factor.forward(gram[slot, self.kept])
+            square = gram[slot, slot] - float(z @ z)
+            if square > IN_SPAN * gram[slot, slot]:
+                self._factor.append(z, math.sqrt(square))
+                self.kept.append(slot)
+
+    def weights(self, row: Floats) -> Floats:
+        """Return the coefficients of a projection onto the span of the chosen vectors (kept,).
+
+        Parameters
+        ----------
+        row
+            The inner product of the projected vector with each vector (n,).
+
+        """
+        return self._factor.backward(self._factor.forward(row[self.kept]))
