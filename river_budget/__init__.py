@@ -18,6 +18,7 @@ from river_budget.kernels import (
     RationalQuadratic,
 )
 from river_budget.mnemotron import Mnemotron
+from river_budget.perceptrons.ahpatron import Ahpatron
 from river_budget.perceptrons.budget_passive_aggressive import BudgetPassiveAggressive
 from river_budget.perceptrons.fixed_budget import FixedBudgetPerceptron
 from river_budget.perceptrons.forgetron import Forgetron
@@ -36,6 +37,7 @@ from river_budget.perceptrons.tightest import TightestPerceptron
 __all__ = [
     "RBF",
     "AdditiveRationalQuadratic",
+    "Ahpatron",
     "BudgetPassiveAggressive",
     "Calibrated",
     "FixedBudgetPerceptron",

@@ -165,6 +165,11 @@ ROWS = [
             "P": Variant({"maintenance": "projection"}),
         },
     ),
+    Algorithm(
+        rb.Ahpatron,
+        "projects the half with the smaller coefficients onto the other one; mistake bound",
+        "Liao, Li, Liao, Hu & Dang 2024",
+    ),
 ]
 
 # The rows by class name.

@@ -392,11 +392,52 @@ class BudgetPassiveAggressive(Budgeted):
         return [near, n] if square - gram[near, n] ** 2 > 1e-10 * square else [n]
 
 
-def in_span(kernel, x, vectors, row):
+class Ahpatron(Budgeted):
+    """The half with the smaller coefficients is projected onto the other one, then f is rescaled."""
+
+    def __init__(self, kernel, budget=100, epsilon=0.5, learning_rate=0.25, norm_bound=None):
+        super().__init__(kernel, budget)
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
+
+    def update(self, x, sign, margin):
+        if margin >= 1 - self.epsilon:
+            return
+        if len(self.vectors) == self.budget:
+            self.halve()
+        self.add(x, sign * self.learning_rate)
+        self.project_onto_ball(self.radius)
+
+    mistake = update
+    correct = update
+
+    def halve(self):
+        n, norm = len(self.vectors), self.norm()
+        most = max(map(abs, self.alphas))
+        ranks = [round(abs(alpha) / most, 9) for alpha in self.alphas]
+        largest = sorted(range(n), key=lambda i: -ranks[i])[: n // 2]  # stable: the older one first
+        gram = np.array([[self.kernel(v, w) for w in self.vectors] for v in self.vectors])
+        kept = []
+        for i in largest:
+            others, row = [self.vectors[j] for j in kept], gram[i, kept].tolist()
+            if not in_span(self.kernel, self.vectors[i], others, row, 1e-8):
+                kept.append(i)
+        # The coefficients of the projection of all of f.
+        values = gram[kept] @ np.array(self.alphas)
+        alphas = np.linalg.solve(gram[np.ix_(kept, kept)], values) if kept else []
+        pairs = sorted(zip(kept, alphas, strict=True))
+        self.vectors = [self.vectors[i] for i, _ in pairs]
+        self.alphas = [float(alpha) for _, alpha in pairs]
+        if self.norm() ** 2 > 1e-8 * norm**2:
+            self.scale(norm / self.norm())
+
+
+def in_span(kernel, x, vectors, row, fraction=1e-10):
     """Return whether an example is numerically in the span of vectors."""
     gram = [[kernel(v, w) for w in vectors] for v in vectors]
     square = float(np.dot(row, np.linalg.solve(gram, row))) if row else 0.0
-    return kernel(x, x) - square <= 1e-10 * kernel(x, x)
+    return kernel(x, x) - square <= fraction * kernel(x, x)
 
 
 class Reservoir:

@@ -491,6 +491,56 @@ class BudgetPassiveAggressive(Budgeted):
             row[column] = row.get(column, 0.0) + factor * value
 
 
+class Ahpatron(Budgeted):
+    """Updates below a margin of 1 - epsilon; half of the rows are projected onto the other half."""
+
+    def __init__(self, kernel, budget=100, epsilon=0.5, learning_rate=0.25, norm_bound=None):
+        super().__init__(kernel, budget)
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.norm_bound = norm_bound  # the radius U of the ball
+
+    def update(self, x, y, s, m):
+        """Make a step if the margin is below 1 - epsilon."""
+        if m < 1 - self.epsilon:
+            if len(self.vectors) == self.budget:
+                self.halve()
+            self.add(x, y, s, self.learning_rate)
+            self.project_onto_ball(self.norm_bound or math.sqrt(self.budget) / 2)
+
+    mistake = update
+    correct = update
+
+    def halve(self):
+        """Keep the half with the larger rows."""
+        norm = self.norm()
+        sizes = [math.hypot(*row.values()) for row in self.rows]
+        ranks = [round(size / max(sizes), 9) for size in sizes]
+        by_size = sorted(range(len(sizes)), key=lambda i: -ranks[i])  # stable: the older one first
+        kept = []
+        for i in by_size[: len(sizes) // 2]:
+            k = self.kernel(self.vectors[i], self.vectors[i])
+            if k - float(self.project(i, kept) @ self.inner(i, kept)) > 1e-8 * k:
+                kept.append(i)
+        for i in set(range(len(sizes))) - set(kept):
+            for j, d in zip(kept, self.project(i, kept).tolist(), strict=True):
+                for column, value in self.rows[i].items():
+                    self.rows[j][column] = self.rows[j].get(column, 0.0) + d * value
+        self.vectors = [v for i, v in enumerate(self.vectors) if i in kept]
+        self.rows = [row for i, row in enumerate(self.rows) if i in kept]
+        if self.norm() ** 2 > 1e-8 * norm**2:
+            self.scale(norm / self.norm())
+
+    def inner(self, i, others):
+        """Return the kernel row of a vector over others."""
+        return np.array([self.kernel(self.vectors[i], self.vectors[j]) for j in others])
+
+    def project(self, i, others):
+        """Return the coefficients of its projection onto their span."""
+        gram = np.array([self.inner(j, others) for j in others])
+        return np.linalg.solve(gram, self.inner(i, others)) if others else np.zeros(0)
+
+
 class TighterPerceptron(Budgeted):
     """Over budget, remove the vector without which there are the fewest validation errors."""
 

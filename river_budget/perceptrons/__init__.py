@@ -12,7 +12,7 @@ differ in how they bound the support set:
 - Removal with shrinking: `Forgetron` shrinks all coefficients before it removes the oldest support
   vector, which bounds the damage of the removal.
 - Removal with projection: `BudgetPassiveAggressive` removes the support vector whose term others can
-  represent best (`_maintenance`).
+  represent best (`_maintenance`), `Ahpatron` half of them at a time.
 - Projected gradient descent in a ball: `SimplifiedForgetron` and
   `ModifiedRandomizedBudgetPerceptron` decay the hypothesis, exactly or on average, and project it
   onto a ball (`_ball`).

@@ -23,6 +23,9 @@ class Basis:
         The Gram matrix of all vectors (n, n).
     order
         The vectors to choose from, in order.
+    apart
+        The smallest squared distance of a chosen vector from the span, as a fraction of its squared
+        norm.
 
     Attributes
     ----------
@@ -33,14 +36,14 @@ class Basis:
 
     __slots__ = ("_factor", "_gram", "kept")
 
-    def __init__(self, gram: Floats, order: list[int]) -> None:
+    def __init__(self, gram: Floats, order: list[int], apart: float = IN_SPAN) -> None:
         self._gram = gram
         self._factor = GramFactor()
         self.kept: list[int] = []
         for slot in order:
             z = self._factor.forward(gram[slot, self.kept])
             square = gram[slot, slot] - float(z @ z)
-            if square > IN_SPAN * gram[slot, slot]:
+            if square > apart * gram[slot, slot]:
                 self._factor.append(z, math.sqrt(square))
                 self.kept.append(slot)
 

@@ -29,21 +29,25 @@ budget
 eta
     Threshold of a Projectron.
 norm_bound
-    Largest norm U of a comparator of a Projectron.
+    Largest norm U of a comparator of a Projectron or an Ahpatron.
 removal_damage, shrinking_loss
     `Forgetron.removal_damage` and `Forgetron.shrinking_loss` after a run.
 bound_improvement
-    `ProjectronPlusPlus.bound_improvement` after a run.
+    `bound_improvement` of a `ProjectronPlusPlus` or an `Ahpatron` after a run.
+epsilon, learning_rate
+    Parameters of an `Ahpatron`.
 C
     Aggressiveness of a `BudgetPassiveAggressive`.
 final_norm, removal_displacement, excess_step
-    `BudgetPassiveAggressive.norm`, `removal_displacement` and `excess_step` after a run.
+    `BudgetPassiveAggressive.norm`, `removal_displacement` and `excess_step` after a run; the second
+    is that of an `Ahpatron` as well.
 
 References
 ----------
 [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
 [^2]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247)
 [^3]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501)
+[^4]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
 
 """
 
@@ -58,6 +62,8 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 
 __all__ = [
     "Guarantee",
+    "ahpatron",
+    "ahpatron_run",
     "assuming",
     "budget_passive_aggressive_run",
     "fixed_comparator",
@@ -92,6 +98,8 @@ RANGES = {
     "removal_damage": check_real,
     "shrinking_loss": check_not_negative,
     "bound_improvement": check_not_negative,
+    "epsilon": check_positive,
+    "learning_rate": check_positive,
     "C": check_positive,
     "final_norm": check_not_negative,
     "removal_displacement": check_not_negative,
@@ -240,6 +248,63 @@ def projectron_plus_plus(
     return Guarantee(
         "Projectron paper, Eq. 15", norm, loss, 2 * norm**2 + 4 * loss - 2 * bound_improvement,
         _norm_at_most(norm_bound, norm),
+    )  # fmt: skip
+
+
+def ahpatron(
+    norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
+) -> Guarantee:
+    """Ahpatron with a learning rate p: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` for
+    `||g|| <= U` and `B >= 8 U ||g|| / (2 p epsilon - p^2)`.
+
+    This is our derivation, along the paper's argument [^4]. An update on a margin m brings f nearer
+    to g by at least `2 p (1 - m) - p^2`, less 2 p times the loss of g, in squared distance. A removal
+    moves f to a place of at most the same norm, at most 2 U away, so the squared distance grows by at
+    most `4 U ||g||`; there is at most one in B / 2 updates.
+
+    >>> from river_budget.theory import bounds
+    >>> bounds.ahpatron(1.0, 10.0, 100, epsilon=0.5, learning_rate=0.25, norm_bound=1.0).mistakes
+    16.78...
+
+    """
+    _check(
+        norm=norm, loss=loss, budget=budget, epsilon=epsilon, learning_rate=learning_rate,
+        norm_bound=norm_bound,
+    )  # fmt: skip
+    p, damage = learning_rate, 8 * norm_bound * norm / budget
+    return Guarantee(
+        "after Ahpatron paper (our derivation)", norm, loss,
+        _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage),
+        _norm_at_most(norm_bound, norm)
+        | {"B >= 8 U ||g|| / (2 p epsilon - p^2)": damage <= p * (2 * epsilon - p)},
+    )  # fmt: skip
+
+
+def ahpatron_run(
+    norm: float,
+    loss: float,
+    learning_rate: float,
+    norm_bound: float,
+    removal_displacement: float,
+    bound_improvement: float,
+) -> Guarantee:
+    """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
+    `||g|| <= U`, with the removal displacement D and the bound improvement I.
+
+    This is our derivation, as for `ahpatron`: a removal that moves f by d to a place of at most the
+    same norm increases its squared distance from g by at most `2 ||g|| d`.
+
+    """
+    _check(
+        norm=norm, loss=loss, learning_rate=learning_rate, norm_bound=norm_bound,
+        removal_displacement=removal_displacement,
+    )  # fmt: skip
+    check_real("bound_improvement", bound_improvement)
+    p, damage = learning_rate, 2 * norm * removal_displacement
+    return Guarantee(
+        "after Ahpatron paper (our derivation, for a known run)", norm, loss,
+        _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p)),
+        _norm_at_most(norm_bound, norm) | {"a learning rate below 2": p < 2},
     )  # fmt: skip
 
 

@@ -434,7 +434,7 @@ def test_memory_stays_where_it_was(make):
     for t in range(1500):
         model.learn_one({f"{t:05}-{j}": 1.0 for j in range(8)}, t % 2 == 0)
         sizes.append(model.memory_bytes)
-    assert model.n_support == BUDGET
+    assert BUDGET // 2 < model.n_support <= BUDGET
     assert max(sizes[750:]) == max(sizes[50:750])
 
 

@@ -192,6 +192,8 @@ OTHER_PARAMETERS = [
     ("ProjectronPlusPlus", {"eta": 0.6}),
     ("TighterPerceptron", {"budget": 5, "validation": 20, "seed": 3}),
     ("TightestPerceptron", {"budget": 5, "prior": 0.4}),
+    ("BudgetPassiveAggressive", {"budget": 5, "C": 0.3}),
+    ("Ahpatron", {"budget": 7, "epsilon": 0.8, "learning_rate": 0.5, "norm_bound": 1.5}),
 ]
 
 

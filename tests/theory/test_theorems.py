@@ -113,6 +113,16 @@ def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
     assert 0.5 * guarantee.mistakes < mean <= guarantee.mistakes
 
 
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_the_ahpatron_against_the_largest_norm(n_labels):
+    budget, norm = 400, 3.0
+    stream, comparator = noisy_axes(norm, n_labels)
+    model = trained(rb.Ahpatron(rb.Linear(), budget, norm_bound=norm), stream)
+    theorem, run = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
+    assert theorem.failed == []
+    assert 0.2 * theorem.mistakes < model.n_mistakes <= run.mistakes <= theorem.mistakes
+
+
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detected(
     monkeypatch, n_labels
@@ -197,6 +207,7 @@ MAKERS = {
         rb.Linear(), budget=5, seed=1
     ),
     "BudgetPassiveAggressive": lambda: rb.BudgetPassiveAggressive(rb.Linear(), budget=2),
+    "Ahpatron": lambda: rb.Ahpatron(rb.Linear(), budget=2),
 }
 
 each_stream = pytest.mark.parametrize("make_stream", [hard_stream, hard_multiclass_stream])
@@ -321,7 +332,7 @@ def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
 
 
 @each_stream
-@pytest.mark.parametrize("name", ["BudgetPassiveAggressive"])
+@pytest.mark.parametrize("name", ["BudgetPassiveAggressive", "Ahpatron"])
 def test_a_removal_that_is_not_counted_is_detected(monkeypatch, make_stream, name):
     uncounted = property(lambda self: 0.0)
     monkeypatch.setattr(type(MAKERS[name]()), "removal_displacement", uncounted)

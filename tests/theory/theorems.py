@@ -255,6 +255,8 @@ MODELS = {
     "BudgetPassiveAggressive-P": lambda kernel: rb.BudgetPassiveAggressive(
         kernel, budget=2, maintenance="projection"
     ),
+    "Ahpatron-4": lambda kernel: rb.Ahpatron(kernel, budget=4),
+    "Ahpatron-U": lambda kernel: rb.Ahpatron(kernel, budget=50, norm_bound=0.8),
 }
 
 # Kernels with k(x, x) <= 1 on the unit ball.
