@@ -20,6 +20,7 @@ from river_budget.kernels import (
 from river_budget.mnemotron import Mnemotron
 from river_budget.perceptrons.ahpatron import Ahpatron
 from river_budget.perceptrons.budget_passive_aggressive import BudgetPassiveAggressive
+from river_budget.perceptrons.budgeted_ogd import BudgetedOGD
 from river_budget.perceptrons.fixed_budget import FixedBudgetPerceptron
 from river_budget.perceptrons.forgetron import Forgetron
 from river_budget.perceptrons.kernel_pa import KernelPAClassifier
@@ -39,6 +40,7 @@ __all__ = [
     "AdditiveRationalQuadratic",
     "Ahpatron",
     "BudgetPassiveAggressive",
+    "BudgetedOGD",
     "Calibrated",
     "FixedBudgetPerceptron",
     "Forgetron",

@@ -170,6 +170,16 @@ ROWS = [
         "projects the half with the smaller coefficients onto the other one; mistake bound",
         "Liao, Li, Liao, Hu & Dang 2024",
     ),
+    Algorithm(
+        rb.BudgetedOGD,
+        "removes a random support vector, and enlarges the others to make up for it",
+        "Zhao, Wang, Wu, Jin & Hoi 2012",
+        {
+            "": Variant({}),
+            "uniform": Variant({"sampling": "uniform"}),
+            "logistic": Variant({"loss": "logistic"}),
+        },
+    ),
 ]
 
 # The rows by class name.

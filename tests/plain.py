@@ -440,6 +440,65 @@ def in_span(kernel, x, vectors, row, fraction=1e-10):
     return kernel(x, x) - square <= fraction * kernel(x, x)
 
 
+class BudgetedOGD(Budgeted):
+    """BOGD: decayed gradient steps; a random removal, which leaves the expectation as it was."""
+
+    def __init__(self, kernel, budget=100, loss="hinge", learning_rate=0.25, regularization=1e-4,
+                 clip=4.0, sampling="weighted", seed=None):  # fmt: skip
+        super().__init__(kernel, budget)
+        self.loss = loss
+        self.eta = learning_rate
+        self.decay = 1 - learning_rate * regularization
+        self.limit = clip * learning_rate
+        self.sampling = sampling
+        self.rng = random.Random(seed)
+        self.rounds = []  # the round in which each vector was added, oldest first
+        self.slots = []  # the same for the vector in slot 0, 1, ...
+
+    def update(self, x, sign, margin):
+        self.scale(self.decay)
+        slope = float(margin < 1) if self.loss == "hinge" else 1 / (1 + math.exp(margin))
+        if slope == 0 or self.kernel(x, x) == 0:
+            return
+        if len(self.vectors) == self.budget:
+            slot = self.draw()
+            self.slots[slot] = self.n_rounds
+        else:
+            self.slots.append(self.n_rounds)
+        self.add(x, sign * self.eta * slope)
+        self.rounds.append(self.n_rounds)
+
+    mistake = update
+    correct = update
+
+    def draw(self):
+        """Remove a vector, and return its slot."""
+        chances = self.chances()
+        total = sum(chances) * self.rng.random()
+        slot = next(s for s in range(self.budget) if sum(chances[: s + 1]) > total)
+        by_round = dict(zip(self.slots, chances, strict=True))
+        for i, (alpha, added) in enumerate(zip(self.alphas, self.rounds, strict=True)):
+            if added != self.slots[slot]:
+                size = abs(alpha) / (1 - by_round[added])
+                self.alphas[i] = math.copysign(min(size, self.limit), alpha)
+        r = self.rounds.index(self.slots[slot])
+        self.remove(r)
+        del self.rounds[r]
+        return slot
+
+    def chances(self):
+        """Return the chance of each vector to be removed, by slots."""
+        sizes = {
+            added: abs(alpha) * math.sqrt(self.kernel(v, v))
+            for added, alpha, v in zip(self.rounds, self.alphas, self.vectors, strict=True)
+        }
+        if self.sampling == "uniform" or sum(sizes.values()) == 0:
+            return [1 / self.budget] * self.budget
+        s = (self.budget - 1) / sum(sizes.values())
+        chances = [max(0.0, 1 - s * sizes[added]) for added in self.slots]
+        return [chance / sum(chances) for chance in chances]
+
+
 class Reservoir:
     """A uniform sample of the offered examples, by Vitter's algorithm R."""
 

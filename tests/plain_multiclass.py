@@ -541,6 +541,70 @@ class Ahpatron(Budgeted):
         return np.linalg.solve(gram, self.inner(i, others)) if others else np.zeros(0)
 
 
+class BudgetedOGD(Budgeted):
+    """BOGD: decayed gradient steps; a random row is removed, the others are divided by 1 - p."""
+
+    def __init__(self, kernel, budget=100, loss="hinge", learning_rate=0.25, regularization=1e-4,
+                 clip=4.0, sampling="weighted", seed=None):  # fmt: skip
+        super().__init__(kernel, budget)
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.regularization = regularization
+        self.clip = clip
+        self.sampling = sampling
+        self.rng = random.Random(seed)
+        self.slots = []  # in slot 0, 1, ...: the round that added the vector
+        self.ages = []  # the same rounds, oldest first
+
+    def update(self, x, y, s, m):
+        """Decay all rows, and make a step along the gradient."""
+        self.scale(1 - self.learning_rate * self.regularization)
+        slope = {"hinge": float(m < 1), "logistic": 1 / (1 + math.exp(m))}[self.loss]
+        if slope * self.kernel(x, x) == 0:
+            return
+        if len(self.slots) < self.budget:
+            self.slots.append(self.n_rounds)
+        else:
+            self.remove_one()
+        self.add(x, y, s, self.learning_rate * slope)
+        self.ages.append(self.n_rounds)
+
+    mistake = update
+    correct = update
+
+    def remove_one(self):
+        """Draw a slot, which becomes that of this round's example."""
+        chances = self.chances()
+        drawn, slot, total = self.rng.random() * sum(chances), 0, chances[0]
+        while total <= drawn:
+            slot += 1
+            total += chances[slot]
+        i = self.ages.index(self.slots[slot])
+        for age, row in zip(self.ages, self.rows, strict=True):
+            if age != self.slots[slot]:
+                step = max(row.values())
+                limit = self.clip * self.learning_rate
+                factor = min(
+                    1 / (1 - chances[self.slots.index(age)]), limit / step if step else 1.0
+                )
+                row.update({column: factor * value for column, value in row.items()})
+        self.remove(i)
+        del self.ages[i]
+        self.slots[slot] = self.n_rounds
+
+    def chances(self):
+        """Return the chance of each slot."""
+        norms = [
+            max(row.values()) * math.sqrt(self.kernel(v, v))
+            for v, row in zip(self.vectors, self.rows, strict=True)
+        ]
+        if self.sampling == "uniform" or sum(norms) == 0:
+            return [1 / self.budget] * self.budget
+        mean = sum(norms) / (self.budget - 1) if self.budget > 1 else math.inf
+        chances = [max(0.0, 1 - norms[self.ages.index(age)] / mean) for age in self.slots]
+        return [chance / sum(chances) for chance in chances]
+
+
 class TighterPerceptron(Budgeted):
     """Over budget, remove the vector without which there are the fewest validation errors."""
 

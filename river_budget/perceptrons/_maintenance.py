@@ -18,7 +18,7 @@ from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.perceptrons._gram_root import GramRoot
 from river_budget.support import Expansion, Query, VectorStore
 
-__all__ = ["Maintenance", "Nearest", "Own", "Projection", "Simple"]
+__all__ = ["Maintenance", "Nearest", "Own", "Projection", "Simple", "self_values"]
 
 
 class Own(NamedTuple):
@@ -127,7 +127,7 @@ class Simple(Maintenance):
     __slots__ = ()
 
     def squares(self, query: Query, own: Own) -> Floats:
-        return np.maximum(0.0, _self_values(self.store) - query.row * self.weights_of(query))
+        return np.maximum(0.0, self_values(self.store) - query.row * self.weights_of(query))
 
     def weights(self, slot: int, query: Query, own: Own) -> Floats:
         weights = np.zeros(self.store.n)
@@ -294,7 +294,7 @@ class Projection(Maintenance):
         return float(self.store.self_value(query) - own.square)
 
 
-def _self_values(store: VectorStore) -> Floats:
+def self_values(store: VectorStore) -> Floats:
     """Return k(s, s) for each stored vector s (n,), by slots."""
     if store.kernel.has_unit_norm:
         return np.ones(store.n)

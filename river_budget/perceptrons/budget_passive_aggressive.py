@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
 from river_budget._state import State, finite, number
 from river_budget.base import ClassWeight, Perceptron
@@ -18,6 +17,7 @@ from river_budget.perceptrons._maintenance import (
     Projection,
     Simple,
 )
+from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
@@ -220,7 +220,7 @@ class BudgetPassiveAggressive(Perceptron):
         self._maintenance.on_replace(r, query, own)
         step = self._count(y, square)
         self._hypothesis.replace(r, query, y, step)
-        self._spread(term, weights)
+        add_rows(self._hypothesis, np.multiply.outer(weights, term))
 
     def _project(self, y: Target, own: Own, square: float) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
@@ -236,13 +236,6 @@ class BudgetPassiveAggressive(Perceptron):
         change = step * y.weight
         self._square += change * (2 * y.margin + change * square)
         return step
-
-    def _spread(self, term: Floats, weights: Floats) -> None:
-        """Add a term, the coefficients of all labels (labels,), to the vectors by weights (n,)."""
-        # It is a sum of differences to the first label, because it sums to 0.
-        for label in range(1, len(term)):
-            if term[label]:
-                self._hypothesis.shift(Target(label, 0, 0.0), term[label] * weights)
 
     def _step(self, loss: float, square: float) -> float:
         """Return the step size of PA-I along a vector with a squared norm."""
