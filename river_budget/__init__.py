@@ -21,6 +21,7 @@ from river_budget.mnemotron import Mnemotron
 from river_budget.perceptrons.ahpatron import Ahpatron
 from river_budget.perceptrons.budget_passive_aggressive import BudgetPassiveAggressive
 from river_budget.perceptrons.budgeted_ogd import BudgetedOGD
+from river_budget.perceptrons.budgeted_sgd import BudgetedSGD
 from river_budget.perceptrons.fixed_budget import FixedBudgetPerceptron
 from river_budget.perceptrons.forgetron import Forgetron
 from river_budget.perceptrons.kernel_pa import KernelPAClassifier
@@ -41,6 +42,7 @@ __all__ = [
     "Ahpatron",
     "BudgetPassiveAggressive",
     "BudgetedOGD",
+    "BudgetedSGD",
     "Calibrated",
     "FixedBudgetPerceptron",
     "Forgetron",

@@ -180,6 +180,16 @@ ROWS = [
             "logistic": Variant({"loss": "logistic"}),
         },
     ),
+    Algorithm(
+        rb.BudgetedSGD,
+        "merges the smallest support vector with another one, or removes it",
+        "Wang, Crammer & Vucetic 2012",
+        {
+            "": Variant({}),
+            "removal": Variant({"maintenance": "removal"}),
+            "logistic": Variant({"loss": "logistic"}),
+        },
+    ),
 ]
 
 # The rows by class name.

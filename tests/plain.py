@@ -457,7 +457,7 @@ class BudgetedOGD(Budgeted):
 
     def update(self, x, sign, margin):
         self.scale(self.decay)
-        slope = float(margin < 1) if self.loss == "hinge" else 1 / (1 + math.exp(margin))
+        slope = float(margin < 1) if self.loss == "hinge" else logistic_slope(margin)
         if slope == 0 or self.kernel(x, x) == 0:
             return
         if len(self.vectors) == self.budget:
@@ -497,6 +497,86 @@ class BudgetedOGD(Budgeted):
         s = (self.budget - 1) / sum(sizes.values())
         chances = [max(0.0, 1 - s * sizes[added]) for added in self.slots]
         return [chance / sum(chances) for chance in chances]
+
+
+class BudgetedSGD(Budgeted):
+    """BSGD: Pegasos; over budget, the smallest coefficient's vector is merged or removed."""
+
+    def __init__(self, kernel, budget=100, loss="hinge", regularization=1e-3, maintenance=None):
+        super().__init__(kernel, budget)
+        self.loss = loss
+        self.regularization = regularization
+        is_rbf = type(kernel).__name__ == "RBF"
+        self.merges = is_rbf if maintenance is None else maintenance == "merging"
+
+    def update(self, x, sign, margin):
+        self.scale(1 - 1 / self.n_rounds)
+        slope = float(margin < 1) if self.loss == "hinge" else logistic_slope(margin)
+        if slope == 0 or self.kernel(x, x) == 0:
+            return
+        self.add(x, sign * slope / (self.regularization * self.n_rounds))
+        if len(self.vectors) > self.budget:
+            sizes = [a**2 * (1 if self.merges else self.kernel(v, v))
+                     for v, a in zip(self.vectors, self.alphas, strict=True)]  # fmt: skip
+            r = next(i for i, size in enumerate(sizes) if size <= min(sizes) * (1 + 1e-9))
+            if self.merges:
+                self.merge(r)
+            else:
+                self.remove(r)
+
+    mistake = update
+    correct = update
+
+    def merge(self, r):
+        """Merge a vector with the one that loses least; the result is older than this example."""
+        n, a = len(self.vectors), self.alphas[r]
+        options = []
+        for i, (v, b) in enumerate(zip(self.vectors, self.alphas, strict=True)):
+            k = self.kernel(v, self.vectors[r])
+            h = golden_section(lambda h, k=k, b=b: merged(a, b, k, h) ** 2, 1e-12 * (a**2 + b**2))
+            if merged(a, b, k, h) ** 2 < merged(a, b, k, 0.0) ** 2 - 1e-12 * (a**2 + b**2):
+                h = 0.0
+            loss = a**2 + b**2 + 2 * a * b * k - merged(a, b, k, h) ** 2
+            options.append((math.inf if i == r else max(0.0, loss), h, merged(a, b, k, h)))
+        limit = min(options)[0] + 1e-12 * max(alpha**2 for alpha in self.alphas)
+        other = next(i for i, option in enumerate(options) if option[0] <= limit)
+        _, h, alpha = options[other]
+        vector = between(h, self.vectors[r], self.vectors[other])
+        stored = n - 1 not in (r, other)
+        for i in sorted((r, other), reverse=True):
+            self.remove(i)
+        place = len(self.vectors) - 1 if stored else len(self.vectors)
+        self.vectors.insert(place, vector)
+        self.alphas.insert(place, alpha)
+
+
+def logistic_slope(margin):
+    """Return the size of the derivative of the logistic loss, 0 for large margins."""
+    return 1 / (1 + math.exp(max(margin, -100.0))) if margin <= 100 else 0.0
+
+
+def merged(a, b, k, h):
+    """Return the coefficient of h x + (1 - h) z instead of a x + b z, for k(x, z) = k."""
+    return a * k ** ((1 - h) ** 2) + b * k ** (h * h)
+
+
+def golden_section(value, slack):
+    """Return where a function on [0, 1] is largest, to the left among ties."""
+    low, high, golden = 0.0, 1.0, (math.sqrt(5) - 1) / 2
+    while high - low > 2e-4:
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if value(left) >= value(right) - slack:
+            high = right
+        else:
+            low = left
+    return (low + high) / 2
+
+
+def between(h, x, z):
+    """Return h x + (1 - h) z."""
+    if h == 0:
+        return dict(z)
+    return {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
 
 
 class Reservoir:

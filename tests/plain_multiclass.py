@@ -20,7 +20,7 @@ import functools
 import math
 
 import numpy as np
-from plain import Reservoir, squared_distance
+from plain import Reservoir, between, golden_section, logistic_slope, squared_distance
 from scipy import integrate, special
 from split_mix import SplitMix
 
@@ -559,7 +559,7 @@ class BudgetedOGD(Budgeted):
     def update(self, x, y, s, m):
         """Decay all rows, and make a step along the gradient."""
         self.scale(1 - self.learning_rate * self.regularization)
-        slope = {"hinge": float(m < 1), "logistic": 1 / (1 + math.exp(m))}[self.loss]
+        slope = {"hinge": float(m < 1), "logistic": logistic_slope(m)}[self.loss]
         if slope * self.kernel(x, x) == 0:
             return
         if len(self.slots) < self.budget:
@@ -603,6 +603,80 @@ class BudgetedOGD(Budgeted):
         mean = sum(norms) / (self.budget - 1) if self.budget > 1 else math.inf
         chances = [max(0.0, 1 - norms[self.ages.index(age)] / mean) for age in self.slots]
         return [chance / sum(chances) for chance in chances]
+
+
+class BudgetedSGD(Budgeted):
+    """BSGD: Pegasos; over budget, the vector with the smallest row is merged or removed."""
+
+    def __init__(self, kernel, budget=100, loss="hinge", regularization=1e-3, maintenance=None):
+        super().__init__(kernel, budget)
+        self.loss = loss
+        self.regularization = regularization
+        default = "merging" if type(kernel).__name__ == "RBF" else "removal"
+        self.maintenance = maintenance or default
+
+    def update(self, x, y, s, m):
+        """Decay all rows, and make a step along the gradient."""
+        t = self.n_rounds
+        self.scale((t - 1) / t)
+        slope = {"hinge": float(m < 1), "logistic": logistic_slope(m)}[self.loss]
+        if slope * self.kernel(x, x) == 0:
+            return
+        self.add(x, y, s, slope / (self.regularization * t))
+        if len(self.vectors) > self.budget:
+            sizes = [product(row, row) for row in self.rows]
+            if self.maintenance == "removal":
+                pairs = zip(sizes, self.vectors, strict=True)
+                sizes = [size * self.kernel(v, v) for size, v in pairs]
+            r = [size <= min(sizes) * (1 + 1e-9) for size in sizes].index(True)
+            if self.maintenance == "merging":
+                self.merge(r, x)
+            else:
+                self.remove(r)
+
+    mistake = update
+    correct = update
+
+    def merge(self, r, x):
+        """Merge a vector with the one that loses least; the result is older than this example."""
+        options = [self.option(r, i) for i in range(len(self.vectors))]
+        losses = [option[0] for option in options]
+        limit = min(losses) + 1e-12 * max(product(row, row) for row in self.rows)
+        i = [loss <= limit for loss in losses].index(True)
+        vector = between(options[i][1], self.vectors[r], self.vectors[i])
+        row, last = options[i][2], self.rows[-1]
+        survives = self.budget not in (r, i)
+        for index in sorted((r, i), reverse=True):
+            self.remove(index)
+        if survives:
+            self.remove(self.budget - 2)
+        self.vectors.append(vector)
+        self.rows.append(row)
+        if survives:
+            self.vectors.append(dict(x))
+            self.rows.append(last)
+
+    def option(self, r, i):
+        """Return the loss of merging the vectors r and i, the place on the segment and the row."""
+        a, b, k = self.rows[r], self.rows[i], self.kernel(self.vectors[r], self.vectors[i])
+
+        def merged(h):
+            near, far = k ** ((1 - h) ** 2), k ** (h * h)
+            return {c: near * a.get(c, 0.0) + far * b.get(c, 0.0) for c in {**a, **b}}
+
+        def kept(h):
+            return product(merged(h), merged(h))
+
+        sizes = product(a, a) + product(b, b)
+        h = golden_section(kept, 1e-12 * sizes)
+        h = h if kept(h) >= kept(0.0) - 1e-12 * sizes else 0.0
+        loss = math.inf if i == r else max(0.0, sizes + 2 * k * product(a, b) - kept(h))
+        return loss, h, merged(h)
+
+
+def product(row, other):
+    """Return the inner product of two rows."""
+    return sum(value * other.get(column, 0.0) for column, value in row.items())
 
 
 class TighterPerceptron(Budgeted):

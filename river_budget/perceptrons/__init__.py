@@ -16,7 +16,8 @@ differ in how they bound the support set:
 - Projected gradient descent in a ball: `SimplifiedForgetron` and
   `ModifiedRandomizedBudgetPerceptron` decay the hypothesis, exactly or on average, and project it
   onto a ball (`_ball`).
-- Gradient descent: `BudgetedOGD` removes a random support vector and enlarges the others.
+- Gradient descent: `BudgetedOGD` removes a random support vector and enlarges the others,
+  `BudgetedSGD` merges two support vectors into a new one.
 - Validated removal: `TighterPerceptron` and `TightestPerceptron` remove the support vector whose
   removal gives the smallest loss on a validation set (`_validation`).
 - Projection: `Projectron` and `ProjectronPlusPlus` project examples close to the span of the support

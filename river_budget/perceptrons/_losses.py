@@ -7,13 +7,17 @@ from collections.abc import Callable
 
 __all__ = ["check_loss", "slope_of"]
 
+# Beyond this margin, the logistic loss counts as 0: its slope is below 1e-43.
+LARGEST_MARGIN = 100.0
+
 
 def _hinge(margin: float) -> float:
     return float(margin < 1)
 
 
 def _logistic(margin: float) -> float:
-    # It underflows to 0 for large margins, and never overflows.
+    if margin > LARGEST_MARGIN:
+        return 0.0
     odds = math.exp(-abs(margin))
     return (odds if margin > 0 else 1.0) / (1 + odds)
 

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from river_budget._arrays import Floats
+from river_budget._checks import check_count, check_positive
+from river_budget.base import ClassWeight, Perceptron
+from river_budget.kernels import RBF, Features, Kernel
+from river_budget.perceptrons._losses import check_loss, slope_of
+from river_budget.perceptrons._maintenance import self_values
+from river_budget.perceptrons._rows import add_rows
+from river_budget.support import Query, Target
+
+__all__ = ["BudgetedSGD"]
+
+MAINTENANCE = ["merging", "removal"]
+
+# The golden section search for the place of a merged vector ends at an interval of this length.
+TOLERANCE = 2e-4
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+# Values that differ by less, relative to the largest one, may differ by rounding only.
+ROUNDING = 1e-12
+
+
+class Merging(NamedTuple):
+    """The best merging of each vector with a given one.
+
+    Attributes
+    ----------
+    places
+        The share h of the given vector in the merged one (vectors,).
+    losses
+        The squared norm of what the hypothesis loses (vectors,).
+
+    """
+
+    places: Floats
+    losses: Floats
+
+
+class BudgetedSGD(Perceptron):
+    """Budgeted stochastic gradient descent (BSGD), with merging or removal.
+
+    Pegasos on the regularized hinge or logistic loss: in round t, all coefficients are multiplied by
+    `1 - 1 / t`, and an example with a loss becomes a support vector with the coefficient `1 / (t
+    lambda)` times the slope of the loss. So the hypothesis tends to that of a support vector machine
+    trained on all examples, and does not follow drift.
+
+    Once the budget is exceeded, the support vector with the smallest coefficient and another one
+    are merged into a new vector `z = h x + (1 - h) x'` between the two, with the coefficient of the
+    projection onto it. The other one and h are those that change the hypothesis least. With
+    `"removal"`, the smallest support vector is removed.
+
+    Settled by the authors' code (BudgetedSVM): h is found by golden section search, to 0.0001; the
+    incoming example may be merged or removed. If the larger vector itself is better than the place
+    that is found, as with opposite labels, it takes over the other one's term, where the code
+    searches outside of the segment. With more than two labels, h maximizes the norm of the merged
+    term, where the code uses a ratio of sums. Pegasos begins with the coefficient `1 / lambda`, the
+    code with 1.
+
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Maximum number of support vectors.
+    loss
+        `"hinge"` or `"logistic"`. With the logistic loss, every example becomes a support vector.
+    regularization
+        Weight lambda of half the squared norm, positive.
+    maintenance
+        `"merging"`, which needs the kernel `RBF`, or `"removal"`. Defaults to merging with that
+        kernel, and to removal with others.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
+    max_classes
+        Maximum number of labels.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the kernel does not allow merging.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.BudgetedSGD(rb.RBF(gamma=1.0), budget=100)
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88.53%
+
+    References
+    ----------
+    [^1]: [Wang, Crammer & Vucetic 2012](https://jmlr.org/papers/v13/wang12b.html)
+
+    """
+
+    # Every example decays the hypothesis.
+    _threshold = math.inf
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        loss: str = "hinge",
+        regularization: float = 1e-3,
+        maintenance: str | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        check_count("budget", budget)
+        check_loss(loss)
+        check_positive("regularization", regularization)
+        if maintenance is not None and maintenance not in MAINTENANCE:
+            raise ValueError(f"maintenance must be one of {MAINTENANCE}, got {maintenance!r}")
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget = budget
+        self.loss = loss
+        self.regularization = regularization
+        self.maintenance = maintenance
+        is_rbf = isinstance(self._store.kernel, RBF)
+        if maintenance == "merging" and not is_rbf:
+            raise ValueError(f"maintenance must be 'removal' with the kernel {kernel!r}")
+        self._merges = is_rbf and maintenance != "removal"
+
+    def _update(self, query: Query, y: Target) -> None:
+        t = self._n_rounds
+        self._hypothesis.shrink(1 - 1 / t)
+        step = slope_of(self.loss, y.margin) / (self.regularization * t)
+        # A step that underflows makes no vector.
+        if step * y.weight * self._store.self_value(query) == 0.0:
+            return
+        if self._store.n < self.budget:
+            self._hypothesis.add(query, y, step)
+        elif self._merges:
+            self._merge_two(query, y, step)
+        else:
+            self._remove_one(query, y, step)
+
+    def _remove_one(self, query: Query, y: Target, step: float) -> None:
+        """Add the example, and remove the support vector with the smallest term."""
+        squares = np.append(self_values(self._store), self._store.self_value(query))
+        r = self._smallest(self._rows_with(y, step), squares)
+        if r < self.budget:
+            self._hypothesis.replace(r, query, y, step)
+
+    def _merge_two(self, query: Query, y: Target, step: float) -> None:
+        """Add the example, and merge the smallest support vector with another one."""
+        store, rows = self._store, self._rows_with(y, step)
+        first = self._smallest(rows, np.ones(len(rows)))
+        is_stored = first < self.budget
+        row = np.append(store.row(first), query.row[first]) if is_stored else query.row
+        merging = _best_merging(rows, first, row)
+        least = merging.losses.min() + ROUNDING * float((rows**2).sum(axis=1).max())
+        second = store.oldest_largest((merging.losses <= least).astype(np.float64))
+        h, x = float(merging.places[second]), store.features(query)
+        merged = rows[first] * row[second] ** ((1 - h) ** 2) + rows[second] * row[second] ** (h * h)
+        between = _between(h, *(store.vector(i) if i < self.budget else x for i in (first, second)))
+        slots = [slot for slot in (first, second) if slot < self.budget]
+        self._replace(slots[0], between, merged)
+        if len(slots) == 2:
+            self._replace(slots[1], x, rows[-1])
+
+    def _replace(self, slot: int, x: Features, row: Floats) -> None:
+        """Replace the vector in a slot, with the coefficients of all labels (labels,)."""
+        self._hypothesis.replace(slot, self._store.entry(x), Target(1, 0, 0.0), float(row[1]))
+        others = np.zeros((self.budget, len(row)))
+        others[slot, 2:] = row[2:]
+        if len(row) > 2:
+            add_rows(self._hypothesis, others)
+
+    def _rows_with(self, y: Target, step: float) -> Floats:
+        """Return the coefficients of all labels, those of the incoming example last."""
+        rows = self._hypothesis.rows
+        incoming = np.zeros((1, rows.shape[1]))
+        incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
+        return np.concatenate((rows, incoming))
+
+    def _smallest(self, rows: Floats, squares: Floats) -> int:
+        """Return the vector with the smallest term, the oldest among ties."""
+        sizes = (rows**2).sum(axis=1) * squares
+        is_smallest = sizes <= sizes.min() * (1 + 1e-9)
+        return self._store.oldest_largest(is_smallest.astype(np.float64))
+
+
+def _best_merging(rows: Floats, first: int, row: Floats) -> Merging:
+    """Return the best merging of each vector with the first one, infinitely bad with itself.
+
+    Parameters
+    ----------
+    rows
+        The coefficients of all vectors (vectors, labels).
+    first
+        The index of the first one.
+    row
+        Its kernel row (vectors,), which ends before itself if it is the last vector.
+
+    """
+    k = np.append(row, 1.0)[: len(rows)]
+    own, others, inner = float(rows[first] @ rows[first]), (rows**2).sum(axis=1), rows @ rows[first]
+
+    def kept(h: Floats) -> Floats:
+        """Return the squared norm of the merged term."""
+        near, far = k ** ((1 - h) ** 2), k ** (h * h)
+        return own * near * near + others * far * far + 2 * inner * near * far
+
+    low, high = np.zeros(len(rows)), np.ones(len(rows))
+    slack = ROUNDING * (own + others)
+    for _ in range(math.ceil(math.log(TOLERANCE) / math.log(GOLDEN))):
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        goes_left = kept(left) >= kept(right) - slack
+        low, high = np.where(goes_left, low, left), np.where(goes_left, right, high)
+    places = (low + high) / 2
+    places = np.where(kept(places) >= kept(np.zeros(len(rows))) - slack, places, 0.0)
+    losses = np.maximum(0.0, own + others + 2 * k * inner - kept(places))
+    losses[first] = np.inf
+    return Merging(places, losses)
+
+
+def _between(h: float, x: Features, z: Features) -> Features:
+    """Return `h x + (1 - h) z`."""
+    if h == 0:
+        return z
+    return {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
