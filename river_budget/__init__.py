@@ -27,6 +27,7 @@ from river_budget.perceptrons.forgetron import Forgetron
 from river_budget.perceptrons.kernel_pa import KernelPAClassifier
 from river_budget.perceptrons.kernel_perceptron import KernelPerceptron
 from river_budget.perceptrons.modified_randomized_budget import ModifiedRandomizedBudgetPerceptron
+from river_budget.perceptrons.projected_gradient import ProjectedGradient
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.perceptrons.projectron_plus_plus import ProjectronPlusPlus
 from river_budget.perceptrons.randomized_budget import RandomizedBudgetPerceptron
@@ -55,6 +56,7 @@ __all__ = [
     "ModifiedRandomizedBudgetPerceptron",
     "Normalized",
     "Polynomial",
+    "ProjectedGradient",
     "Projectron",
     "ProjectronPlusPlus",
     "RandomizedBudgetPerceptron",

@@ -190,6 +190,11 @@ ROWS = [
             "logistic": Variant({"loss": "logistic"}),
         },
     ),
+    Algorithm(
+        rb.ProjectedGradient,
+        "projects every gradient onto the span (before: only those close to it); mistake bound after a run",
+        "Li & Liao 2023",
+    ),
 ]
 
 # The rows by class name.

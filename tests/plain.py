@@ -440,6 +440,32 @@ def in_span(kernel, x, vectors, row, fraction=1e-10):
     return kernel(x, x) - square <= fraction * kernel(x, x)
 
 
+class ProjectedGradient(Projectron):
+    """Adaptive gradient steps in a ball; examples close to the span are projected onto it."""
+
+    def __init__(self, kernel, budget=100, eta=0.1, norm_bound=10.0):
+        super().__init__(kernel, eta, None, budget)
+        self.radius = norm_bound
+        self.gradients = 0.0
+
+    def update(self, x, sign, margin):
+        if margin >= 1 or self.kernel(x, x) == 0:
+            return
+        d, distance, projected = self.project(x)
+        step = sign * self.radius / math.sqrt(3 + self.gradients)
+        near = distance <= max(self.eta, math.sqrt(1e-10 * self.kernel(x, x)))
+        if self.vectors and (near or len(self.vectors) == self.budget):
+            self.add_projected(d, step)
+            self.gradients += projected
+        else:
+            self.add(x, step)
+            self.gradients += self.kernel(x, x)
+        self.project_onto_ball(self.radius)
+
+    mistake = update
+    correct = update
+
+
 class BudgetedOGD(Budgeted):
     """BOGD: decayed gradient steps; a random removal, which leaves the expectation as it was."""
 

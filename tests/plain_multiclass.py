@@ -541,6 +541,33 @@ class Ahpatron(Budgeted):
         return np.linalg.solve(gram, self.inner(i, others)) if others else np.zeros(0)
 
 
+class ProjectedGradient(Projectron):
+    """Steps of U / sqrt(3 + the squared gradients so far) in a ball, along projected gradients."""
+
+    def __init__(self, kernel, budget=100, eta=0.1, norm_bound=10.0):
+        super().__init__(kernel, eta=eta, budget=budget)
+        self.radius = norm_bound
+        self.squares = []
+
+    def update(self, x, y, s, m):
+        """Make a step if there is a loss."""
+        k = self.kernel(x, x)
+        if m < 1 and k > 0:
+            d, distance, projected = self.projection(x)
+            tau = self.radius / math.sqrt(3 + sum(self.squares))
+            apart = distance > self.eta and distance**2 > 1e-10 * k
+            if not self.vectors or (apart and len(self.vectors) < self.budget):
+                self.add(x, y, s, tau)
+                self.squares.append(k)
+            else:
+                self.shift(d, y, s, tau)
+                self.squares.append(projected)
+            self.project_onto_ball(self.radius)
+
+    mistake = update
+    correct = update
+
+
 class BudgetedOGD(Budgeted):
     """BOGD: decayed gradient steps; a random row is removed, the others are divided by 1 - p."""
 

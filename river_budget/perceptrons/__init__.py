@@ -21,7 +21,8 @@ differ in how they bound the support set:
 - Validated removal: `TighterPerceptron` and `TightestPerceptron` remove the support vector whose
   removal gives the smallest loss on a validation set (`_validation`).
 - Projection: `Projectron` and `ProjectronPlusPlus` project examples close to the span of the support
-  vectors onto it, instead of adding them.
+  vectors onto it, instead of adding them. `ProjectedGradient` does so with the gradients of the hinge
+  loss, in a ball.
 
 A new algorithm is a subclass of `Perceptron`, `BudgetPerceptron` or `GrowingPerceptron` in a file
 of its own, which implements `_update`, or `_update_full` for a `BudgetPerceptron`. Export it in

@@ -31,20 +31,22 @@ class Basis:
     ----------
     kept
         The chosen vectors, in order.
+    factor
+        The Cholesky factor of their Gram matrix.
 
     """
 
-    __slots__ = ("_factor", "_gram", "kept")
+    __slots__ = ("_gram", "factor", "kept")
 
     def __init__(self, gram: Floats, order: list[int], apart: float = IN_SPAN) -> None:
         self._gram = gram
-        self._factor = GramFactor()
+        self.factor = GramFactor()
         self.kept: list[int] = []
         for slot in order:
-            z = self._factor.forward(gram[slot, self.kept])
+            z = self.factor.forward(gram[slot, self.kept])
             square = gram[slot, slot] - float(z @ z)
             if square > apart * gram[slot, slot]:
-                self._factor.append(z, math.sqrt(square))
+                self.factor.append(z, math.sqrt(square))
                 self.kept.append(slot)
 
     def weights(self, row: Floats) -> Floats:
@@ -56,4 +58,4 @@ class Basis:
             The inner product of the projected vector with each vector (n,).
 
         """
-        return self._factor.backward(self._factor.forward(row[self.kept]))
+        return self.factor.backward(self.factor.forward(row[self.kept]))

@@ -29,13 +29,15 @@ budget
 eta
     Threshold of a Projectron.
 norm_bound
-    Largest norm U of a comparator of a Projectron or an Ahpatron.
+    Largest norm U of a comparator of a Projectron, an Ahpatron or a `ProjectedGradient`.
 removal_damage, shrinking_loss
     `Forgetron.removal_damage` and `Forgetron.shrinking_loss` after a run.
 bound_improvement
     `bound_improvement` of a `ProjectronPlusPlus` or an `Ahpatron` after a run.
 epsilon, learning_rate
     Parameters of an `Ahpatron`.
+gradients, residuals, excess_loss
+    `ProjectedGradient.gradients`, `residuals` and `excess_loss` after a run.
 C
     Aggressiveness of a `BudgetPassiveAggressive`.
 final_norm, removal_displacement, excess_step
@@ -73,6 +75,7 @@ __all__ = [
     "modified_randomized_budget",
     "modified_randomized_budget_norm",
     "perceptron",
+    "projected_gradient_run",
     "projectron",
     "projectron_norm_bound",
     "projectron_plus_plus",
@@ -104,6 +107,9 @@ RANGES = {
     "final_norm": check_not_negative,
     "removal_displacement": check_not_negative,
     "excess_step": check_real,
+    "gradients": check_not_negative,
+    "residuals": check_not_negative,
+    "excess_loss": check_not_negative,
 }
 
 
@@ -333,6 +339,35 @@ def budget_passive_aggressive_run(
     return Guarantee(
         "after the proof of the Perceptron's bound (our derivation, for a known run)", norm, loss,
         (moved + C * loss - excess_step) / min(1.0, C),
+    )  # fmt: skip
+
+
+def projected_gradient_run(
+    norm: float,
+    loss: float,
+    norm_bound: float,
+    gradients: float,
+    residuals: float,
+    excess_loss: float,
+) -> Guarantee:
+    """Projected gradient descent, after a run: `L(g) + 3 U sqrt(3 + G) + ||g|| R - E` for `||g|| <= U`,
+    with the sum G of all squared gradients, the sum R of their distances from the span and the excess
+    loss E.
+
+    This is our derivation: the regret of adaptive gradient descent in a ball is at most `3 U sqrt(3 +
+    G)` against the projected gradients, and those differ from the gradients by R in all. A mistake has
+    a loss of at least 1, and E is what the losses have beyond that.
+
+    """
+    _check(
+        norm=norm, loss=loss, norm_bound=norm_bound, gradients=gradients, residuals=residuals,
+        excess_loss=excess_loss,
+    )  # fmt: skip
+    regret = 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals
+    return Guarantee(
+        "adaptive gradient descent (our derivation, for a known run)", norm, loss,
+        loss + regret - excess_loss,
+        _norm_at_most(norm_bound, norm),
     )  # fmt: skip
 
 

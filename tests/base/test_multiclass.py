@@ -194,7 +194,11 @@ OTHER_PARAMETERS = [
     ("TightestPerceptron", {"budget": 5, "prior": 0.4}),
     ("BudgetPassiveAggressive", {"budget": 5, "C": 0.3}),
     ("Ahpatron", {"budget": 7, "epsilon": 0.8, "learning_rate": 0.5, "norm_bound": 1.5}),
-    ("BudgetedOGD", {"budget": 5, "learning_rate": 0.6, "regularization": 0.1, "clip": 1.5, "seed": 3}),
+    ("ProjectedGradient", {"budget": 7, "eta": 0.6, "norm_bound": 1.5}),
+    (
+        "BudgetedOGD",
+        {"budget": 5, "learning_rate": 0.6, "regularization": 0.1, "clip": 1.5, "seed": 3},
+    ),
 ]
 
 

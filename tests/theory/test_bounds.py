@@ -81,6 +81,7 @@ def test_bounds_grow_with_norm_and_loss(norm, loss, more, eta):
         lambda norm, loss: bounds.modified_randomized_budget(norm, loss, budget=1000),
         lambda norm, loss: bounds.simplified_forgetron(norm, loss, budget=1000),
         lambda norm, loss: bounds.budget_passive_aggressive_run(norm, loss, 0.5, 3.0, 2.0, 1.0),
+        lambda norm, loss: bounds.projected_gradient_run(norm, loss, 50.0, 3.0, 2.0, 1.0),
         lambda norm, loss: bounds.ahpatron(norm, loss, 1000, 0.5, 0.25, norm_bound=50.0),
         lambda norm, loss: bounds.ahpatron_run(norm, loss, 0.25, 50.0, 2.0, bound_improvement=1.0),
     ]:
@@ -126,6 +127,8 @@ def test_the_smallest_budget_is_the_smallest(largest_norm, least, norm):
             lambda: bounds.budget_passive_aggressive_run(1.0, 0.0, 1.0, 1.0, -1.0, 1.0),
             "displacement",
         ),
+        (lambda: bounds.projected_gradient_run(1.0, 0.0, 1.0, -1.0, 0.0, 0.0), "gradients"),
+        (lambda: bounds.projected_gradient_run(1.0, 0.0, 1.0, 0.0, -1.0, 0.0), "residuals"),
         (lambda: bounds.ahpatron(1.0, 0.0, 10, 0.0, 0.25, 1.0), "epsilon"),
         (lambda: bounds.ahpatron_run(1.0, 0.0, 0.0, 1.0, 0.0, 0.0), "learning_rate"),
         (lambda: bounds.ahpatron_run(1.0, 0.0, 0.25, 1.0, 0.0, math.nan), "bound_improvement"),
@@ -160,6 +163,9 @@ def test_the_guarantees_of_models():
     ]
     assert theorems(rb.BudgetPassiveAggressive()) == [
         "after the proof of the Perceptron's bound (our derivation, for a known run)"
+    ]
+    assert theorems(rb.ProjectedGradient()) == [
+        "adaptive gradient descent (our derivation, for a known run)"
     ]
     assert theorems(rb.Ahpatron()) == [
         "after Ahpatron paper (our derivation)",

@@ -339,6 +339,19 @@ def test_a_removal_that_is_not_counted_is_detected(monkeypatch, make_stream, nam
     assert violates_a_theorem(MAKERS[name], make_stream)
 
 
+def test_a_projection_that_is_not_counted_is_detected(monkeypatch):
+    """Neighbours with different labels are projected onto one vector, again and again."""
+
+    def make():
+        return rb.ProjectedGradient(rb.Linear(), budget=1, norm_bound=0.6)
+
+    stream = [({"a": 1.0, "b": side}, side > 0) for side in (1.0, -1.0)] * 300
+    scaled = [({k: v / math.sqrt(2) for k, v in x.items()}, y) for x, y in stream]
+    assert not contradictions(make, scaled, 0)
+    monkeypatch.setattr(rb.ProjectedGradient, "residuals", property(lambda self: 0.0))
+    assert contradictions(make, scaled, 0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Projectron", "Projectron-U"])
 def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):

@@ -255,6 +255,7 @@ MODELS = {
     "BudgetPassiveAggressive-P": lambda kernel: rb.BudgetPassiveAggressive(
         kernel, budget=2, maintenance="projection"
     ),
+    "ProjectedGradient": lambda kernel: rb.ProjectedGradient(kernel, 3, eta=0.4, norm_bound=1.5),
     "Ahpatron-4": lambda kernel: rb.Ahpatron(kernel, budget=4),
     "Ahpatron-U": lambda kernel: rb.Ahpatron(kernel, budget=50, norm_bound=0.8),
 }

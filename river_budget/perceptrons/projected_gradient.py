@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._state import State, finite, number
+from river_budget.base import ClassWeight, Perceptron
+from river_budget.kernels import Kernel
+from river_budget.perceptrons._basis import IN_SPAN, Basis
+from river_budget.support import GramFactor, Query, Target
+from river_budget.theory import bounds
+from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+
+__all__ = ["ProjectedGradient"]
+
+
+class ProjectedGradient(Perceptron):
+    """Projected gradient descent on one set of approximately independent examples.
+
+    Gradient descent on the hinge loss in a ball, with steps that adapt to the gradients so far: `U /
+    sqrt(3 + G)` for the sum G of their squared norms. An example within distance `eta` of the span
+    of the support vectors (approximate linear dependence) is projected onto the span; any other one
+    becomes a support vector. Once the budget is full, every example with a loss is projected.
+
+    It is the greedy set and the step size of POMDR, without two parts of it: the optimistic one, which
+    predicts the next gradient from the last 15 examples, and the second stage, which begins at a
+    size that depends on the length of the stream. The threshold of POMDR depends on that length,
+    too, and is a parameter here. The constant 3 and the projection onto the ball are those of the
+    authors' code. The mistake bound for a run is our derivation.
+
+    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+    It ranks examples; for calibrated probabilities, see `Calibrated`.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; `RBF()` by default.
+    budget
+        Maximum number of support vectors.
+    eta
+        Threshold on the distance (not on its square), at least 0.
+    norm_bound
+        Radius U of the ball, positive.
+    gamma
+        Short for the kernel `RBF(gamma)`.
+    class_weight
+        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
+        numbers of their examples so far.
+    max_classes
+        Maximum number of labels.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> from river import preprocessing
+    >>> import river_budget as rb
+
+    >>> model = (
+    ...     preprocessing.StandardScaler() |
+    ...     rb.ProjectedGradient(rb.RBF(gamma=1.0))
+    ... )
+
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+    Accuracy: 88.70%
+
+    References
+    ----------
+    [^1]: [Li & Liao 2023](https://arxiv.org/abs/2212.12989)
+
+    """
+
+    _threshold = 1.0
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        eta: float = 0.1,
+        norm_bound: float = 10.0,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+    ) -> None:
+        check_count("budget", budget)
+        check_not_negative("eta", eta)
+        check_positive("norm_bound", norm_bound)
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget = budget
+        self.eta = eta
+        self.norm_bound = norm_bound
+        self._factor = GramFactor()
+        self._square = 0.0
+        self._gradients = 0.0
+        self._residuals = 0.0
+        self._excess_loss = 0.0
+
+    @property
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, updated incrementally."""
+        return math.sqrt(max(0.0, self._square))
+
+    @property
+    def gradients(self) -> float:
+        """G, the sum of the squared norms of the gradients that were followed."""
+        return self._gradients
+
+    @property
+    def residuals(self) -> float:
+        """R, the sum of the distances of projected examples from the span."""
+        return self._residuals
+
+    @property
+    def excess_loss(self) -> float:
+        """E, the sum of the hinge losses, less 1 for each mistake."""
+        return self._excess_loss
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._factor.nbytes
+
+    def guarantees(
+        self, norm: float, loss: float, path_length: float = 0.0
+    ) -> tuple[Guarantee, ...]:
+        """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
+        run = bounds.projected_gradient_run(
+            norm, loss, self.norm_bound, self.gradients, self.residuals, self.excess_loss
+        )
+        return assuming(self._assumptions, *fixed_comparator(path_length, run))
+
+    def numerical_errors(self) -> dict[str, float]:
+        factor = self._factor.matrix()
+        error = np.abs(factor.T @ factor - self._store.gram()).max(initial=0.0)
+        square = self._hypothesis.norm**2
+        return {"factor": float(error), "squared norm": abs(self.norm**2 - square)}
+
+    def state(self) -> State:
+        return {
+            **super().state(),
+            "factor": self._factor.state(),
+            "squared_norm": self._square,
+            "gradients": self._gradients,
+            "residuals": self._residuals,
+            "excess_loss": self._excess_loss,
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._factor.restore(state["factor"], self.n_support)
+        self._square = number(state["squared_norm"])
+        self._gradients = finite(state["gradients"], 0.0, math.inf)
+        self._residuals = finite(state["residuals"], 0.0, math.inf)
+        self._excess_loss = finite(state["excess_loss"], 0.0, math.inf)
+
+    def _on_rescaled(self) -> None:
+        n, gram = self.n_support, self._store.gram()
+        basis = Basis(gram, list(range(n)))
+        removed = sorted(set(range(n)) - set(basis.kept))
+        for slot in removed:
+            self._hypothesis.merge(slot, basis.kept, basis.weights(gram[slot]))
+        self._hypothesis.remove(removed)
+        self._factor = basis.factor
+        self._square = self._hypothesis.norm**2
+        self._project()
+
+    def _update(self, query: Query, y: Target) -> None:
+        loss, square = 1 - y.margin, float(self._store.self_value(query))
+        self._excess_loss += loss - (y.margin <= 0)
+        z = self._factor.forward(query.row)
+        projected = float(z @ z)
+        rest = max(0.0, square - projected)
+        # A vector with a norm of 0 would make the factor singular.
+        if loss == 0 or square == 0:
+            return
+        step = self.norm_bound / math.sqrt(3 + self._gradients)
+        is_new = rest > IN_SPAN * square and self._store.n < self.budget
+        if is_new and (math.sqrt(rest) > self.eta or not self._store.n):
+            self._factor.append(z, math.sqrt(rest))
+            self._hypothesis.add(query, y, step)
+            followed = square
+        else:
+            self._hypothesis.shift(y, step * self._factor.backward(z))
+            self._residuals += math.sqrt(rest)
+            followed = projected
+        self._gradients += followed
+        change = step * y.weight
+        self._square += change * (2 * y.margin + change * followed)
+        self._project()
+
+    def _project(self) -> None:
+        """Project f onto the ball."""
+        if self._square > self.norm_bound**2:
+            self._hypothesis.shrink(self.norm_bound / math.sqrt(self._square))
+            self._square = self.norm_bound**2
