@@ -1,0 +1,106 @@
+"""What `benchmarks.collection` measures, and its baselines."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from river import datasets
+
+import river_budget as rb
+from benchmarks import collection
+from benchmarks.collection import Point, Row
+from benchmarks.nystroem import Nystroem
+from river_budget.catalog import ALGORITHMS
+
+EFFORT = collection.Effort(60, (3, 8), seconds=60.0)
+
+
+def test_the_front_has_what_nothing_else_beats():
+    points = {
+        Row("slow and good", 1): Point(1.0, 9.0, 1, 1),
+        Row("fast and bad", 1): Point(9.0, 1.0, 1, 1),
+        Row("in the middle", 1): Point(5.0, 5.0, 1, 1),
+        Row("beaten", 1): Point(5.0, 6.0, 1, 1),
+        Row("a tie", 1): Point(5.0, 5.0, 1, 1),
+    }
+    assert {row.name for row in collection.front(points)} == {
+        "slow and good", "fast and bad", "in the middle", "a tie",
+    }  # fmt: skip
+
+
+def test_every_class_is_in_the_rows():
+    rows = collection.rows(EFFORT)
+    assert {row.name.split(" ")[0] for row in rows} == {*ALGORITHMS, "FOGD", "NOGD"}
+    assert {row.budget for row in rows if row.name == "Forgetron"} == {3, 8}
+    assert [row.budget for row in rows if row.name == "KernelPerceptron"] == [None]
+
+
+@pytest.mark.parametrize("row", [Row("Ahpatron", 8), Row("FOGD", 8), Row("NOGD", 8)], ids=str)
+def test_a_row_is_measured(row):
+    point = collection.measured("Bananas", row, EFFORT)
+    assert point.n_done == 60
+    assert 0 < point.error < 100
+    assert point.microseconds > 0
+
+
+def test_the_figure_and_the_table(tmp_path):
+    points = {
+        Row("KernelPerceptron", None): Point(1.25, 9.0, 60, 60),
+        Row("Forgetron", 3): Point(2.5, 4.0, 60, 60),
+        Row("Forgetron", 8): Point(3.5, 5.0, 41, 60),
+    }
+    collection.write({"Bananas": points}, tmp_path)
+    assert (tmp_path / "collection.png").stat().st_size > 1000
+    cells = (tmp_path / "collection.md").read_text()
+    for cell in ["1.25 / 9.0 *", "2.50 / 4.0 *", "3.50 / 5.0 (41)", "Forgetron, B=8", "Bananas"]:
+        assert cell in cells
+
+
+@pytest.mark.slow
+def test_a_quick_run(tmp_path, monkeypatch):
+    """One stream in this process, with few rows."""
+    monkeypatch.setattr(
+        collection, "rows", lambda effort: [Row("Stoptron", b) for b in effort.budgets]
+    )
+    collection.main(["--quick", "--out", str(tmp_path), "Bananas"])
+    assert "Stoptron, B=20" in (tmp_path / "collection.md").read_text()
+
+
+def test_nystroem_features_begin_as_kernel_gradient_descent():
+    """Nothing changes at the landmark that completes them, where all eigenvalues are kept."""
+    kernel, stream = rb.RBF(gamma=2.0), list(datasets.Bananas().take(300))
+    model, plain = Nystroem(kernel, n_landmarks=7), []
+
+    def f(x):
+        return sum(0.3 * (1 if y else -1) * kernel(z, x) for z, y in plain)
+
+    probes = [x for x, _ in stream[200:210]]
+    for x, y in stream:
+        if f(x) * (1 if y else -1) < 1:
+            plain.append((x, y))
+        model.learn_one(x, y)
+        assert [model.decision_function_one(z) for z in probes] == pytest.approx(
+            [f(z) for z in probes]
+        )
+        if len(plain) == 7:
+            break
+    assert model.root is not None
+
+
+def test_nystroem_steps_follow_the_projected_kernel():
+    """After the landmarks, a step changes f by the kernel between projections onto their span."""
+    kernel, stream = rb.RBF(gamma=2.0), list(datasets.Bananas().take(100))
+    model = Nystroem(kernel, n_landmarks=5)
+    for x, y in stream[:40]:
+        model.learn_one(x, y)
+    x, y = next(
+        (x, y) for x, y in stream[40:] if model.decision_function_one(x) * (1 if y else -1) < 1
+    )
+    z = stream[99][0]
+    vectors = [dict(zip(model.names, v, strict=True)) for v in model.landmarks.tolist()]
+    gram = np.array([[kernel(a, b) for a in vectors] for b in vectors])
+    rows = [np.array([kernel(a, point) for a in vectors]) for point in (x, z)]
+    step = 0.3 * (1 if y else -1) * float(rows[0] @ np.linalg.solve(gram, rows[1]))
+    before = model.decision_function_one(z)
+    model.learn_one(x, y)
+    assert model.decision_function_one(z) - before == pytest.approx(step)
