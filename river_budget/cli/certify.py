@@ -38,8 +38,8 @@ def certify(
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
     that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
-    scores, one for each label. Both Projectrons are compared with the norms that a Forgetron of the
-    budget is compared with.
+    scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
+    with the norms that a Forgetron of the budget is compared with.
 
     """
     output.check_directories(json_file, plot_file)
@@ -53,7 +53,7 @@ def certify(
         kernel = kernel.resolve(rows[0][0])
     norm_bound = bounds.forgetron_norm(budget)
     certificates: dict[str, theory.Certificate] = {}
-    with output.progress(7) as advance:
+    with output.progress(10) as advance:
         span = _span(kernel, rows, stream_name)
         advance("the comparators' span")
         for model in [
@@ -63,6 +63,9 @@ def certify(
             rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
             rb.SimplifiedForgetron(kernel, budget),
             rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=seed),
+            rb.BudgetPassiveAggressive(kernel, budget),
+            rb.Ahpatron(kernel, budget, norm_bound=norm_bound),
+            rb.ProjectedGradient(kernel, budget, norm_bound=norm_bound),
         ]:
             certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
