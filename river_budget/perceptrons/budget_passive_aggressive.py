@@ -69,7 +69,8 @@ class BudgetPassiveAggressive(Perceptron):
         What takes over the term of a removed support vector: `"nearest"` (BPA-NN), its nearest
         support vector and the incoming example; `"simple"` (BPA-S), the incoming example;
         `"projection"` (BPA-P), all support vectors and the incoming example. The first and the last
-        need `8 * budget ** 2` bytes.
+        need `8 * budget ** 2` bytes, and their time for an update grows with the square of the
+        budget.
     gamma
         Short for the kernel `RBF(gamma)`.
     class_weight

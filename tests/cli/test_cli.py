@@ -407,7 +407,7 @@ def test_certificates_of_many_labels(run, clusters, tmp_path):
     assert (code, err) == (0, "")
     assert out.startswith(f"{clusters}: 100 examples, budget 600")
     models = json.loads(figures.read_text())["models"]
-    assert len(models) == 6
+    assert len(models) == 9
     for model in models.values():
         assert 0 < model["n_mistakes"] <= model["bound"]
 
