@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 
 import numpy as np
 from plain import Reservoir, between, golden_section, logistic_slope, squared_distance

@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_positive
+from river_budget._checks import check_count, check_positive
 from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.perceptrons._basis import Basis
 from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
@@ -23,7 +22,7 @@ __all__ = ["Ahpatron"]
 APART = 1e-8
 
 
-class Ahpatron(BallPerceptron):
+class Ahpatron(Perceptron):
     """The Ahpatron.
 
     An aggressive perceptron: an example with a margin below `1 - epsilon` becomes a support vector
@@ -114,13 +113,23 @@ class Ahpatron(BallPerceptron):
             raise ValueError(f"epsilon must be below 1, got {epsilon!r}")
         if norm_bound is not None:
             check_positive("norm_bound", norm_bound)
-        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
+        check_count("budget", budget)
+        check_positive("learning_rate", learning_rate)
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget = budget
         self.epsilon = epsilon
+        self.learning_rate = learning_rate
         self.norm_bound = norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
+        self._square = 0.0
         self._removal_displacement = 0.0
         self._bound_improvement = 0.0
+
+    @property
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, updated incrementally."""
+        return math.sqrt(max(0.0, self._square))
 
     @property
     def removal_displacement(self) -> float:
@@ -148,15 +157,20 @@ class Ahpatron(BallPerceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
+    def numerical_errors(self) -> dict[str, float]:
+        return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
+
     def state(self) -> State:
         return {
             **super().state(),
+            "squared_norm": self._square,
             "removal_displacement": self._removal_displacement,
             "bound_improvement": self._bound_improvement,
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        self._square = number(state["squared_norm"])
         self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
         self._bound_improvement = number(state["bound_improvement"])
 
@@ -169,7 +183,21 @@ class Ahpatron(BallPerceptron):
             self._bound_improvement -= p * (2 - p)
         if self._store.n == self.budget:
             query, y = self._halve(query, y)
-        self._descend(query, y, removed=None)
+        eta = p * y.weight
+        self._square += eta * (2 * y.margin + eta * self._store.self_value(query))
+        self._hypothesis.add(query, y, p)
+        self._project()
+
+    def _project(self) -> None:
+        """Project the hypothesis onto the ball."""
+        largest = self._radius**2
+        if self._square > largest:
+            self._hypothesis.shrink(math.sqrt(largest / self._square))
+            self._square = largest
+
+    def _on_rescaled(self) -> None:
+        self._square = self._hypothesis.norm**2
+        self._project()
 
     def _halve(self, query: Query, y: Target) -> tuple[Query, Target]:
         """Remove half of the support vectors; return the example with its new row and margin."""

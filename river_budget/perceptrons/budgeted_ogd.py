@@ -160,7 +160,8 @@ class BudgetedOGD(Perceptron):
         chances = self._chances()
         sums = chances.cumsum()
         slot = int(np.searchsorted(sums[:-1], self._rng.random() * sums[-1], side="right"))
-        steps, rows = self._hypothesis.steps, self._hypothesis.rows
+        rows = self._hypothesis.rows
+        steps = rows.max(axis=1)
         # The vector in the slot is replaced, so that its own chance, which may be 1, is not used.
         chances[slot] = 0.0
         factors = 1 / (1 - chances)
@@ -176,7 +177,7 @@ class BudgetedOGD(Perceptron):
         n, uniform = self.budget, np.full(self.budget, 1 / self.budget)
         if self.sampling == "uniform":
             return uniform
-        sizes = self._hypothesis.steps * np.sqrt(self_values(self._store))
+        sizes = self._hypothesis.rows.max(axis=1) * np.sqrt(self_values(self._store))
         if not 0 < sizes.sum() < math.inf:
             return uniform
         chances = np.maximum(0.0, 1 - (n - 1) * sizes / sizes.sum())
