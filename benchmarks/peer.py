@@ -12,10 +12,13 @@ Our times are processor times of one thread. KOL reads its file in another threa
 prints the wall-clock time of learning. Its time is the smaller of that and the processor time of the
 learning thread, which Linux keeps until the process is reaped.
 
-KOL has single-precision coefficients. Its Projectron has no threshold: it adds every misclassified example
-until the budget is full, and projects after that, as ours does with `eta=0`, except that ours also projects
-examples that are numerically in the span. Mistakes and support vectors of both sides are shown, to tell
-where they do the same work. Adult is read from the directory given by RIVER_BUDGET_DATA.
+Mistakes and support vectors of both sides are shown, to tell where they do the same work. KOL computes
+in single precision. Its Projectron has no threshold: it adds every misclassified example until the budget
+is full, and projects after that, as ours does with `eta=0`, except that ours also projects examples that
+are numerically in the span. Where KOL adds them, its inverse of the Gram matrix may become useless, and it
+makes more mistakes. Its RBP removes the vector at a position that changes once a second.
+
+Adult is read from the directory given by RIVER_BUDGET_DATA.
 
 """
 
@@ -132,7 +135,7 @@ def executable(path: Path) -> Path:
     return binary.resolve()
 
 
-def rows(stream: Stream) -> Iterator[str]:
+def lines(stream: Stream) -> Iterator[str]:
     """Yield the examples in the LIBSVM format, which KOL reads."""
     for x, y in zip(stream.X, stream.y, strict=True):
         values = " ".join(f"{j + 1}:{x[j].item()!r}" for j in np.flatnonzero(x))
@@ -206,7 +209,7 @@ def report(name: str, case: Case, times: Times, goals: Goals, peer: Learned, mod
 
 def compare(binary: Path, file: Path, name: str, stream: Stream) -> None:
     """Time all algorithms on a stream, and report them."""
-    file.write_text("".join(rows(stream)))
+    file.write_text("".join(lines(stream)))
     one_by_one, in_blocks = dicts(stream), blocks(stream)
     for case in cases(stream):
         fastest = Times(math.inf, math.inf, math.inf)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -34,7 +36,7 @@ def test_an_output_without_a_figure_is_refused(name):
 def test_examples_are_written_without_zeros_and_numbered_from_one():
     X, y = np.array([[0.5, 0.0, -2.25], [0.0, 1.0, 0.0]]), np.array([True, False])
     stream = peer.Stream(X, y, gamma=1.0, budgets=[1], goals=peer.Goals(1.0, 1.0))
-    assert list(peer.rows(stream)) == ["+1 1:0.5 3:-2.25\n", "-1 2:1.0\n"]
+    assert list(peer.lines(stream)) == ["+1 1:0.5 3:-2.25\n", "-1 2:1.0\n"]
 
 
 def test_the_executable_is_found_in_its_directory(tmp_path):
@@ -55,3 +57,17 @@ def test_both_sides_of_every_case_have_the_same_budget():
         "perceptron", "rbp", "forgetron", "projectron",
     ]  # fmt: skip
     assert [peer.ours(case, kernel).budget for case in peer.cases(stream)[1:]] == [7, 7, 7]
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs Linux")
+def test_the_time_of_the_peer_is_not_longer_than_it_was_on_the_processor(tmp_path):
+    binary = tmp_path / "KOL"
+    slow = OUTPUT.replace("1.250000", "1000.0")
+    binary.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/arguments\necho '{slow}'\n")
+    binary.chmod(0o755)
+    case = peer.Case("forgetron", 500)
+    learned = peer.learned_by_peer(binary, tmp_path / "examples", case, gamma=0.5)
+    assert 0 < learned.seconds < 1000
+    assert learned.n_support == 500
+    arguments = (tmp_path / "arguments").read_text().split()
+    assert arguments[2:] == ["-opt", "kernel-forgetron", "-gamma", "0.5", "-B", "500"]
