@@ -138,7 +138,7 @@ class Perceptron(KernelClassifier):
 
     @property
     def _n_to_observed(self) -> int:
-        """Number of rows up to the next one that is observed; 1 after an interrupt before one was."""
+        """Number of rows up to the next observed one; an interrupt may have left one out."""
         return max(1, self._observed_at - self._n_rounds)
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
