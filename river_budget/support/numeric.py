@@ -255,7 +255,7 @@ class NumericStore(VectorStore):
         self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
     ) -> int:
         layout, numbers = query.layout, own.numbers
-        value = query.answer if f.matrix.size == 0 else 0.0
+        value = query.answer if f.matrix.shape[1] == 0 else 0.0
         numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
             slot = rounds.update(

@@ -219,3 +219,12 @@ def test_an_update_that_fails_keeps_the_hypothesis(name, n_labels):
                 assert content([model.support_vectors, model.coefficients.T]) == before
     assert model.n_support == 3
     assert n_failures > 100
+
+
+def test_a_third_label_before_the_first_support_vector():
+    """A block with three labels that is interrupted at its first row leaves labels and no vector."""
+    model = rb.Forgetron(gamma=1.0, budget=4)
+    model._labels.columns(list("abc"))
+    model._widen(3)
+    model.learn_one({"a": 1.0}, "c")
+    assert model.predict_one({"a": 1.0}) == "c"
