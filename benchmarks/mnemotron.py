@@ -56,6 +56,7 @@ def for_any_labels(make: Callable) -> Maker:
 
 MODELS: dict[str, Maker] = {
     "Mnemotron": lambda _: rb.Mnemotron(BUDGET),
+    "Mnemotron, B=50": lambda _: rb.Mnemotron(BUDGET // 2),
     "KernelPA, unbounded": lambda _: rb.KernelPAClassifier(),
     "ProjectronPlusPlus": lambda _: rb.ProjectronPlusPlus(budget=BUDGET),
     "TightestPerceptron": lambda _: rb.TightestPerceptron(budget=BUDGET),
