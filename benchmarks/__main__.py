@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 import river
 from river import datasets, evaluate, forest, linear_model, metrics
+from scipy import sparse
 
 import river_budget as rb
 from benchmarks import streams
@@ -121,6 +122,69 @@ def tightest_and_table(budget: int) -> tuple[float, float]:
     return model.memory_bytes / 1e6, 8 * budget**2 / 1e6
 
 
+def predictions_and_products(texts: list, n_vectors: int) -> tuple[float, float]:
+    """Return the times of predictions on texts, and of sparse products and exps of the same size."""
+    model = filled(texts, n_vectors)
+    queries = [x for x, _ in texts[n_vectors : n_vectors + 500]]
+    columns = {name: j for j, name in enumerate({name for x, _ in texts for name in x})}
+
+    def matrix(examples: list) -> sparse.csr_array:
+        ends = np.cumsum([0, *map(len, examples)])
+        values = np.array([value for x in examples for value in x.values()])
+        return sparse.csr_array(
+            (values, [columns[name] for x in examples for name in x], ends),
+            shape=(len(examples), len(columns)),
+        )
+
+    by_word = matrix(model.support_vectors).T.tocsr()
+    rows = [matrix([x]) for x in queries]
+
+    def predictions():
+        for x in queries:
+            model.predict_one(x)
+
+    def products():
+        for row in rows:
+            np.exp((row @ by_word).toarray())
+
+    times = alternating_medians(predictions, products)
+    return tuple(1e6 * t / len(queries) for t in times)
+
+
+def bytes_and_content(texts: list, n_vectors: int) -> tuple[float, float]:
+    """Return the memory of a model and that of an index and a value of each word, in megabytes."""
+    model = filled(texts, n_vectors)
+    n_values = sum(map(len, model.support_vectors))
+    return model.memory_bytes / 1e6, 12 * n_values / 1e6
+
+
+def filled(texts: list, n_vectors: int) -> rb.RemoveOldestPerceptron:
+    """Return a model with the first texts as support vectors."""
+    model = rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), n_vectors)
+    for x, _ in texts[:n_vectors]:
+        model.learn_one(x, not model.predict_one(x))
+    return model
+
+
+def frames_and_dicts(frame: pd.DataFrame, labels: list, model) -> tuple[float, float]:
+    """Return the times of learn_many on a frame with zeros, and of learn_one without them."""
+    blocks = [slice(start, start + 1000) for start in range(0, len(frame), 1000)]
+    targets = pd.Series(labels)
+    examples = list(zip(streams.sparse(frame.to_numpy()), labels, strict=True))
+
+    def many():
+        learner = model.clone()
+        for rows in blocks:
+            learner.learn_many(frame[rows], targets[rows])
+
+    def one():
+        learner = model.clone()
+        for x, y in examples:
+            learner.learn_one(x, y)
+
+    return tuple(1e6 * t / len(labels) for t in alternating_medians(many, one))
+
+
 def imports() -> tuple[float, float]:
     """Return the times to import the package, and to import River and numba, in milliseconds."""
 
@@ -192,6 +256,24 @@ def main() -> None:
         projectron = rb.Projectron(kernel, norm_bound=bounds.forgetron_norm(1500))
         times = side_by_side(adult, projectron, oldest)
         report("Adult: Projectron, U of B=1500 (goal: 60) / RemoveOldest", "", times)
+
+        names = [f"f{j}" for j in range(123)]
+        frame = pd.DataFrame([x for x, _ in adult], columns=names).fillna(0.0)
+        for budget in (100, 1500):
+            times = frames_and_dicts(
+                frame, [y for _, y in adult], rb.RemoveOldestPerceptron(kernel, budget)
+            )
+            report(f"Adult: B={budget}, learn_many of zeros / learn_one of dicts", "0.6", times)
+
+    texts = streams.texts()
+    if texts is None:
+        print("Texts: skipped, spam_assassin.npz is not in RIVER_BUDGET_DATA")
+    else:
+        for budget, goal in [(100, "2.0"), (1000, "2.0")]:
+            times = predictions_and_products(texts, budget)
+            report(f"Texts: B={budget}, predict_one / a sparse product and exp", goal, times)
+        sizes = bytes_and_content(texts, 1000)
+        report("megabytes, 1,000 texts: memory_bytes / indices and values", "4.0", sizes)
 
     bananas = list(datasets.Bananas())
     tightest = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)

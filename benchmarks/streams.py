@@ -68,6 +68,25 @@ def adult(n_samples: int = 32_561) -> list | None:
     ]
 
 
+def texts(n_samples: int = 2_000) -> list | None:
+    """Return SpamAssassin's documents as the words that they have, or None if it is absent.
+
+    The rows are shuffled and have norm 1.
+
+    """
+    try:
+        data = load("spam_assassin")
+    except DatasetError:
+        return None
+    starts, words = data["csr_indptr"], data["csr_indices"]
+    examples = []
+    for i in np.random.default_rng(1).permutation(len(starts) - 1)[:n_samples]:
+        own = words[starts[i] : starts[i + 1]].tolist()
+        value = 1 / np.sqrt(max(1, len(own)))
+        examples.append(({f"w{word}": value for word in own}, bool(data["y"][i] > 0)))
+    return examples
+
+
 def dense(X: np.ndarray) -> Iterator[dict]:
     names = [f"f{j}" for j in range(X.shape[1])]
     return (dict(zip(names, x, strict=True)) for x in X.astype(float).tolist())

@@ -1,10 +1,12 @@
-"""The compiled kernels, which compute the kernel row of an example over tiles.
+"""The compiled kernels, which compute the kernel row of an example over columns and lists.
 
-The stored vectors are numbered by *slots*. A *tile* holds the values of one feature in `TILE`
-consecutive slots, a *block*. `table[row, slot // TILE]` is the tile of a feature row. Tile 0 is all
-zeros, and is used wherever no slot of the block has the feature. Feature row 0 is always empty, and
-is used for names that no vector has. Arrays with one value per slot have the shape (blocks, TILE),
-too, so loops over slots need no branches.
+The stored vectors are numbered by *slots*. The values of a feature that many of them have are in a
+column, those of a rare one in a list. A *tile* holds the values in `TILE` consecutive slots, a
+*block*. A *column* is the tiles of all blocks, from tile `features[row, COLUMN]` of a feature row
+on. A *list* is pairs of a slot and a value, its *entries*, in any order; half a tile of them takes
+the place of a tile. The column from tile 0 on is all zeros, and is that of features in lists, too.
+Feature row 0 is always empty, and is used for names that no vector has. Arrays with one value per
+slot have the shape (blocks, TILE), too, so loops over slots need no branches.
 
 Nothing is compiled with fast math: terms are summed in the order of the source code, `TILE` slots
 at a time, so that all machines and callers get the same bits.
@@ -38,11 +40,19 @@ from river_budget.kernels.spec import (
 )
 
 __all__ = [
-    "LARGEST", "TILE", "apply_kernel_function", "covers", "exp", "inner_statistics", "is_valid",
-    "kernel_row", "prepare", "raw_self_value", "self_statistic", "self_value",
+    "COLUMN", "COUNT", "ENTRIES", "LARGEST", "LENGTH", "START", "TILE", "apply_kernel_function",
+    "covers", "exp", "get_slot", "get_value", "inner_statistics", "is_valid", "kernel_row",
+    "prepare", "raw_self_value", "self_statistic", "self_value",
 ]  # fmt: skip
 
 TILE = 64
+
+# Number of entries in place of a tile.
+ENTRIES = TILE // 2
+
+# Columns of `features`: the number of vectors with the feature; the number of those with a value
+# other than 0; the first tile of its column, 0 for a feature in a list; and its first entry.
+COUNT, LENGTH, COLUMN, START = range(4)
 
 # Bound on squares and kernel values, so that sums over a support set cannot overflow.
 LARGEST = 1e150
@@ -51,6 +61,9 @@ LARGEST = 1e150
 # squared norms costs significant digits of the kernel values: the error is about 1e-16 times that
 # value.
 CANCELS_ABOVE = 1e5
+
+# Zeros are left out if there are this many more of them than other values.
+FEWEST_ZEROS = 32
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 0.693147180369123816490
@@ -157,37 +170,58 @@ def self_value(spec, statistic):
 
 
 @compiled(forceinline=True)
-def _dot_products(values, rows, table, tiles, n_blocks, row):
+def _tile(r, block, features):
+    """Return the tile of a feature row in a block."""
+    return np.uint64(features[r, COLUMN]) + np.uint64(block)
+
+
+@compiled(forceinline=True)
+def get_slot(e, tiles):
+    """Return the slot of an entry."""
+    e = np.uint64(e)
+    return np.uint64(tiles[e // np.uint64(ENTRIES), np.uint64(2) * (e % np.uint64(ENTRIES))])
+
+
+@compiled(forceinline=True)
+def get_value(e, tiles):
+    """Return the value of an entry."""
+    e = np.uint64(e)
+    place = np.uint64(2) * (e % np.uint64(ENTRIES)) + np.uint64(1)
+    return tiles[e // np.uint64(ENTRIES), place]
+
+
+@compiled(forceinline=True)
+def _dot_products(values, rows, features, tiles, n_blocks, row):
     n_quads = len(rows) // 4
     for block in range(n_blocks):
         for i in range(TILE):
             row[block, i] = 0.0
         for j in range(0, 4 * n_quads, 4):
-            t, v = table[rows[j], block], values[j]
-            t1, v1 = table[rows[j + 1], block], values[j + 1]
-            t2, v2 = table[rows[j + 2], block], values[j + 2]
-            t3, v3 = table[rows[j + 3], block], values[j + 3]
+            t, v = _tile(rows[j], block, features), values[j]
+            t1, v1 = _tile(rows[j + 1], block, features), values[j + 1]
+            t2, v2 = _tile(rows[j + 2], block, features), values[j + 2]
+            t3, v3 = _tile(rows[j + 3], block, features), values[j + 3]
             for i in range(TILE):
                 row[block, i] += (v * tiles[t, i] + v1 * tiles[t1, i]) + (
                     v2 * tiles[t2, i] + v3 * tiles[t3, i]
                 )
         for j in range(4 * n_quads, len(rows)):
-            t, v = table[rows[j], block], values[j]
+            t, v = _tile(rows[j], block, features), values[j]
             for i in range(TILE):
                 row[block, i] += v * tiles[t, i]
 
 
 @compiled(forceinline=True)
-def _squared_distances(values, rows, table, tiles, n_blocks, row):
+def _squared_distances(values, rows, features, tiles, n_blocks, row):
     n_quads = len(rows) // 4
     for block in range(n_blocks):
         for i in range(TILE):
             row[block, i] = 0.0
         for j in range(0, 4 * n_quads, 4):
-            t, v = table[rows[j], block], values[j]
-            t1, v1 = table[rows[j + 1], block], values[j + 1]
-            t2, v2 = table[rows[j + 2], block], values[j + 2]
-            t3, v3 = table[rows[j + 3], block], values[j + 3]
+            t, v = _tile(rows[j], block, features), values[j]
+            t1, v1 = _tile(rows[j + 1], block, features), values[j + 1]
+            t2, v2 = _tile(rows[j + 2], block, features), values[j + 2]
+            t3, v3 = _tile(rows[j + 3], block, features), values[j + 3]
             for i in range(TILE):
                 d = v - tiles[t, i]
                 d1 = v1 - tiles[t1, i]
@@ -195,57 +229,33 @@ def _squared_distances(values, rows, table, tiles, n_blocks, row):
                 d3 = v3 - tiles[t3, i]
                 row[block, i] += (d * d + d1 * d1) + (d2 * d2 + d3 * d3)
         for j in range(4 * n_quads, len(rows)):
-            t, v = table[rows[j], block], values[j]
+            t, v = _tile(rows[j], block, features), values[j]
             for i in range(TILE):
                 d = v - tiles[t, i]
                 row[block, i] += d * d
 
 
 @compiled(forceinline=True)
-def _manhattan_distances(values, rows, table, tiles, n_blocks, row):
+def _manhattan_distances(values, rows, features, tiles, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
             row[block, i] = 0.0
         for j in range(len(rows)):
-            v, t = values[j], table[rows[j], block]
+            v, t = values[j], _tile(rows[j], block, features)
             for i in range(TILE):
                 row[block, i] += abs(v - tiles[t, i])
 
 
 @compiled(forceinline=True)
-def _manhattan_excesses(values, rows, table, tiles, n_blocks, row):
-    for block in range(n_blocks):
-        for i in range(TILE):
-            row[block, i] = 0.0
-        for j in range(len(rows)):
-            v, t = values[j], table[rows[j], block]
-            for i in range(TILE):
-                row[block, i] += abs(v - tiles[t, i]) - abs(tiles[t, i])
-
-
-@compiled(forceinline=True)
-def _sums_of_rationals(gamma, rest, values, rows, table, tiles, n_blocks, row):
+def _sums_of_rationals(gamma, rest, values, rows, features, tiles, n_blocks, row):
     for block in range(n_blocks):
         for i in range(TILE):
             row[block, i] = rest
         for j in range(len(rows)):
-            v, t = values[j], table[rows[j], block]
+            v, t = values[j], _tile(rows[j], block, features)
             for i in range(TILE):
                 d = v - tiles[t, i]
                 row[block, i] += 1.0 / (1.0 + gamma * d * d)
-
-
-@compiled(forceinline=True)
-def _sums_of_rational_excesses(gamma, values, rows, table, tiles, statistics, n_blocks, row):
-    for block in range(n_blocks):
-        for i in range(TILE):
-            row[block, i] = statistics[block, i]
-        for j in range(len(rows)):
-            v, t = values[j], table[rows[j], block]
-            for i in range(TILE):
-                s = tiles[t, i]
-                d = v - s
-                row[block, i] += 1.0 / (1.0 + gamma * d * d) - 1.0 / (1.0 + gamma * s * s)
 
 
 @compiled(forceinline=True)
@@ -269,75 +279,184 @@ def _square_error(s, square):
 
 
 @compiled(forceinline=True)
-def _add_missing(squared, rows, table, tiles, n_blocks, row):
-    """Add the squares or the absolute values of the features that x lacks.
+def _load_feature(r, features, tiles, n_blocks, feature):
+    """Copy the values of a feature in all vectors (blocks, TILE)."""
+    for block in range(n_blocks):
+        t = _tile(r, block, features)
+        for i in range(TILE):
+            feature[block, i] = tiles[t, i]
+    if features[r, COLUMN] == 0:
+        for e in range(features[r, START], features[r, START] + features[r, LENGTH]):
+            slot = get_slot(e, tiles)
+            feature[slot // np.uint64(TILE), slot % np.uint64(TILE)] = get_value(e, tiles)
 
-    Feature rows have another order in a model that was loaded. The sums are taken with twice the
-    digits, and so do not depend on the order.
+
+@compiled()
+def _exact_distances(squared, values, rows, features, tiles, n_blocks, row):
+    """Fill the row with sums of squared or absolute differences over all features.
+
+    Feature rows have another order in a model that was loaded. The terms of the features that x
+    lacks are summed with twice the digits, and so do not depend on the order.
 
     """
-    present = np.zeros(len(table), np.bool_)
-    for r in rows:
-        present[r] = True
-    high, low = np.empty(TILE), np.empty(TILE)
+    feature, low = np.empty((n_blocks, TILE)), np.zeros((n_blocks, TILE))
+    high = np.zeros((n_blocks, TILE))
+    present = np.zeros(len(features), np.bool_)
     for block in range(n_blocks):
         for i in range(TILE):
-            high[i], low[i] = 0.0, 0.0
-        for r in range(1, len(table)):
-            t = table[r, block]
-            if t == 0 or present[r]:
-                continue
+            row[block, i] = 0.0
+    for j in range(len(rows)):
+        present[rows[j]] = True
+        _load_feature(rows[j], features, tiles, n_blocks, feature)
+        for block in range(n_blocks):
             for i in range(TILE):
-                s = tiles[t, i]
+                d = values[j] - feature[block, i]
+                row[block, i] += d * d if squared else abs(d)
+    for r in range(1, len(features)):
+        if present[r] or features[r, LENGTH] == 0:
+            continue
+        _load_feature(r, features, tiles, n_blocks, feature)
+        for block in range(n_blocks):
+            for i in range(TILE):
+                s = feature[block, i]
                 term = s * s if squared else abs(s)
                 error = _square_error(s, term) if squared else 0.0
-                total = high[i] + term
-                rest = total - high[i]
-                low[i] += ((high[i] - (total - rest)) + (term - rest)) + error
-                high[i] = total
+                total = high[block, i] + term
+                rest = total - high[block, i]
+                low[block, i] += ((high[block, i] - (total - rest)) + (term - rest)) + error
+                high[block, i] = total
+    for block in range(n_blocks):
         for i in range(TILE):
-            row[block, i] += high[i] + low[i]
+            row[block, i] += high[block, i] + low[block, i]
 
 
 @compiled(forceinline=True)
-def _squared_distances_by_parts(
-    spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
-):
-    """Fill the row with squared distances if x lacks features of some vectors.
+def _partition(values, rows, features, own_values, own_rows):
+    """Copy values and rows of the features of x in columns first and in lists last.
 
-    ||x||^2 + ||s||^2 - 2 <x, s> takes time in the number of features of x only. If it would lose
-    significant digits, the features that x lacks are added one by one instead.
+    Features that add nothing to an overlap are left out.
+
+    Returns
+    -------
+    The end of the former, and the start of the latter.
 
     """
-    if _cancels(spec, x_statistic, statistics, n_blocks):
-        _squared_distances(values, rows, table, tiles, n_blocks, row)
-        _add_missing(True, rows, table, tiles, n_blocks, row)
-        return
-    _dot_products(values, rows, table, tiles, n_blocks, row)
-    for block in range(n_blocks):
-        for i in range(TILE):
-            square = (x_statistic + statistics[block, i]) - 2.0 * row[block, i]
-            row[block, i] = max(0.0, square)
+    end, start = 0, len(rows)
+    for j in range(len(rows)):
+        r, v = rows[j], values[j]
+        # Without branches, whose outcome would be random: the place between both ends is free.
+        own_values[end], own_rows[end] = v, r
+        own_values[start - 1], own_rows[start - 1] = v, r
+        is_kept = (r != 0) & (v != 0.0)
+        is_listed = features[r, COLUMN] == 0
+        end += is_kept & (not is_listed)
+        start -= is_kept & is_listed
+    return end, start
 
 
 @compiled(forceinline=True)
-def _manhattan_distances_by_parts(
-    spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
-):
-    """Fill the row with Manhattan distances; see `_squared_distances_by_parts`."""
-    if _cancels(spec, x_statistic, statistics, n_blocks):
-        _manhattan_distances(values, rows, table, tiles, n_blocks, row)
-        _add_missing(False, rows, table, tiles, n_blocks, row)
-        return
-    _manhattan_excesses(values, rows, table, tiles, n_blocks, row)
+def _overlap(statistic, gamma, v, s):
+    """Return the term of a feature that two vectors share; 0 if one of the values is 0.
+
+    The inner statistic of two vectors is the sum of these terms and of both self statistics.
+
+    """
+    d = v - s
+    if statistic == MANHATTAN_DISTANCE:
+        return (abs(d) - abs(v)) - abs(s)
+    common = 1.0 / (1.0 + gamma * d * d) - 1.0 / (1.0 + gamma * v * v)
+    return common + (1.0 - 1.0 / (1.0 + gamma * s * s))
+
+
+@compiled(forceinline=True)
+def _overlaps(statistic, gamma, values, rows, end, features, tiles, n_blocks, row):
+    """Fill the row with the sums of `_overlap` over features, those from `end` on in lists."""
     for block in range(n_blocks):
         for i in range(TILE):
-            row[block, i] = max(0.0, statistics[block, i] + row[block, i])
+            row[block, i] = 0.0
+        for j in range(end):
+            v, t = values[j], _tile(rows[j], block, features)
+            for i in range(TILE):
+                row[block, i] += _overlap(statistic, gamma, v, tiles[t, i])
+    for j in range(end, len(rows)):
+        v, first = values[j], features[rows[j], START]
+        for e in range(first, first + features[rows[j], LENGTH]):
+            slot = get_slot(e, tiles)
+            row[slot // np.uint64(TILE), slot % np.uint64(TILE)] += _overlap(
+                statistic, gamma, v, get_value(e, tiles)
+            )
+
+
+@compiled(forceinline=True)
+def _add_products(values, rows, features, tiles, row):
+    """Add the products of features in lists."""
+    for j in range(len(rows)):
+        v, first = values[j], features[rows[j], START]
+        for e in range(first, first + features[rows[j], LENGTH]):
+            slot = get_slot(e, tiles)
+            row[slot // np.uint64(TILE), slot % np.uint64(TILE)] += v * get_value(e, tiles)
+
+
+@compiled()
+def _sparse_statistics(spec, x_statistic, values, rows, features, tiles, statistics, n_blocks, row):
+    """Fill the row with inner statistics where features are missing, are 0 or are in lists.
+
+    A distance follows from self statistics and from the features that x shares with a vector, the
+    *overlaps*. This takes time in the number of features of x other than 0 only. If it would lose
+    significant digits, the terms of all features are summed instead.
+
+    """
+    statistic, gamma = np.int64(spec[INNER_STATISTIC]), spec[GAMMA]
+    if statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and _cancels(
+        spec, x_statistic, statistics, n_blocks
+    ):
+        squared = statistic == SQUARED_DISTANCE
+        _exact_distances(squared, values, rows, features, tiles, n_blocks, row)
+        return
+    own_values, own_rows = np.empty(len(rows)), np.empty(len(rows), np.uint32)
+    end, start = _partition(values, rows, features, own_values, own_rows)
+    if statistic in (DOT_PRODUCT, SQUARED_DISTANCE):
+        _dot_products(own_values[:end], own_rows[:end], features, tiles, n_blocks, row)
+        _add_products(own_values[start:], own_rows[start:], features, tiles, row)
+        if statistic == SQUARED_DISTANCE:
+            for block in range(n_blocks):
+                for i in range(TILE):
+                    square = (x_statistic + statistics[block, i]) - 2.0 * row[block, i]
+                    row[block, i] = max(0.0, square)
+        return
+    for j in range(start, len(rows)):
+        own_values[end + j - start], own_rows[end + j - start] = own_values[j], own_rows[j]
+    n_own = end + len(rows) - start
+    if statistic == MANHATTAN_DISTANCE:
+        _overlaps(
+            MANHATTAN_DISTANCE, gamma, own_values[:n_own], own_rows[:n_own], end, features, tiles,
+            n_blocks, row,
+        )  # fmt: skip
+    else:
+        x_statistic -= spec[N_NAMES]
+        _overlaps(
+            SUM_OF_RATIONALS, gamma, own_values[:n_own], own_rows[:n_own], end, features, tiles,
+            n_blocks, row,
+        )  # fmt: skip
+    for block in range(n_blocks):
+        for i in range(TILE):
+            row[block, i] = max(0.0, (x_statistic + statistics[block, i]) + row[block, i])
+
+
+@compiled(forceinline=True)
+def _is_plain(values, rows, features):
+    """Return whether no feature of x is in a list, and not too many of its values are 0."""
+    n_listed, n_nonzero = 0, 0
+    for j in range(len(rows)):
+        r = rows[j]
+        n_listed += (features[r, COLUMN] == 0) & (features[r, LENGTH] != 0)
+        n_nonzero += values[j] != 0.0
+    return n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= len(rows)
 
 
 @compiled(forceinline=True)
 def inner_statistics(
-    spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
+    spec, x_statistic, covered, values, rows, features, tiles, statistics, n_blocks, row
 ):
     """Fill the row with the inner statistics of x and the stored vectors.
 
@@ -346,27 +465,20 @@ def inner_statistics(
 
     """
     statistic = np.int64(spec[INNER_STATISTIC])
-    if statistic == DOT_PRODUCT:
-        _dot_products(values, rows, table, tiles, n_blocks, row)
-    elif statistic == SQUARED_DISTANCE and covered:
-        _squared_distances(values, rows, table, tiles, n_blocks, row)
+    is_plain = (covered or statistic == DOT_PRODUCT) and _is_plain(values, rows, features)
+    if not is_plain:
+        _sparse_statistics(
+            spec, x_statistic, values, rows, features, tiles, statistics, n_blocks, row
+        )
+    elif statistic == DOT_PRODUCT:
+        _dot_products(values, rows, features, tiles, n_blocks, row)
     elif statistic == SQUARED_DISTANCE:
-        _squared_distances_by_parts(
-            spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
-        )
-    elif statistic == SUM_OF_RATIONALS and covered:
-        rest = spec[N_NAMES] - len(values)
-        _sums_of_rationals(spec[GAMMA], rest, values, rows, table, tiles, n_blocks, row)
-    elif statistic == SUM_OF_RATIONALS:
-        _sums_of_rational_excesses(
-            spec[GAMMA], values, rows, table, tiles, statistics, n_blocks, row
-        )
-    elif covered:
-        _manhattan_distances(values, rows, table, tiles, n_blocks, row)
+        _squared_distances(values, rows, features, tiles, n_blocks, row)
+    elif statistic == MANHATTAN_DISTANCE:
+        _manhattan_distances(values, rows, features, tiles, n_blocks, row)
     else:
-        _manhattan_distances_by_parts(
-            spec, x_statistic, values, rows, table, tiles, statistics, n_blocks, row
-        )
+        rest = spec[N_NAMES] - len(values)
+        _sums_of_rationals(spec[GAMMA], rest, values, rows, features, tiles, n_blocks, row)
 
 
 @compiled(forceinline=True)
@@ -425,7 +537,7 @@ def covers(rows, n_rows):
 
 
 @compiled()
-def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
+def kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row):
     """Compute the kernel row of a valid x, with the scaled values that `prepare` returned True for.
 
     Parameters
@@ -436,10 +548,10 @@ def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
         The values of x and their feature rows (m,), 0 for a name that no vector has.
     n_rows
         Number of feature rows in use.
-    table
-        Tile of each feature row and block of slots (feature rows, blocks).
+    features
+        `COUNT`, `LENGTH`, `COLUMN` and `START` of each feature row (feature rows, 4).
     tiles
-        Values of the stored vectors (tiles, TILE).
+        Values of the stored vectors in columns and lists (tiles, TILE).
     statistics
         `self_statistic` of each stored vector (blocks, TILE).
     n
@@ -452,6 +564,6 @@ def kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row):
     covered = covers(rows, n_rows)
     n_blocks = (n + TILE - 1) // TILE
     inner_statistics(
-        spec, x_statistic, covered, values, rows, table, tiles, statistics, n_blocks, row
+        spec, x_statistic, covered, values, rows, features, tiles, statistics, n_blocks, row
     )
     apply_kernel_function(spec, x_statistic, statistics, n_blocks, row)

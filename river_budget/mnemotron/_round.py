@@ -14,18 +14,19 @@ import numpy as np
 from river_budget._compile import compiled
 from river_budget.mnemotron._rows import kernel_rows, overwrite, prepare
 from river_budget.mnemotron._update import forecast, learn
+from river_budget.support._values_compiled import has_room
 
 __all__ = ["compute_rows", "learn_block", "learn_query", "predict", "predict_block"]
 
 
 @compiled()
-def compute_rows(workspace, specs, reads, rows, n, n_rows, table, tiles, statistics):
+def compute_rows(workspace, specs, reads, rows, n, n_rows, features, tiles, statistics):
     """Compute the kernel rows of the example of a workspace, and return whether it is valid."""
     values = workspace[statistics.size :]
     if not prepare(specs, reads, values, rows):
         return False
     out = workspace[: statistics.size].reshape(statistics.shape)
-    kernel_rows(specs, reads, values, rows, n, n_rows, table, tiles, statistics, out)
+    kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out)
     return True
 
 
@@ -39,11 +40,11 @@ def _rows_of(workspace, statistics):
 
 @compiled()
 def predict(
-    workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
+    workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
     experts, scales, means, weights, top, counts, recent, outputs,
 ):  # fmt: skip
     """Compute kernel rows and forecast of an example, and return whether it is valid."""
-    if not compute_rows(workspace, specs, reads, rows, n, n_rows, table, tiles, statistics):
+    if not compute_rows(workspace, specs, reads, rows, n, n_rows, features, tiles, statistics):
         return False
     k = _rows_of(workspace, statistics)
     forecast(k, n, experts, scales, means, weights, top, counts, recent, outputs)
@@ -52,14 +53,14 @@ def predict(
 
 @compiled()
 def predict_block(
-    block, probabilities, workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
+    block, probabilities, workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
     experts, scales, means, weights, top, counts, recent, outputs,
 ):  # fmt: skip
     """Compute the probabilities of the labels for each row of a block (rows, labels)."""
     for i in range(len(block)):
         workspace[statistics.size :] = block[i]
         predict(
-            workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
+            workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
             experts, scales, means, weights, top, counts, recent, outputs,
         )  # fmt: skip
         probabilities[i] = outputs[-1]
@@ -67,8 +68,8 @@ def predict_block(
 
 @compiled()
 def learn_query(
-    label, weight, workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
-    squares, numbers, number, inserted, n_inserted,
+    label, weight, workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
+    heap, squares, numbers, number, inserted, n_inserted,
     experts, scales, means, weights, top, counts, recent, outputs,
     novelty, budget, covariances, inverses, examples,
 ):  # fmt: skip
@@ -77,7 +78,7 @@ def learn_query(
     Returns
     -------
     The slot of the example, -1 if it is not stored; and whether it is stored there already. That is
-    so if it replaces a vector of the same layout.
+    so if it replaces a vector of the same layout, and there is room.
 
     """
     slot = learn(
@@ -86,8 +87,9 @@ def learn_query(
     )  # fmt: skip
     if slot < 0 or slot == n or numbers[slot] != number:
         return slot, False
-    values = workspace[statistics.size :]
-    overwrite(specs, reads, values, rows, slot, table, tiles, statistics, squares)
+    if not has_room(workspace, rows, slot, features, tiles, heap):
+        return slot, False
+    overwrite(specs, reads, workspace, rows, slot, features, tiles, heap, statistics, squares)
     inserted[slot] = n_inserted
     return slot, True
 
@@ -104,8 +106,8 @@ def _is_mistake(probabilities, label):
 @compiled()
 def learn_block(
     block, labels, sample_weights, start, stop, until_check,
-    workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
-    squares, numbers, number, inserted, n_inserted,
+    workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
+    heap, squares, numbers, number, inserted, n_inserted,
     experts, scales, means, weights, top, counts, recent, outputs,
     novelty, budget, covariances, inverses, examples,
 ):  # fmt: skip
@@ -130,13 +132,13 @@ def learn_block(
     for i in range(start, stop):
         workspace[statistics.size :] = block[i]
         predict(
-            workspace, specs, reads, rows, n, n_rows, table, tiles, statistics,
+            workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
             experts, scales, means, weights, top, counts, recent, outputs,
         )  # fmt: skip
         n_mistakes += _is_mistake(outputs[-1], labels[i])
         slot, is_stored = learn_query(
-            labels[i], sample_weights[i], workspace, specs, reads, rows, n, n_rows, table, tiles,
-            statistics, squares, numbers, number, inserted, n_inserted + n_stored,
+            labels[i], sample_weights[i], workspace, specs, reads, rows, n, n_rows, features, tiles,
+            statistics, heap, squares, numbers, number, inserted, n_inserted + n_stored,
             experts, scales, means, weights, top, counts, recent, outputs,
             novelty, budget, covariances, inverses, examples,
         )  # fmt: skip

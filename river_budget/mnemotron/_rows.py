@@ -16,6 +16,8 @@ from river_budget.kernels._compiled import (
     self_statistic,
 )
 from river_budget.kernels.spec import FACTORS, GAMMA
+from river_budget.support._compiled import squared_norm_of
+from river_budget.support._values_compiled import overwrite_values
 
 __all__ = [
     "GAMMA_OF_GROUP", "LEADER", "check_examples", "kernel_rows", "overwrite", "prepare", "set_statistics",
@@ -85,7 +87,7 @@ def check_examples(specs, reads, rows, block):
 
 
 @compiled()
-def kernel_rows(specs, reads, values, rows, n, n_rows, table, tiles, statistics, out):
+def kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out):
     """Compute the kernel rows of a prepared example.
 
     Kernels with the same inner statistic and features share it.
@@ -114,7 +116,7 @@ def kernel_rows(specs, reads, values, rows, n, n_rows, table, tiles, statistics,
         x_statistics[z] = self_statistic(spec, own_values)
         spec[GAMMA] = specs[z, GAMMA_OF_GROUP]
         inner_statistics(
-            spec, x_statistics[z], covered, own_values, own_rows, table, tiles, statistics[z],
+            spec, x_statistics[z], covered, own_values, own_rows, features, tiles, statistics[z],
             n_blocks, out[z],
         )  # fmt: skip
     for z in range(len(specs)):
@@ -130,12 +132,9 @@ def set_statistics(specs, reads, values, rows, slot, statistics):
 
 
 @compiled()
-def overwrite(specs, reads, values, rows, slot, table, tiles, statistics, squares):
-    """Overwrite a stored vector with scaled values of the same feature rows."""
-    block, lane = slot // TILE, slot % TILE
-    total = 0.0
-    for j in range(len(rows)):
-        tiles[table[rows[j], block], lane] = values[j]
-        total += values[j] * values[j]
-    squares[block, lane] = total
+def overwrite(specs, reads, workspace, rows, slot, features, tiles, heap, statistics, squares):
+    """Overwrite a stored vector with scaled values of the same feature rows, if `has_room`."""
+    overwrite_values(workspace, rows, slot, features, tiles, heap)
+    squares[slot // TILE, slot % TILE] = squared_norm_of(workspace, len(rows))
+    values = workspace[len(workspace) - len(rows) :]
     set_statistics(specs, reads, values, rows, slot, statistics)

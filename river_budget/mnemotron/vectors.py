@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Floats, Ints, padded
+from river_budget._arrays import Floats
 from river_budget._state import State, count, integers, require
 from river_budget.kernels import Features, Kernel, RationalQuadratic, Scaled
 from river_budget.kernels._compiled import TILE
 from river_budget.kernels.spec import FACTORS, GAMMA, INNER_STATISTIC, SUM_OF_RATIONALS
 from river_budget.mnemotron import _round, _rows
-from river_budget.support import Query, _compiled
+from river_budget.support import Query
 from river_budget.support.features import (
     NOT_NUMBERS,
     FeatureIndex,
@@ -23,14 +23,8 @@ from river_budget.support.features import (
     invalid_example,
     pack_rows,
 )
-from river_budget.support.numeric import (
-    _UNKNOWN_NAME,
-    Block,
-    NumericStore,
-    _doubles,
-    _is_exact,
-)
-from river_budget.support.store import _may_resolve_to
+from river_budget.support.numeric import UNKNOWN_NAME, Block, NumericStore, doubles, is_exact
+from river_budget.support.store import may_resolve_to
 
 __all__ = ["SharedLayout", "SharedStore"]
 
@@ -45,20 +39,15 @@ class SharedLayout(Layout):
     ----------
     reads
         The factor of each feature, and whether each kernel reads it (1 + kernels, features).
-    number
-        The number of the layout, by which vectors of the same feature rows are recognized.
 
     """
 
-    __slots__ = ("number", "reads")
+    __slots__ = ("reads",)
 
-    def __init__(
-        self, names: list[Any], index: FeatureIndex, n_values: int, reads: Floats, number: int
-    ) -> None:
+    def __init__(self, names: list[Any], index: FeatureIndex, n_values: int, reads: Floats) -> None:
         spec = np.concatenate((CARRIER.spec, reads[0]))
         super().__init__(names, None, index, n_values, spec)
         self.reads = reads
-        self.number = number
 
 
 class SharedStore(NumericStore):
@@ -79,11 +68,9 @@ class SharedStore(NumericStore):
 
     """
 
-    __slots__ = ("_n_layouts", "_numbers", "_specs", "_statistics_of", "kernels")
+    __slots__ = ("_specs", "_statistics_of", "kernels")
 
     def __init__(self, kernels: Sequence[Kernel]) -> None:
-        self._n_layouts = 0
-        self._numbers: Ints = np.zeros(0, np.int64)
         self._statistics_of: Floats = np.zeros((len(kernels), 0, TILE))
         self._set_kernels(kernels)
         super().__init__(CARRIER)
@@ -111,7 +98,7 @@ class SharedStore(NumericStore):
                 last is not None
                 and last.f is f
                 and x == last.snapshot
-                and (x is last.given or _is_exact(x, last))
+                and (x is last.given or is_exact(x, last))
             ):
                 return last
             names = list(x)
@@ -137,20 +124,24 @@ class SharedStore(NumericStore):
         except NOT_NUMBERS:
             raise invalid_example(x, self._largest_under) from None
         # Values that can change in place are compared by their doubles.
-        given, snapshot = (x, dict(x)) if plain else (None, _doubles(x))
+        given, snapshot = (x, dict(x)) if plain else (None, doubles(x))
         self._last = query = Query(given, snapshot, f, layout, workspace, self.n, answer)
         return query
 
     def arguments(self, layout: Any) -> tuple[Any, ...]:
         """Return the arguments of the compiled code that describe the store; see `_round`."""
+        values, n_rows = self._values, len(self._index.by_name)
         return (
-            self._specs, layout.reads, layout.rows, self.n, len(self._index.by_name), self._table,
-            self._tiles, self._statistics_of,
+            self._specs, layout.reads, layout.rows, self.n, n_rows, values.features, values.tiles,
+            self._statistics_of,
         )  # fmt: skip
 
     def storing(self, layout: Any) -> tuple[Any, ...]:
         """Return the arguments of the compiled code that are needed to overwrite a vector."""
-        return self._statistics, self._numbers, layout.number, self._inserted, self._n_inserted
+        return (
+            self._values.heap, self._statistics, self._layouts, layout.number, self._inserted,
+            self._n_inserted,
+        )  # fmt: skip
 
     def on_overwritten(self, n_overwritten: int) -> None:
         """Note that compiled code has overwritten vectors."""
@@ -170,7 +161,7 @@ class SharedStore(NumericStore):
                 layout = self._layout_of(self._index.names(rows))
                 specs, reads, _, *vectors = self.arguments(layout)
             values, out = np.empty(len(rows)), np.empty_like(self._statistics_of)
-            _compiled.load(values, rows, slot, self._table, self._tiles)
+            self._values.load(values, rows, slot)
             _rows.kernel_rows(specs, reads, values, rows, *vectors, out)
             yield out.reshape(len(self.kernels), -1)[:, : self.n]
 
@@ -210,11 +201,11 @@ class SharedStore(NumericStore):
         require(
             type(kernels) is tuple
             and len(kernels) == len(expected)
-            and all(map(_may_resolve_to, expected, kernels)),
+            and all(map(may_resolve_to, expected, kernels)),
             f"expected the kernels {expected!r}, got {kernels!r}",
         )
         self._set_kernels(kernels)
-        self._renew_layout(self._layout)
+        self._layout = self._layout_of([])
         vectors = self._restored_vectors(state)
         inserted, n_inserted = (
             integers(state["inserted"], (len(vectors),)),
@@ -240,7 +231,7 @@ class SharedStore(NumericStore):
     @property
     def nbytes(self) -> int:
         layout: Any = self._layout
-        own = [self._statistics_of, self._numbers, self._specs, layout.reads]
+        own = [self._statistics_of, self._specs, layout.reads]
         # The kernel row of the query is counted once.
         others = 8 * self.n_slots * (len(self.kernels) - 1)
         return super().nbytes + others + sum(array.nbytes for array in own)
@@ -256,7 +247,7 @@ class SharedStore(NumericStore):
         for z, kernel in enumerate(kernels):
             specs[z, :FACTORS] = kernel.spec
         statistic, gamma = specs[:, INNER_STATISTIC], specs[:, GAMMA].copy()
-        everything = [kernel.active([_UNKNOWN_NAME]) is None for kernel in kernels]
+        everything = [kernel.active([UNKNOWN_NAME]) is None for kernel in kernels]
         for z, spec in enumerate(specs):
             alike = [z]
             if statistic[z] != SUM_OF_RATIONALS and everything[z]:
@@ -265,6 +256,11 @@ class SharedStore(NumericStore):
         self._specs = specs
 
     def _layout_of(self, names: list[Any]) -> SharedLayout:
+        layout = SharedLayout(names, self._index, self._row_size, self._reads_of(names))
+        return self._numbered(layout)
+
+    def _reads_of(self, names: list[Any]) -> Floats:
+        """Return the factors of features, and whether each kernel reads them (1 + kernels, names)."""
         reads = np.ones((1 + len(self.kernels), len(names)))
         if self._is_scaled:
             reads[0] = self._factors_of(names)
@@ -273,46 +269,44 @@ class SharedStore(NumericStore):
             if active is not None:
                 reads[1 + z] = 0.0
                 reads[1 + z, active] = 1.0
-        self._n_layouts += 1
-        n_values = len(self.kernels) * self.n_slots
-        return SharedLayout(names, self._index, n_values, reads, self._n_layouts)
+        return reads
+
+    @property
+    def _row_size(self) -> int:
+        return len(self.kernels) * self.n_slots
 
     def _resolve(self, query: Query) -> None:
-        names = query.layout.stored
-        self._set_kernels([kernel.resolve(names) for kernel in self.kernels])
-        self._renew_layout(query.layout)
+        self._layout = layout = query.layout
+        self._set_kernels([kernel.resolve(layout.stored) for kernel in self.kernels])
+        layout.reads = self._reads_of(layout.names)
+
+    def _clear(self) -> None:
+        super()._clear()
+        self._statistics_of[:] = 0.0
 
     def _insert(self, query: Query, slot: int) -> None:
         super()._insert(query, slot)
-        self._note(query, slot)
+        self._set_kernel_statistics(query, slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
         super()._overwrite(query, slot)
-        self._note(query, slot)
+        self._set_kernel_statistics(query, slot)
 
-    def _note(self, query: Query, slot: int) -> None:
-        """Set what is kept of a vector for each kernel, and the number of its layout."""
-        rows = self._slot_rows[slot]
-        layout: Any = self._layout if self._layout.rows is rows else query.layout
-        self._numbers[slot] = layout.number if layout.rows is rows else 0
+    def _set_kernel_statistics(self, query: Query, slot: int) -> None:
+        """Set what is kept of a vector for each kernel."""
+        rows, reads = query.layout.rows, query.layout.reads
         values = query.workspace[len(query.workspace) - len(rows) :]
-        _rows.set_statistics(self._specs, layout.reads, values, rows, slot, self._statistics_of)
+        _rows.set_statistics(self._specs, reads, values, rows, slot, self._statistics_of)
 
     def _renew_statistics(self) -> None:
         super()._renew_statistics()
         for slot, rows in enumerate(self._slot_rows):
             values = np.empty(len(rows))
-            _compiled.load(values, rows, slot, self._table, self._tiles)
-            reads = self._layout_of(self._index.names(rows)).reads
+            self._values.load(values, rows, slot)
+            reads = self._reads_of(self._index.names(rows))
             _rows.set_statistics(self._specs, reads, values, rows, slot, self._statistics_of)
 
     def _extend(self, n_blocks: int) -> None:
         n_new = n_blocks - self._statistics_of.shape[1]
         self._statistics_of = np.pad(self._statistics_of, ((0, 0), (0, n_new), (0, 0)))
-        self._numbers = padded(self._numbers, n_blocks * TILE)
         super()._extend(n_blocks)
-
-    def __getstate__(self) -> Any:
-        # The numbers of layouts are no state: a vector without one is only stored more slowly.
-        _, slots = super().__getstate__()
-        return None, {**slots, "_n_layouts": 0, "_numbers": np.zeros_like(self._numbers)}

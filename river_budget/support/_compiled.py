@@ -20,10 +20,9 @@ from river_budget.kernels._compiled import (
 )
 
 __all__ = [
-    "TILE", "check_block", "erase", "evaluate", "evaluate_block", "is_flat", "load",
-    "margin_and_rival",
-    "oldest", "oldest_largest", "overwrite", "rescale_row", "scan", "scan_scores", "score", "score_block",
-    "self_value", "self_value_of", "squared_norm_of", "store", "terms",
+    "TILE", "check_block", "evaluate", "evaluate_block", "is_flat", "margin_and_rival",
+    "oldest", "oldest_largest", "scan", "scan_scores", "score", "score_block", "self_value",
+    "self_value_of", "squared_norm_of", "terms",
 ]  # fmt: skip
 
 
@@ -43,7 +42,7 @@ def _expand(alphas, scale, n, row):
 
 @compiled()
 def evaluate(
-    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
+    workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
 ):  # fmt: skip
     """Compute the kernel row of the example of a workspace and return f(x); NaN if x is invalid.
 
@@ -64,7 +63,7 @@ def evaluate(
     values = workspace[statistics.size :]
     if not prepare(spec, values):
         return np.nan
-    kernel_row(spec, values, rows, n_rows, table, tiles, statistics, n, row)
+    kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row)
     return _expand(alphas, scale, n, row)
 
 
@@ -77,7 +76,7 @@ def _load_row(block, i, values):
 @compiled()
 def scan(
     block, columns, start, stop, threshold,
-    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
+    workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
     """Return the first row from `start` on with y f(x) <= threshold, and its f(x).
 
@@ -99,7 +98,7 @@ def scan(
     values = workspace[statistics.size :]
     for i in range(start, stop):
         _load_row(block, i, values)
-        f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
         if (f if columns[i] else -f) <= threshold:
             return i, f
     return stop, 0.0
@@ -107,14 +106,16 @@ def scan(
 
 @compiled()
 def evaluate_block(
-    block, workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
+    block, workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
 ):  # fmt: skip
     """Return f(x) for each row of the block (rows,); see `scan`."""
     values = workspace[statistics.size :]
     f = np.empty(len(block))
     for i in range(len(block)):
         _load_row(block, i, values)
-        f[i] = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        f[i] = evaluate(
+            workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
+        )
     return f
 
 
@@ -176,7 +177,7 @@ def terms(alphas, scale, n, label, step):
 @compiled()
 def scan_scores(
     block, columns, start, stop, threshold, matrix, scores,
-    workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics,
+    workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
     """Return the first row from `start` on with a margin of at most `threshold`, or `stop`.
 
@@ -195,7 +196,7 @@ def scan_scores(
     values = workspace[statistics.size :]
     for i in range(start, stop):
         _load_row(block, i, values)
-        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
         score(matrix, scale, workspace[:n], scores)
         margin, _ = margin_and_rival(scores, columns[i])
         if margin <= threshold:
@@ -205,14 +206,14 @@ def scan_scores(
 
 @compiled()
 def score_block(
-    block, matrix, workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics
+    block, matrix, workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
 ):  # fmt: skip
     """Return the scores of all labels for each row of the block (rows, labels)."""
     values = workspace[statistics.size :]
     scores = np.empty((len(block), matrix.shape[1]))
     for i in range(len(block)):
         _load_row(block, i, values)
-        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, table, tiles, statistics)
+        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
         score(matrix, scale, workspace[:n], scores[i])
     return scores
 
@@ -230,88 +231,6 @@ def check_block(spec, block):
 def self_value_of(spec, workspace, n_values):
     """Return k(x, x) for the example of a workspace, given its number of values."""
     return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
-
-
-@compiled()
-def store(
-    workspace, rows, slot, spec, statistics, table, tiles, tile_uses, row_uses, free
-):  # fmt: skip
-    """Store the example of a workspace in an empty slot, and return whether this was possible.
-
-    It is impossible if one of its names has no feature row yet.
-
-    Parameters
-    ----------
-    workspace
-        A workspace that ends in the values of the example; see `evaluate`.
-    rows
-        The feature rows of the example (m,), 0 for a name without one.
-    slot
-        The empty slot.
-    tile_uses, row_uses
-        Number of values in each tile and in each feature row, explicit zeros included.
-    free
-        The free tiles as a stack: `free[0]` is their number, `free[free[0]]` the top. There must be
-        at least m of them.
-
-    """
-    for r in rows:
-        if r == 0:
-            return False
-    values = workspace[len(workspace) - len(rows) :]
-    block, lane = slot // TILE, slot % TILE
-    for j in range(len(rows)):
-        r = rows[j]
-        t = table[r, block]
-        if t == 0:
-            t = free[free[0]]
-            free[0] -= 1
-            table[r, block] = t
-        tiles[t, lane] = values[j]
-        tile_uses[t] += 1
-        row_uses[r] += 1
-    statistics[block, lane] = self_statistic(spec, values)
-    return True
-
-
-@compiled()
-def overwrite(workspace, rows, slot, spec, statistics, table, tiles):
-    """Overwrite a stored example with one that has the same feature rows; see `store`."""
-    values = workspace[len(workspace) - len(rows) :]
-    block, lane = slot // TILE, slot % TILE
-    for j in range(len(rows)):
-        tiles[table[rows[j], block], lane] = values[j]
-    statistics[block, lane] = self_statistic(spec, values)
-
-
-@compiled()
-def load(workspace, rows, slot, table, tiles):
-    """Copy the values of a stored example to the end of a workspace; see `store`."""
-    values = workspace[len(workspace) - len(rows) :]
-    for j in range(len(rows)):
-        values[j] = tiles[table[rows[j], slot // TILE], slot % TILE]
-
-
-@compiled()
-def erase(rows, slot, table, tiles, tile_uses, row_uses, free):
-    """Empty a slot, free its unused tiles, and return the number of its unused feature rows.
-
-    The parameters are those of `store`.
-
-    """
-    block, lane = slot // TILE, slot % TILE
-    n_unused = 0
-    for r in rows:
-        t = table[r, block]
-        tiles[t, lane] = 0.0
-        tile_uses[t] -= 1
-        row_uses[r] -= 1
-        n_unused += row_uses[r] == 0
-        if tile_uses[t] == 0:
-            table[r, block] = 0
-            free[0] += 1
-            free[free[0]] = t
-    return n_unused
 
 
 @compiled()
@@ -357,16 +276,6 @@ def is_flat(row, low, high):
     for value in row:
         smallest, largest = min(smallest, value), max(largest, value)
     return smallest > high or largest < low
-
-
-@compiled()
-def rescale_row(r, factor, table, tiles):
-    """Multiply all values of a feature row by a factor."""
-    for block in range(table.shape[1]):
-        t = table[r, block]
-        if t != 0:
-            for i in range(TILE):
-                tiles[t, i] *= factor
 
 
 @compiled()

@@ -67,11 +67,7 @@ class FeatureIndex:
         """Return the name of each row."""
         return [self._names[row] for row in rows]
 
-    def missing(self, names: Sequence[Any]) -> list[Any]:
-        """Return the names without a row."""
-        return [name for name in names if name not in self.by_name]
-
-    def assign(self, names: Sequence[Any]) -> None:
+    def assign(self, names: Sequence[Any]) -> list[int]:
         """Assign a row to each of the new names, and add rows if there are too few free ones."""
         lacking = len(names) - len(self._free)
         if lacking > 0:
@@ -79,10 +75,11 @@ class FeatureIndex:
             n_new = max(lacking, 8, n_rows // 2)
             self._names += [None] * n_new
             self._free += reversed(range(n_rows, n_rows + n_new))
-        for name in names:
-            row = self._free.pop()
+        rows = [self._free.pop() for _ in names]
+        for name, row in zip(names, rows, strict=True):
             self.by_name[name] = row
             self._names[row] = name
+        return rows
 
     def release(self, rows: Iterable[int]) -> None:
         """Free rows that no vector uses any more."""
@@ -139,20 +136,23 @@ class Layout:
         names: list[Any],
         active: list[int] | None,
         index: FeatureIndex,
-        n_slots: int,
+        row_size: int,
         spec: Spec,
     ) -> None:
         stored = names if active is None else [names[i] for i in active]
-        n_stored = len(stored)
         self.names = names
         self.active = active
         self.stored = stored
-        self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, n_stored)
+        self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, len(stored))
         self.spec = spec
         self.number = 0
-        self.size = n_slots + n_stored
-        self.start = 8 * n_slots
         self.pack_into = packer(len(names)).pack_into
+        self.resize(row_size)
+
+    def resize(self, row_size: int) -> None:
+        """Set the number of values in front of those of the features."""
+        self.size = row_size + len(self.stored)
+        self.start = 8 * row_size
 
 
 @functools.lru_cache

@@ -1,4 +1,4 @@
-"""A store of numeric vectors in tiles."""
+"""A store of numeric vectors in columns and lists."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from river_budget.kernels.spec import (
     kernel_spec,
 )
 from river_budget.kernels.wrappers import Scaled
-from river_budget.support import _compiled, rounds
+from river_budget.support import _compiled, _values_compiled, rounds
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
     NOT_NUMBERS,
@@ -38,18 +38,15 @@ from river_budget.support.features import (
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, Own, Rule
 from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
+from river_budget.support.values import FeatureValues
 
-__all__ = ["NumericStore"]
+__all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
 
 # A kernel whose values are squared Euclidean distances.
 EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
 
 # A name that no example has, to test whether a kernel reads all names.
-_UNKNOWN_NAME = object()
-
-# Unused tiles are released if there are more than this number and this fraction of all tiles.
-FEWEST_FREE_TILES = 1024
-LARGEST_FREE_SHARE = 0.75
+UNKNOWN_NAME = object()
 
 # Inner statistics for which `self_statistic` is the squared norm.
 WITH_SQUARED_NORMS = (DOT_PRODUCT, SQUARED_DISTANCE)
@@ -67,17 +64,15 @@ class Block:
 
 
 class NumericStore(VectorStore):
-    """A store of numeric vectors, by feature in tiles (see `kernels._compiled`).
+    """A store of numeric vectors, by feature (see `FeatureValues`).
 
-    A name has a feature row as long as a stored vector has that name, and tiles only for the blocks
-    of such vectors. Memory thus follows the number of values in sparse examples, and names that no
-    vector has take none.
+    A name has a feature row as long as a stored vector has that name. Memory thus follows the number
+    of values in sparse examples, and names that no vector has take none.
 
     """
 
     __slots__ = (
         "_factors",
-        "_free_tiles",
         "_index",
         "_is_selective",
         "_keeps_squares",
@@ -86,14 +81,11 @@ class NumericStore(VectorStore):
         "_n_layouts",
         "_newest",
         "_pooled",
-        "_row_uses",
         "_slot_rows",
         "_spec",
         "_squares",
         "_statistics",
-        "_table",
-        "_tile_uses",
-        "_tiles",
+        "_values",
     )
 
     def __init__(self, kernel: VectorKernel) -> None:
@@ -108,8 +100,11 @@ class NumericStore(VectorStore):
         # The number of the layout of each stored vector; see `Layout`.
         self._layouts: Ints = np.zeros(0, np.int64)
         self._n_layouts = 0
-        self._clear()
+        self._index = FeatureIndex()
+        # The feature rows of the last vector that was stored, and the number of its layout.
+        self._newest = b"", 0
         self._set_kernel(kernel)
+        self._clear()
 
     def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
         last = self._last
@@ -118,7 +113,7 @@ class NumericStore(VectorStore):
                 last is not None
                 and last.f is f
                 and x == last.snapshot
-                and (x is last.given or _is_exact(x, last))
+                and (x is last.given or is_exact(x, last))
             ):
                 return last
             names = list(x)
@@ -130,9 +125,10 @@ class NumericStore(VectorStore):
                 layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
             else:
                 _put_active(workspace, layout, x)
+            values = self._values
             value = _compiled.evaluate(
                 workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
-                len(self._index.by_name), self._table, self._tiles, self._statistics,
+                len(self._index.by_name), values.features, values.tiles, self._statistics,
             )  # fmt: skip
             if value != value:
                 raise ValueError
@@ -146,7 +142,7 @@ class NumericStore(VectorStore):
         except NOT_NUMBERS:
             raise invalid_example(x, self.kernel) from None
         # Values that can change in place are compared by their doubles.
-        given, snapshot = (x, dict(x)) if plain else (None, _doubles(x))
+        given, snapshot = (x, dict(x)) if plain else (None, doubles(x))
         self._last = query = Query(given, snapshot, f, layout, workspace, self.n, value)
         return query
 
@@ -169,7 +165,7 @@ class NumericStore(VectorStore):
     def vector(self, slot: int) -> Features:
         rows = self._slot_rows[slot]
         values = np.empty(len(rows))
-        _compiled.load(values, rows, slot, self._table, self._tiles)
+        self._values.load(values, rows, slot)
         names = self._index.names(rows)
         values /= self._factors_of(names)
         return dict(zip(names, values.tolist(), strict=True))
@@ -261,7 +257,8 @@ class NumericStore(VectorStore):
             slot = rounds.update(
                 *rule.addresses, rule.reads_row, label, weight, value,
                 f.alphas, f.matrix, self._inserted, numbers, own.table, query.workspace,
-                layout.rows, layout.spec, layout.number, self._layouts, *self._vectors,
+                layout.rows, layout.spec, layout.number, self._layouts, self._values.heap,
+                *self._vectors,
             )  # fmt: skip
         finally:
             self._take_over(numbers, f)
@@ -278,7 +275,8 @@ class NumericStore(VectorStore):
             slot, value = rounds.learn(
                 *rule.addresses, rule.reads_row, block.values, columns, weights, start, stop,
                 threshold, counts, f.alphas, f.matrix, self._inserted, numbers, own.table,
-                workspace, layout.rows, layout.spec, layout.number, self._layouts, *self._vectors,
+                workspace, layout.rows, layout.spec, layout.number, self._layouts, self._values.heap,
+                *self._vectors,
             )  # fmt: skip
         finally:
             self._take_over(numbers, f)
@@ -302,10 +300,12 @@ class NumericStore(VectorStore):
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        if vectors is None:
-            self._rescale_tiles(factors, pooled)
+        underflows = vectors is None and self._rescale_values(factors, pooled)
         self._factors, self._pooled = factors, pooled
         self._set_kernel(kernel)
+        if underflows:
+            # A value has become 0, and takes no place any more.
+            vectors = self._vectors_by_slot
         if vectors is None:
             self._renew_statistics()
         else:
@@ -319,19 +319,21 @@ class NumericStore(VectorStore):
     @property
     def nbytes(self) -> int:
         arrays = [
-            self._inserted, self._layouts, self._statistics, self._squares, self._tiles, self._tile_uses, self._free_tiles,
-            self._table, self._row_uses, *{id(rows): rows for rows in self._slot_rows}.values(),
+            self._inserted, self._layouts, self._statistics, self._squares,
+            *{id(rows): rows for rows in self._slot_rows}.values(),
         ]  # fmt: skip
         # One query is always counted, so that the figure does not depend on the last call.
         layout = self._layout
         query = [layout.names, layout.rows, dict.fromkeys(layout.names)]
         counted = [*arrays, *self._index.containers, self._slot_rows, *query]
-        return sum(map(sys.getsizeof, counted)) + 8 * (self.n_slots + len(layout.names))
+        workspace = 8 * (self.n_slots + len(layout.names))
+        return sum(map(sys.getsizeof, counted)) + self._values.nbytes + workspace
 
     @property
     def _vectors(self) -> tuple[Any, ...]:
         """The arguments of the compiled code that describe the vectors."""
-        return self.n, len(self._index.by_name), self._table, self._tiles, self._statistics
+        values, n_rows = self._values, len(self._index.by_name)
+        return self.n, n_rows, values.features, values.tiles, self._statistics
 
     def _take_over(self, numbers: Floats, f: Outputs) -> None:
         """Take over what the compiled rounds have changed, even if they were interrupted."""
@@ -345,11 +347,19 @@ class NumericStore(VectorStore):
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
             spec = np.concatenate((spec, self._factors_of(stored)))
-        layout = Layout(names, active, self._index, self.n_slots, spec)
+        return self._numbered(Layout(names, active, self._index, self._row_size, spec))
+
+    def _numbered(self, layout: Any) -> Any:
+        """Return a layout with its number, if it is that of the last vector that was stored."""
         rows, number = self._newest
         if layout.rows.tobytes() == rows:
             layout.number = number
         return layout
+
+    @property
+    def _row_size(self) -> int:
+        """Length of what is computed of an example, in front of its values in a workspace."""
+        return self.n_slots
 
     def _factors_of(self, names: Sequence[Any]) -> Floats:
         """Return the factors of features (names,)."""
@@ -371,16 +381,14 @@ class NumericStore(VectorStore):
         """Return a workspace with the values of a stored vector, without its kernel row."""
         rows = self._slot_rows[slot]
         workspace = np.empty(self.n_slots + len(rows))
-        _compiled.load(workspace, rows, slot, self._table, self._tiles)
+        self._values.load(workspace, rows, slot)
         return workspace
 
     def _distances(self, workspace: Floats, rows: Rows) -> Floats:
-        n, n_rows, table, tiles, statistics = self._vectors
+        *values, statistics = self._vectors
         squares = self._squares if self._keeps_squares else statistics
-        _compiled.evaluate(
-            workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, n, n_rows, table, tiles, squares
-        )
-        return workspace[:n]
+        _compiled.evaluate(workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, *values, squares)
+        return workspace[: self.n]
 
     def _resolve(self, query: Query) -> None:
         self._set_kernel(self.kernel.resolve(query.layout.stored))
@@ -389,151 +397,124 @@ class NumericStore(VectorStore):
         self.kernel = kernel
         self._spec = kernel.spec
         self._keeps_squares = self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS
-        self._is_selective = kernel.active([_UNKNOWN_NAME]) is not None
+        self._is_selective = kernel.active([UNKNOWN_NAME]) is not None
         self._layout = self._layout_of([])
 
     def _clear(self) -> None:
-        """Reset to an empty store with the same number of slots."""
-        self._tiles: Floats = np.zeros((1, TILE))
-        self._tile_uses = np.zeros(1, np.uint8)
-        # A stack: the number of free tiles, followed by the free tiles.
-        self._free_tiles = np.zeros(1, np.uint32)
-        self._table: NDArray[np.uint32] = np.zeros((1, self.n_slots // TILE), np.uint32)
-        self._row_uses: Ints = np.zeros(1, np.int64)
+        self._values = FeatureValues(self.n_slots // TILE)
         self._index = FeatureIndex()
         self._slot_rows: list[Rows] = []
-        # The feature rows of the last vector that was stored, and the number of its layout.
         self._newest = b"", 0
+        self._layout = self._layout_of([])
+        # Statistics of free slots are 0.
+        self._statistics[:] = 0.0
+        self._squares[:] = 0.0
 
     def _insert(self, query: Query, slot: int) -> None:
-        self._slot_rows.append(self._store(query, slot).rows)
-        if self._keeps_squares:
-            self._set_square(query.workspace, len(query.layout.stored), slot)
+        self._assign_rows(query.layout)
+        rows = query.layout.rows
+        self._values.set_threshold(slot + 1)
+        self._values.store(query.workspace, rows, slot)
+        self._slot_rows.append(rows)
+        self._set_statistic(query.workspace, len(rows), slot)
+        self._number(query.layout, slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
+        layout, old = query.layout, self._slot_rows[slot]
         if self._keeps_squares:
-            self._set_square(query.workspace, len(query.layout.stored), slot)
-        rows = query.layout.rows
-        if self._slot_rows[slot] is rows:
-            _compiled.overwrite(
-                query.workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
-            )
+            self._set_square(query.workspace, len(layout.rows), slot)
+        if old is layout.rows:
+            self._values.overwrite(query.workspace, old, slot, self._spec, self._statistics)
             return
-        old = self._slot_rows[slot]
-        n_unused = self._empty(slot)
-        self._slot_rows[slot] = self._store(query, slot).rows
+        n_unused = self._exchange(query, slot)
+        if n_unused < 0:
+            self._assign_rows(layout)
+            n_unused = self._exchange(query, slot)
+        self._slot_rows[slot] = layout.rows
+        self._number(layout, slot)
         if n_unused:
-            self._release(old)
+            self._release(layout, old)
 
-    def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
-        square = _compiled.squared_norm_of(workspace, n_values)
-        self._squares[slot // TILE, slot % TILE] = square
-
-    def _erase(self, slot: int) -> None:
-        self._statistics[slot // TILE, slot % TILE] = 0.0
-        n_unused, rows = self._empty(slot), self._slot_rows.pop()
-        if n_unused:
-            self._release(rows)
-
-    def _empty(self, slot: int) -> int:
-        """Empty a slot and return the number of its unused feature rows."""
-        return _compiled.erase(
-            self._slot_rows[slot], slot, self._table, self._tiles, self._tile_uses, self._row_uses,
-            self._free_tiles,
+    def _exchange(self, query: Query, slot: int) -> int:
+        return self._values.exchange(
+            query.workspace, query.layout.rows, self._slot_rows[slot], slot, self._spec,
+            self._statistics,
         )  # fmt: skip
 
-    def _store(self, query: Query, slot: int) -> Layout:
-        """Store the example of a query in an empty slot and return its layout."""
-        layout: Layout = query.layout
-        if self._free_tiles[0] < len(layout.rows):
-            self._extend_tiles(len(layout.rows))
-        while not _compiled.store(
-            query.workspace, layout.rows, slot, self._spec, self._statistics,
-            self._table, self._tiles, self._tile_uses, self._row_uses, self._free_tiles,
-        ):  # fmt: skip
-            self._index.assign(self._index.missing(layout.stored))
-            self._extend_rows()
-            layout = self._renew_layout(layout)
+    def _assign_rows(self, layout: Layout) -> None:
+        """Assign feature rows to the new names of an example that is to be stored."""
+        unknown = np.flatnonzero(layout.rows == 0)
+        if len(unknown):
+            rows = layout.rows.copy()
+            rows[unknown] = self._index.assign([layout.stored[i] for i in unknown])
+            self._values.extend_rows(self._index.n_rows)
+            layout.rows = rows
+            if layout is not self._layout:
+                self._layout = self._layout_of([])
+
+    def _number(self, layout: Layout, slot: int) -> None:
+        """Note the number of the layout of the vector in a slot."""
         if layout.number == 0:
             self._n_layouts += 1
             layout.number = self._n_layouts
         self._newest = layout.rows.tobytes(), layout.number
         # The compiled rounds do not keep squares.
         self._layouts[slot] = -1 if self._keeps_squares else layout.number
-        return layout
 
-    def _release(self, rows: Rows) -> None:
-        """Free those of the given feature rows that are unused."""
-        self._index.release(rows[self._row_uses[rows] == 0].tolist())
-        if self._free_tiles[0] > max(FEWEST_FREE_TILES, LARGEST_FREE_SHARE * len(self._tiles)):
-            self._rebuild()
-        self._renew_layout(self._layout)
+    def _release(self, layout: Layout, old: Rows) -> None:
+        """Free those rows of the last example in a slot that no vector has any more."""
+        self._index.release(self._values.unused(old).tolist())
+        if layout is not self._layout:
+            self._layout = self._layout_of([])
+        if self._values.is_sparse:
+            self._refill(self._vectors_by_slot)
 
-    def _rebuild(self) -> None:
-        """Store all vectors again in arrays and an index of the required size.
+    def _set_statistic(self, workspace: Floats, n_values: int, slot: int) -> None:
+        _values_compiled.set_statistic(workspace, n_values, slot, self._spec, self._statistics)
+        if self._keeps_squares:
+            self._set_square(workspace, n_values, slot)
 
-        It is needed after the removal of examples with many names, when most tiles are unused. The
-        amortized cost is constant per released tile.
-
-        """
-        self._refill(self._vectors_by_slot)
+    def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
+        square = _compiled.squared_norm_of(workspace, n_values)
+        self._squares[slot // TILE, slot % TILE] = square
 
     @property
     def _vectors_by_slot(self) -> list[Features]:
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
-    def _rescale_tiles(self, factors: Mapping[Any, float], pooled: float) -> None:
+    def _rescale_values(self, factors: Mapping[Any, float], pooled: float) -> bool:
+        """Change the factors of all values, and return whether a value becomes 0."""
+        underflows = False
         for name, row in self._index.by_name.items():
             ratio = factors.get(name, pooled) / self._factors.get(name, self._pooled)
             if ratio != 1.0:
-                _compiled.rescale_row(row, ratio, self._table, self._tiles)
+                underflows |= self._values.rescale(row, ratio)
+        return underflows
 
     def _renew_statistics(self) -> None:
         for slot, rows in enumerate(self._slot_rows):
-            workspace = np.empty(len(rows))
-            _compiled.load(workspace, rows, slot, self._table, self._tiles)
-            _compiled.overwrite(
-                workspace, rows, slot, self._spec, self._statistics, self._table, self._tiles
-            )
-            if self._keeps_squares:
-                self._set_square(workspace, len(rows), slot)
+            self._set_statistic(self._workspace_of(slot), len(rows), slot)
         self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:
-        """Store vectors in empty arrays and an empty index."""
+        """Store vectors in empty arrays and an empty index.
+
+        It is needed after the removal of examples with many names, when most memory is unused. The
+        amortized cost is constant per value.
+
+        """
         self._clear()
         for slot, vector in enumerate(vectors):
             self._insert(self.entry(vector), slot)
         self._last = None
-
-    def _renew_layout(self, layout: Layout) -> Layout:
-        self._layout = renewed = self._layout_of(layout.names)
-        if np.array_equal(renewed.rows, layout.rows):
-            renewed.number, renewed.rows = layout.number, layout.rows
-        return renewed
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
         self._statistics = padded(self._statistics, n_blocks)
         self._squares = padded(self._squares, n_blocks)
         self._layouts = padded(self._layouts, self.n_slots)
-        self._table = np.pad(self._table, ((0, 0), (0, n_blocks - self._table.shape[1])))
-        self._renew_layout(self._layout)
-
-    def _extend_rows(self) -> None:
-        """Extend the table to the number of feature rows in the index."""
-        if self._index.n_rows > len(self._table):
-            self._table = padded(self._table, self._index.n_rows)
-            self._row_uses = padded(self._row_uses, self._index.n_rows)
-
-    def _extend_tiles(self, n_needed: int) -> None:
-        n_tiles, n_free = len(self._tiles), int(self._free_tiles[0])
-        n_new = max(n_needed, n_tiles // 2)
-        self._tiles = padded(self._tiles, n_tiles + n_new)
-        self._tile_uses = padded(self._tile_uses, n_tiles + n_new)
-        self._free_tiles = padded(self._free_tiles, n_tiles + n_new)
-        self._free_tiles[n_free + 1 : n_free + n_new + 1] = range(n_tiles, n_tiles + n_new)
-        self._free_tiles[0] = n_free + n_new
+        self._values.extend_blocks(n_blocks)
+        self._layout.resize(self._row_size)
 
     def _vectors_state(self) -> State:
         vectors = [self.vector(slot) for slot in range(self.n)]
@@ -569,13 +550,13 @@ class NumericStore(VectorStore):
         self._layout = self._layout_of([])
 
 
-def _doubles(x: Features) -> Features:
+def doubles(x: Features) -> Features:
     """Return a copy of x with doubles as values."""
     doubles = np.frombuffer(packer(len(x)).pack(*x.values())) if x else np.zeros(0)
     return dict(zip(x, doubles.tolist(), strict=True))
 
 
-def _is_exact(x: Features, last: Query) -> bool:
+def is_exact(x: Features, last: Query) -> bool:
     """Return whether x, equal to the last example, has the same order and bitwise equal values."""
     check_types(x.values())
     pack = packer(len(x)).pack

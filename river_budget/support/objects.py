@@ -172,8 +172,8 @@ class ObjectStore(VectorStore):
     def _overwrite(self, query: Query, slot: int) -> None:
         self._vectors[slot] = query.snapshot
 
-    def _erase(self, slot: int) -> None:
-        del self._vectors[slot]
+    def _clear(self) -> None:
+        self._vectors.clear()
 
 
 def _are_equal(x: Any, z: Features) -> bool:

@@ -10,7 +10,13 @@ import numpy as np
 
 from river_budget._compile import compiled
 from river_budget.kernels.spec import FACTORS
-from river_budget.support._compiled import load, overwrite, score, self_value_of
+from river_budget.support._compiled import score, self_value_of
+from river_budget.support._values_compiled import (
+    has_room,
+    load,
+    overwrite_values,
+    set_statistic,
+)
 from river_budget.support.rule import (
     LARGEST_SELF_VALUE,
     N_INSERTED,
@@ -35,28 +41,32 @@ N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
 
 @compiled()
 def _update(
-    choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+    choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, heap,
+    vectors,
 ):  # fmt: skip
     """Update a model on an example, and return `DONE`.
 
-    If the example needs a new slot, or its names are not those of the vector to replace, nothing is
-    changed, and the slot is returned.
+    If the example needs a new slot or more room, or its names are not those of the vector to
+    replace, nothing is changed, and the slot is returned.
 
     """
-    _, _, table, tiles, statistics = vectors
+    _, _, features, tiles, statistics = vectors
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
     slot = choice_at(choice)(f, y)
     if slot == SKIP:
         return DONE
     if slot == f.n or layouts[slot] != layout:
         return slot
+    if not has_room(workspace, rows, slot, features, tiles, heap):
+        return slot
     removed, stored_spec = workspace, spec[:FACTORS]
     if reads_row:
         removed = np.empty(len(workspace))
-        load(removed, rows, slot, table, tiles)
+        load(removed, rows, slot, features, tiles)
         evaluate_at(evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
     step_at(step)(f, y, slot, removed[: f.n])
-    overwrite(workspace, rows, slot, stored_spec, statistics, table, tiles)
+    overwrite_values(workspace, rows, slot, features, tiles, heap)
+    set_statistic(workspace, len(rows), slot, stored_spec, statistics)
     f.inserted[slot] = np.int64(f.numbers[N_INSERTED])
     f.numbers[N_INSERTED] += 1.0
     return DONE
@@ -66,7 +76,7 @@ def _update(
 def update(
     choice, step, evaluate, reads_row, label, weight, value,
     alphas, matrix, inserted, numbers, own_table,
-    workspace, rows, spec, layout, layouts, n, n_rows, table, tiles, statistics,
+    workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
     """Update a model on the example of a workspace; see `_update`.
 
@@ -84,18 +94,21 @@ def update(
         See `Hypothesis`.
     layout, layouts
         The number of the layout of the example, and those of the stored vectors (slots,).
+    heap
+        See `_values_compiled.store`.
 
     The other parameters are those of `_compiled.evaluate`.
 
     """
     f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
-    vectors = n, n_rows, table, tiles, statistics
+    vectors = n, n_rows, features, tiles, statistics
     scores = np.empty(matrix.shape[1])
     score(matrix, numbers[SCALE], workspace[:n], scores)
     self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
     y = example(label, weight, value, scores, self_value, workspace[:n])
     return _update(
-        choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, vectors
+        choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, heap,
+        vectors,
     )  # fmt: skip
 
 
@@ -103,7 +116,7 @@ def update(
 def learn(
     choice, step, evaluate, reads_row, block, columns, weights, start, stop, threshold, counts,
     alphas, matrix, inserted, numbers, own_table,
-    workspace, rows, spec, layout, layouts, n, n_rows, table, tiles, statistics,
+    workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
     """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
 
@@ -128,7 +141,7 @@ def learn(
     """
     values = workspace[len(workspace) - len(rows) :]
     f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
-    vectors = n, n_rows, table, tiles, statistics
+    vectors = n, n_rows, features, tiles, statistics
     value, scores = 0.0, np.empty(matrix.shape[1])
     for i in range(start, stop):
         for j in range(len(values)):
@@ -141,7 +154,7 @@ def learn(
             y = example(columns[i], weights[i], value, scores, self_value, workspace[:n])
             slot = _update(
                 choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts,
-                vectors,
+                heap, vectors,
             )  # fmt: skip
             if slot != DONE:
                 return slot, value

@@ -347,8 +347,7 @@ class VectorStore(abc.ABC):
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         kept = np.setdiff1d(np.arange(self.n), slots)
         vectors = [self.vector(slot) for slot in kept]
-        for slot in reversed(range(self.n)):
-            self._erase(slot)
+        self._clear()
         self.n = 0
         self._last = None
         for vector in vectors:
@@ -372,7 +371,7 @@ class VectorStore(abc.ABC):
     def restore(self, state: State) -> None:
         """Restore an empty store from its state."""
         kernel, expected = state["kernel"], self.kernel
-        fits = _may_resolve_to(expected, kernel)
+        fits = may_resolve_to(expected, kernel)
         require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
         self._set_kernel(kernel)
         vectors = self._restored_vectors(state)
@@ -419,8 +418,8 @@ class VectorStore(abc.ABC):
         """Overwrite the vector in a slot with the example of a query."""
 
     @abc.abstractmethod
-    def _erase(self, slot: int) -> None:
-        """Empty the last used slot."""
+    def _clear(self) -> None:
+        """Empty all slots."""
 
     def _append(self, query: Query) -> None:
         if self.n == self.n_slots:
@@ -439,7 +438,7 @@ class VectorStore(abc.ABC):
         return None, {**state[1], "_last": None}
 
 
-def _may_resolve_to(given: Any, resolved: Any) -> bool:
+def may_resolve_to(given: Any, resolved: Any) -> bool:
     """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
     if given is None or given == resolved:
         return True
@@ -447,7 +446,7 @@ def _may_resolve_to(given: Any, resolved: Any) -> bool:
         isinstance(given, Kernel)
         and type(given) is type(resolved)
         and all(
-            _may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
+            may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
             for field in dataclasses.fields(given)  # type: ignore[arg-type]
         )
     )

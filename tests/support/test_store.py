@@ -70,12 +70,10 @@ def test_a_name_has_a_row_as_long_as_a_vector_has_it():
     store = filled(rb.RBF(gamma=1.0), [{"a": 1.0, "b": 2.0}])
     store.replace(0, store.query({"b": 1.0, "c": 2.0}))
     assert store.vector(0) == {"b": 1.0, "c": 2.0}
-    assert store._index.missing(["a", "b", "c"]) == ["a"]
-    unused = [row for row in range(len(store._table)) if not store._row_uses[row]]
-    assert not store._table[unused].any()
-    store.remove([0])
+    assert store._index.by_name.keys() == {"b", "c"}
+    store.replace(0, store.query({}))
     assert len(store._index.by_name) == 0
-    assert not store._row_uses.any()
+    assert not store._values.features[:, :3].any()
 
 
 def test_memory_stays_where_it_was_when_names_never_repeat():

@@ -1,0 +1,175 @@
+"""The values of stored vectors, by feature."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget._arrays import Floats, Ints, padded
+from river_budget.kernels.spec import Spec
+from river_budget.support import _values_compiled as _compiled
+from river_budget.support._compiled import TILE
+from river_budget.support.features import Rows
+
+__all__ = ["FeatureValues"]
+
+# A feature is in a column if at least one in this many vectors has a value of it other than 0.
+COLUMN_SHARE = 6
+
+# Unused memory is released if it is more than this number of tiles, and this fraction of all.
+FEWEST_FREE = 256
+LARGEST_FREE_SHARE = 0.75
+
+# Number of columns of `features`.
+N_COLUMNS = 4
+
+
+class FeatureValues:
+    """The values of stored vectors in columns and lists; see `kernels._compiled`.
+
+    A feature that few vectors have is in a list, so that memory follows the number of values. Which
+    features these are depends on the vectors alone: a model that was loaded computes the same bits.
+
+    Parameters
+    ----------
+    n_blocks
+        Number of blocks of slots.
+
+    Attributes
+    ----------
+    features, tiles
+        The arrays of `kernels._compiled.kernel_row`.
+    heap
+        What is free in `tiles`; see `_values_compiled`.
+
+    """
+
+    __slots__ = ("features", "heap", "tiles")
+
+    def __init__(self, n_blocks: int) -> None:
+        self.features: NDArray[np.uint32] = np.zeros((1, N_COLUMNS), np.uint32)
+        self.tiles: Floats = np.zeros((n_blocks, TILE))
+        self.heap = _new_heap(n_blocks)
+
+    def store(self, workspace: Floats, rows: Rows, slot: int, start: int = 0) -> None:
+        """Store the example of a workspace in an empty slot.
+
+        Parameters
+        ----------
+        workspace
+            A workspace that ends in the values of the example.
+        rows
+            Its feature rows, none of them 0 (m,).
+        slot
+            The slot.
+        start
+            Number of features that are stored already.
+
+        """
+        while True:
+            start = _compiled.store(workspace, rows, slot, start, *self._arrays)
+            if start == len(rows):
+                return
+            self.extend()
+
+    def overwrite(
+        self, workspace: Floats, rows: Rows, slot: int, spec: Spec, statistics: Floats
+    ) -> None:
+        """Replace the example in a slot by one with the same feature rows; see `exchange`."""
+        while not _compiled.overwrite(workspace, rows, slot, spec, *self._arrays, statistics):
+            self.extend()
+
+    def exchange(
+        self, workspace: Floats, rows: Rows, old: Rows, slot: int, spec: Spec, statistics: Floats
+    ) -> int:
+        """Replace the example in a slot, and set its statistic.
+
+        Parameters
+        ----------
+        rows, old
+            The feature rows of the new and the old example. If one of the former is 0, nothing is
+            changed.
+
+        Returns
+        -------
+        The number of features that no vector has any more; -1 if nothing was changed.
+
+        """
+        n_unused, n_stored, n_settled = _compiled.exchange(
+            workspace, rows, old, slot, spec, statistics, *self._arrays
+        )
+        if n_unused >= 0 and (n_stored < len(rows) or n_settled < len(old)):
+            self.store(workspace, rows, slot, n_stored)
+            self._settle(old, n_settled)
+        return int(n_unused)
+
+    def set_threshold(self, n: int) -> None:
+        """Set the smallest number of values of a feature in a column, for n vectors."""
+        threshold = -(-n // COLUMN_SHARE)
+        if threshold > self.features[0, _compiled.THRESHOLD]:
+            self.features[0, _compiled.THRESHOLD] = threshold
+            self._settle(np.arange(len(self.features), dtype=np.uint32))
+
+    def load(self, workspace: Floats, rows: Rows, slot: int) -> None:
+        """Copy the values of a stored example to the end of a workspace."""
+        _compiled.load(workspace, rows, slot, self.features, self.tiles)
+
+    def rescale(self, row: int, factor: float) -> bool:
+        """Multiply all values of a feature by a factor, and return whether one becomes 0."""
+        return bool(_compiled.rescale(row, factor, *self._arrays))
+
+    def unused(self, rows: Rows) -> Rows:
+        """Return those feature rows that no vector has."""
+        return rows[self.features[rows, _compiled.COUNT] == 0]
+
+    def extend_rows(self, n_rows: int) -> None:
+        """Extend the arrays to a number of feature rows."""
+        if n_rows > len(self.features):
+            self.features = padded(self.features, n_rows)
+
+    def extend_blocks(self, n_blocks: int) -> None:
+        """Extend the arrays to a number of blocks of slots."""
+        heap = _new_heap(n_blocks)
+        n_columns = 1 + np.count_nonzero(self.features[:, _compiled.COLUMN])
+        tiles = np.zeros((n_columns * n_blocks + int(self.heap[_compiled.END]), TILE))
+        _compiled.relocate(*self._arrays, tiles, heap)
+        self.tiles, self.heap = tiles[: heap[_compiled.END]].copy(), heap
+
+    def extend(self) -> None:
+        """Make room to store at least one more value, and to move its feature."""
+        longest = 2 * int(self.features[0, _compiled.THRESHOLD])
+        n_needed = max(int(self.heap[_compiled.N_BLOCKS]), 1 + longest // _compiled.ENTRIES)
+        self.tiles = padded(self.tiles, len(self.tiles) + max(n_needed, len(self.tiles) // 4))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most of the memory is unused, so that all vectors should be stored anew."""
+        heap, n_tiles = self.heap, len(self.tiles)
+        n_free = n_tiles - heap[_compiled.END] + heap[_compiled.N_FREE] // _compiled.ENTRIES
+        return bool(n_free > max(FEWEST_FREE, LARGEST_FREE_SHARE * n_tiles))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays in bytes."""
+        return sum(map(sys.getsizeof, self._arrays))
+
+    def _settle(self, rows: Rows, start: int = 0) -> None:
+        """Move those of some features to lists that are too rare."""
+        while True:
+            start = _compiled.settle(rows, start, *self._arrays)
+            if start == len(rows):
+                return
+            self.extend()
+
+    @property
+    def _arrays(self) -> tuple[NDArray[np.uint32], Floats, Ints]:
+        return self.features, self.tiles, self.heap
+
+
+def _new_heap(n_blocks: int) -> Ints:
+    """Return the heap of tiles with nothing but the column of zeros."""
+    heap = np.zeros(_compiled.N_HEAP, np.int64)
+    heap[_compiled.END] = heap[_compiled.N_BLOCKS] = n_blocks
+    return heap
