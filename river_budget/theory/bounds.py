@@ -325,7 +325,7 @@ def budget_passive_aggressive_run(
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
     of the last hypothesis f, the removal displacement D and the excess step E.
 
-    This is our derivation; the paper has no mistake bound. A step of size tau on an example z
+    This is our derivation; the abstract of the paper names no bound. A step of size tau on an example z
     moves f by tau z, and a removal by some vector. The inner product of the sum of all these moves
     with g is at most `||g|| ||f||`. The steps contribute at least the sum of tau, which is E and
     min(1, C) for each mistake, less C L(g); the removals take away at most `||g|| D`.
