@@ -22,6 +22,10 @@ MAINTENANCE = ["merging", "removal"]
 TOLERANCE = 2e-4
 GOLDEN = (math.sqrt(5) - 1) / 2
 
+# A value that only one of two merged vectors has is dropped once it is at most this fraction of the
+# largest one. Otherwise merged vectors would collect names without bound.
+NEGLIGIBLE = 1e-3
+
 # Values that differ by less, relative to the largest one, may differ by rounding only.
 ROUNDING = 1e-12
 
@@ -58,7 +62,8 @@ class BudgetedSGD(Perceptron):
     Settled by the authors' code (BudgetedSVM): h is found by golden section search, to 0.0001; the
     incoming example may be merged or removed. If the larger vector itself is better than the place
     that is found, as with opposite labels, it takes over the other one's term, where the code
-    searches outside of the segment. With more than two labels, h maximizes the norm of the merged
+    searches outside of the segment. A feature that only one of two vectors has is dropped once its
+    value is below a thousandth of the largest one, so that memory is bounded. With more than two labels, h maximizes the norm of the merged
     term, where the code uses a ratio of sums. Pegasos begins with the coefficient `1 / lambda`, the
     code with 1.
 
@@ -238,7 +243,13 @@ def _best_merging(rows: Floats, first: int, row: Floats) -> Merging:
 
 
 def _between(h: float, x: Features, z: Features) -> Features:
-    """Return `h x + (1 - h) z`."""
+    """Return `h x + (1 - h) z`, without small values of features that only one of the two has."""
     if h == 0:
         return z
-    return {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
+    merged = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
+    limit = NEGLIGIBLE * max(map(abs, merged.values()), default=0.0)
+    return {
+        name: value
+        for name, value in merged.items()
+        if abs(value) > limit or (name in x and name in z)
+    }

@@ -139,7 +139,7 @@ class ProjectedGradient(Perceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()
-        error = np.abs(factor.T @ factor - self._store.gram()).max(initial=0.0)
+        error = np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0)
         square = self._hypothesis.norm**2
         return {"factor": float(error), "squared norm": abs(self.norm**2 - square)}
 
