@@ -203,7 +203,7 @@ class Ahpatron(Perceptron):
         """Remove half of the support vectors; return the example with its new row and margin."""
         f, store = self._hypothesis, self._store
         x, before, oldest_first = store.features(query), f.rows, store.by_age
-        sizes = np.linalg.norm(before[oldest_first], axis=1)
+        sizes = np.linalg.norm(before[oldest_first] / abs(before).max(), axis=1)
         # Sizes that differ less may differ by rounding only.
         ranks = np.round(sizes / sizes.max(), 9)
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
