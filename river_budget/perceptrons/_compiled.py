@@ -7,14 +7,10 @@ stored vectors and examples. Only a removal or an addition makes it count.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from river_budget._compile import compiled
+from river_budget._compile import compiled, function_at
 from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
@@ -340,19 +336,9 @@ def move_counts(table, counts, weights, removed, nearest, incoming):
         weights[removed] = weights[incoming]
 
 
-def _call_betainc(context, address, a, b, x):
-    """Call SciPy's `betainc` by its address, which a cached function cannot hold itself."""
-
-    def generate(context, builder, signature, arguments):
-        double, skips_dispatch = ir.DoubleType(), ir.IntType(32)
-        function = ir.FunctionType(double, [double, double, double, skips_dispatch])
-        pointer = builder.inttoptr(arguments[0], function.as_pointer())
-        return builder.call(pointer, [*arguments[1:], skips_dispatch(0)])
-
-    return types.float64(types.int64, types.float64, types.float64, types.float64), generate
-
-
-_betainc: Any = intrinsic(_call_betainc)
+# SciPy's `betainc`, by its address, which a cached function cannot hold itself; its last
+# argument is Cython's "skip dispatch".
+betainc_at = function_at(types.float64(types.float64, types.float64, types.float64, types.int32))
 
 
 @compiled()
@@ -370,7 +356,7 @@ def renew_weights(weights, counts, n, prior, betainc):
     for i in range(n):
         if np.isnan(weights[i, 0]):
             parameters = bound_counts(counts[i] + prior)
-            positive = _betainc(betainc, parameters[0], parameters[1], 0.5)
+            positive = betainc_at(betainc)(parameters[0], parameters[1], 0.5, np.int32(0))
             weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 

@@ -24,7 +24,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 # A value that only one of two merged vectors has is dropped once it is at most this fraction of the
 # largest one. Otherwise merged vectors would collect names without bound.
-NEGLIGIBLE = 1e-3
+NEGLIGIBLE = 1e-2
 
 # Values that differ by less, relative to the largest one, may differ by rounding only.
 ROUNDING = 1e-12
@@ -63,9 +63,9 @@ class BudgetedSGD(Perceptron):
     incoming example may be merged or removed. If the larger vector itself is better than the place
     that is found, as with opposite labels, it takes over the other one's term, where the code
     searches outside of the segment. A feature that only one of two vectors has is dropped once its
-    value is below a thousandth of the largest one, so that memory is bounded. With more than two labels, h maximizes the norm of the merged
-    term, where the code uses a ratio of sums. Pegasos begins with the coefficient `1 / lambda`, the
-    code with 1.
+    value is below a hundredth of the largest one, so that memory is bounded. With more than two
+    labels, h maximizes the norm of the merged term, where the code uses a ratio of sums. Pegasos
+    begins with the coefficient `1 / lambda`, the code with 1.
 
     `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
     It ranks examples; for calibrated probabilities, see `Calibrated`.
