@@ -10,6 +10,7 @@ from river_budget.calibration import Calibrated
 from river_budget.kernels import (
     RBF,
     AdditiveRationalQuadratic,
+    Cosine,
     FunctionKernel,
     Laplacian,
     Linear,
@@ -36,6 +37,7 @@ from river_budget.perceptrons.simplified_forgetron import SimplifiedForgetron
 from river_budget.perceptrons.stoptron import Stoptron
 from river_budget.perceptrons.tighter import TighterPerceptron
 from river_budget.perceptrons.tightest import TightestPerceptron
+from river_budget.rejection import Reject
 
 __all__ = [
     "RBF",
@@ -45,6 +47,7 @@ __all__ = [
     "BudgetedOGD",
     "BudgetedSGD",
     "Calibrated",
+    "Cosine",
     "FixedBudgetPerceptron",
     "Forgetron",
     "FunctionKernel",
@@ -61,6 +64,7 @@ __all__ = [
     "ProjectronPlusPlus",
     "RandomizedBudgetPerceptron",
     "RationalQuadratic",
+    "Reject",
     "RemoveOldestPerceptron",
     "SimplifiedForgetron",
     "Stoptron",
@@ -73,7 +77,17 @@ __version__ = "0.1.0"
 
 # Subpackages imported on first use: some are slow to import or need an extra.
 SUBPACKAGES = frozenset(
-    ["checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots", "synth", "theory"]
+    [
+        "checkpoint",
+        "datasets",
+        "evaluate",
+        "keyed",
+        "metrics",
+        "plots",
+        "preprocessing",
+        "synth",
+        "theory",
+    ]
 )
 
 

@@ -1,6 +1,7 @@
 """Base classes of the algorithms.
 
 - `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
+- `frames`: mini-batches.
 - `labels`: the labels and their columns.
 - `weights`: the weights of examples and of classes.
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
@@ -11,8 +12,9 @@
 from __future__ import annotations
 
 from .classifier import KernelClassifier
+from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
-from .machine import Machine, classifier_of, memory_of, rows_of
+from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .ruled import RulePerceptron
 from .weights import ClassWeight
@@ -27,6 +29,10 @@ __all__ = [
     "Perceptron",
     "RulePerceptron",
     "classifier_of",
+    "frame_like",
+    "frame_of",
+    "labels_of",
     "memory_of",
     "rows_of",
+    "series_like",
 ]

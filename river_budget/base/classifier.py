@@ -11,11 +11,20 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
 from river_budget._state import State, require
+from river_budget.base.frames import rows_of
 from river_budget.base.labels import Labels
-from river_budget.base.machine import Machine, rows_of
+from river_budget.base.machine import Machine
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
-from river_budget.support import Expansion, Query, Scales, vector_store
+from river_budget.support import (
+    ArrayFoundError,
+    ArrayStore,
+    Expansion,
+    Query,
+    Scales,
+    vector_store,
+)
+from river_budget.support.numeric import NumericStore
 
 __all__ = ["KernelClassifier"]
 
@@ -72,15 +81,22 @@ class KernelClassifier(Machine):
         return self._store.resolved_kernel
 
     def scores_one(self, x: Features) -> dict[Any, float]:
-        return self._by_label(self._hypothesis.scores(self._store.query(x, self._hypothesis)))
+        return self._by_label(self._hypothesis.scores(self._query(x)))
 
     def decision_function_one(self, x: Features) -> float:
         self._labels.require_two("scores_one or scores_many")
-        return self._store.query(x, self._hypothesis).answer
+        return self._query(x).answer
+
+    def novelty_one(self, x: Features) -> float:
+        try:
+            query = self._store.query(x, self._hypothesis)
+        except ArrayFoundError:
+            return self._with_arrays().novelty_one(x)
+        square = self._store.self_value(query)
+        return max(0.0, 1.0 - self._projected(query) / square) if square > 0.0 else 0.0
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        hypothesis = self._hypothesis
-        return self._labels.names[hypothesis.best(self._store.query(x, hypothesis))]
+        return self._labels.names[self._hypothesis.best(self._query(x))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         scores = self.scores_one(x)
@@ -125,6 +141,8 @@ class KernelClassifier(Machine):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        if "arrays" in state["hypothesis"]["store"] and not self._takes_arrays:
+            self._take_arrays()
         self._widen(len(self._labels.names))
         self._hypothesis.restore(state["hypothesis"])
         if self._feature_scales is not None:
@@ -136,6 +154,26 @@ class KernelClassifier(Machine):
             budget is None or self.n_support <= budget,
             "there are more support vectors than the budget allows",
         )
+
+    def _query(self, x: Features) -> Query:
+        """Return x with its kernel row and f(x)."""
+        try:
+            return self._store.query(x, self._hypothesis)
+        except ArrayFoundError:
+            return self._with_arrays()._query(x)  # noqa: SLF001 (of the same class)
+
+    def _projected(self, query: Query) -> float:
+        """Return the largest squared norm of a projection of an example onto a support vector."""
+        squares = self._store.self_values
+        return float((query.row[squares > 0.0] ** 2 / squares[squares > 0.0]).max(initial=0.0))
+
+    @property
+    def _takes_arrays(self) -> bool:
+        return not isinstance(self._store, NumericStore)
+
+    def _take_arrays(self) -> None:
+        self._store = ArrayStore(self._store.kernel)
+        self._hypothesis = Expansion(self._store)
 
     def _widen(self, n_labels: int) -> None:
         """Give the hypothesis, and all that is derived from it, a column for each label."""

@@ -12,13 +12,12 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from river import base
 from river.compose import Pipeline
-from river.utils import dataframe
 
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
+from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_of, series_like
 from river_budget.base.labels import Labels
 from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
 from river_budget.kernels import Features, Kernel
@@ -29,13 +28,7 @@ from river_budget.support.scales import NEVER, next_observed
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["Machine", "classifier_of", "memory_of", "rows_of"]
-
-
-def rows_of(frame: Any) -> NDArray[Any]:
-    """Return the values of a frame as an array (rows, columns), of any type."""
-    # For pandas, its own conversion is faster than that of narwhals.
-    return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
+__all__ = ["Machine", "classifier_of", "memory_of"]
 
 
 def classifier_of(model: Any) -> Any:
@@ -171,6 +164,25 @@ class Machine(base.MiniBatchClassifier):
 
         """
 
+    @abc.abstractmethod
+    def novelty_one(self, x: Features) -> float:
+        """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
+
+        It is the squared distance of x from the span of the support vectors, as a share of k(x, x);
+        for an algorithm that does not keep the span, from that of the nearest support vector alone.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or is too large for the kernel.
+
+        """
+
     @property
     @abc.abstractmethod
     def n_support(self) -> int:
@@ -242,7 +254,8 @@ class Machine(base.MiniBatchClassifier):
         Parameters
         ----------
         X
-            A frame of features.
+            A frame of features, or a dict of arrays: the values of a feature (rows,), or arrays (rows,
+            elements). A frame may have columns of arrays.
         y
             A series of labels.
         w
@@ -255,8 +268,12 @@ class Machine(base.MiniBatchClassifier):
             error names the row, counted from 0.
 
         """
-        frame = dataframe.into_frame(X)
-        labels = dataframe.into_series(y).to_list()
+        frame, labels = frame_of(X), labels_of(y)
+        if self._needs_arrays(frame):
+            model = self._with_arrays()
+            model.learn_many(X, y, w)
+            vars(self).update(vars(model))
+            return
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         weights = None if w is None else weights_of(w, len(labels))
@@ -283,7 +300,7 @@ class Machine(base.MiniBatchClassifier):
             row.
 
         """
-        frame = dataframe.into_frame(X)
+        frame = frame_of(X)
         return self._frame_by_label(self._known_scores(frame), frame)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
@@ -301,19 +318,19 @@ class Machine(base.MiniBatchClassifier):
             the kernel. The error names the row.
 
         """
-        frame = dataframe.into_frame(X)
+        frame = frame_of(X)
         scores = self._score_frame(frame)
         self._labels.require_two("scores_one or scores_many")
-        return dataframe.to_native_series(scores[:, 1], name=None, like=frame)
+        return series_like(scores[:, 1], frame)
 
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
-        frame = dataframe.into_frame(X)
+        frame = frame_of(X)
         best, names = self._score_frame(frame).argmax(axis=1), self._labels.names
         predictions = [names[column] for column in best.tolist()]
-        return dataframe.to_native_series(predictions, name=None, like=frame)
+        return series_like(predictions, frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
-        frame = dataframe.into_frame(X)
+        frame = frame_of(X)
         return self._frame_by_label(self._probabilities(self._known_scores(frame)), frame)
 
     def numerical_errors(self) -> dict[str, float]:
@@ -364,6 +381,15 @@ class Machine(base.MiniBatchClassifier):
         if self._class_weights is not None:
             self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
+    @property
+    @abc.abstractmethod
+    def _takes_arrays(self) -> bool:
+        """Whether the values of an example may be arrays."""
+
+    @abc.abstractmethod
+    def _take_arrays(self) -> None:
+        """Let the values of examples be arrays from now on. The model has learned nothing."""
+
     @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
         """Return the rows of a frame as a block. Raises ValueError if one of them is invalid."""
@@ -401,7 +427,18 @@ class Machine(base.MiniBatchClassifier):
         return of_classes if weights is None else weights * of_classes
 
     def _score_frame(self, frame: Any) -> Floats:
-        return self._score_block(self._block(frame))
+        model = self._with_arrays() if self._needs_arrays(frame) else self
+        return model._score_block(model._block(frame))  # noqa: SLF001 (of the same class)
+
+    def _needs_arrays(self, frame: Any) -> bool:
+        return not self._takes_arrays and holds_arrays(frame)
+
+    def _with_arrays(self) -> Any:
+        """Return an equal model that takes arrays as values."""
+        model = self.clone()
+        model._take_arrays()  # noqa: SLF001 (of the same class)
+        model.restore(self.state())
+        return model
 
     def _known_scores(self, frame: Any) -> Floats:
         """Return the scores of the known labels at each row of a frame (rows, labels)."""
@@ -410,7 +447,7 @@ class Machine(base.MiniBatchClassifier):
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
         """Return a frame with a column for each known label, of the library of another frame."""
         by_label = dict(zip(self._labels.known, values.T, strict=True))
-        return dataframe.to_native_frame(by_label, like=frame)
+        return frame_like(by_label, frame)
 
     @property
     @abc.abstractmethod

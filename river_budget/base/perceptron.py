@@ -15,7 +15,7 @@ from river_budget.base.classifier import KernelClassifier
 from river_budget.base.weights import UNIT, ClassWeight
 from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
-from river_budget.support import Query, Target
+from river_budget.support import ArrayFoundError, Query, Target
 
 __all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
 
@@ -58,7 +58,13 @@ class Perceptron(KernelClassifier):
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
         hypothesis = self._hypothesis
-        query = self._store.query(x, hypothesis)
+        try:
+            query = self._store.query(x, hypothesis)
+        except ArrayFoundError:
+            model = self._with_arrays()
+            model.learn_one(x, y, w)
+            vars(self).update(vars(model))
+            return
         if w is not UNIT:
             w = self._checked_weight(w, y)
             if not w:
@@ -288,7 +294,7 @@ class GrowingPerceptron(Perceptron):
         self._moments = widened(self._moments, n_labels)
 
     def _averaged_scores(self, x: Features) -> Floats:
-        query = self._store.query(x, self._hypothesis)
+        query = self._query(x)
         scores = np.array(self._hypothesis.scores(query))
         if not self._n_rounds:
             return scores

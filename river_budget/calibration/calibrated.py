@@ -12,7 +12,15 @@ from river import base
 from river.compose import Pipeline
 from river.utils import dataframe
 
-from river_budget.base import KernelClassifier, classifier_of, rows_of
+from river_budget.base import (
+    KernelClassifier,
+    classifier_of,
+    frame_like,
+    frame_of,
+    labels_of,
+    rows_of,
+    series_like,
+)
 from river_budget.calibration.calibrator import LARGEST_GAP, Calibrator
 from river_budget.kernels import Features
 
@@ -173,7 +181,7 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
         """
         before = copy.deepcopy((self.model, self.calibrator))
-        rows, labels = _rows(X), dataframe.into_series(y).to_list()
+        rows, labels = _rows(X), labels_of(y)
         try:
             for x, label, weight in zip(rows, labels, _weights(w, len(rows)), strict=True):
                 self.learn_one(x, label, **weight, **kwargs)
@@ -183,13 +191,13 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
     def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
         predictions = [self.predict_one(x, **kwargs) for x in _rows(X)]
-        return dataframe.to_native_series(predictions, name=None, like=dataframe.into_frame(X))
+        return series_like(predictions, frame_of(X))
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
         rows = [self.predict_proba_one(x, **kwargs) for x in _rows(X)]
         labels = dict.fromkeys(label for row in rows for label in row)
         by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
-        return dataframe.to_native_frame(by_label, like=dataframe.into_frame(X))
+        return frame_like(by_label, frame_of(X))
 
     def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the largest logit minus that of each label."""
@@ -220,7 +228,7 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
 
 def _rows(X: IntoDataFrame) -> list[Features]:
-    frame = dataframe.into_frame(X)
+    frame = frame_of(X)
     return [dict(zip(frame.columns, row, strict=True)) for row in rows_of(frame).tolist()]
 
 

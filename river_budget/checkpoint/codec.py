@@ -48,7 +48,7 @@ KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (
         kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-        kernels.Linear, kernels.Polynomial, kernels.Normalized,
+        kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
     )
 }  # fmt: skip
 

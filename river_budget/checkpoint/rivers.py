@@ -1,6 +1,6 @@
-"""The classes of River that a checkpoint can hold, and the wrapper of this package: one entry each.
+"""The classes of River that a checkpoint can hold, and the wrappers and transformers of this package.
 
-An entry tells with which parameters its class is made, what an object of it has learned, and what is
+Each has an entry, which tells with which parameters its class is made, what an object of it has learned, and what is
 valid. The same check runs before an object is written and after it is read, so that whatever is
 written can be read.
 
@@ -25,7 +25,8 @@ from river import (
     utils,
 )
 
-from river_budget import calibration
+from river_budget import calibration, rejection
+from river_budget import preprocessing as own
 from river_budget._state import LARGEST_COUNT, State, count, require, require_numbers
 
 __all__ = ["COMPOSITES", "PARTS", "Composite", "Part", "outline"]
@@ -240,6 +241,18 @@ class Select(Discard):
         return selected
 
 
+class UnitNorm(Part):
+    """The names of arrays."""
+
+    model = own.UnitNorm
+
+    def parameters(self, model: Any) -> State:
+        return {"names": list(model.names)}
+
+    def make(self, parameters: State) -> Any:
+        return self.model(*parameters["names"])
+
+
 class LogisticRegression(Part):
     """The weights, the intercept, and the steps of stochastic gradient descent."""
 
@@ -408,16 +421,33 @@ class Calibrated(Composite):
         return f"Calibrated({outline(model.model)})"
 
 
+class Reject(Composite):
+    """A classifier, and the largest novelty of an example that it answers."""
+
+    model = rejection.Reject
+
+    def parts(self, model: Any) -> Iterable[tuple[Any, Any]]:
+        return [(float(model.threshold), model.model)]
+
+    def make(self, parts: list[tuple[Any, Any]]) -> Any:
+        ((threshold, model),) = parts
+        return self.model(model, threshold)
+
+    def outline(self, model: Any) -> str:
+        return f"Reject({outline(model.model)})"
+
+
 PARTS: dict[str, Part] = {
     part.model.__name__: part
     for part in (
         StandardScaler(), MinMaxScaler(), Normalizer(), OneHotEncoder(), FeatureHasher(),
         BagOfWords(), TFIDF(), Select(), Discard(), LogisticRegression(),
+        UnitNorm(),
     )
 }  # fmt: skip
 COMPOSITES: dict[str, Composite] = {
     composite.model.__name__: composite
-    for composite in (Pipeline(), TransformerUnion(), OneVsRestClassifier(), Calibrated())
+    for composite in (Pipeline(), TransformerUnion(), OneVsRestClassifier(), Calibrated(), Reject())
 }
 
 

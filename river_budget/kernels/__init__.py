@@ -2,7 +2,7 @@
 
 Radial kernels are functions of a distance. By default, a model learns their width and the scales of
 the features from the data.
-`Linear` and `Polynomial` are functions of the dot product. `Normalized` scales every example to
+`Linear` and `Polynomial` are functions of the dot product, `Cosine` that of embeddings. `Normalized` scales every example to
 norm 1 in feature space, and `FunctionKernel` wraps any function of two dicts.
 
 """
@@ -12,11 +12,12 @@ from __future__ import annotations
 from .base import Features, Kernel, VectorKernel, check_kernel
 from .dot_product import Linear, Polynomial
 from .radial import RBF, AdditiveRationalQuadratic, Laplacian, RationalQuadratic
-from .wrappers import FunctionKernel, Normalized, Scaled
+from .wrappers import Cosine, FunctionKernel, Normalized, Scaled
 
 __all__ = [
     "RBF",
     "AdditiveRationalQuadratic",
+    "Cosine",
     "Features",
     "FunctionKernel",
     "Kernel",

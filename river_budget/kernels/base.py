@@ -6,11 +6,12 @@ import abc
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
 from river import base
 
 from river_budget.kernels.spec import Spec
 
-__all__ = ["Features", "Kernel", "VectorKernel", "aligned", "check_kernel"]
+__all__ = ["Features", "Kernel", "VectorKernel", "aligned", "check_kernel", "pairs"]
 
 Features = dict[base.typing.FeatureName, Any]
 
@@ -105,5 +106,15 @@ def check_kernel(kernel: Any) -> None:
 
 
 def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
-    """Return the pairs of values of two examples over the union of their names."""
-    return [(x.get(name, 0.0), z.get(name, 0.0)) for name in x.keys() | z.keys()]
+    """Return the pairs of values of two examples over the union of their names.
+
+    The elements of an array are values like others.
+
+    """
+    return [pair for name in x.keys() | z.keys() for pair in pairs(name, x, z)]
+
+
+def pairs(name: Any, x: Features, z: Features) -> list[tuple[float, float]]:
+    """Return the pairs of values of a feature in two examples, one for each element of an array."""
+    v, w = np.broadcast_arrays(np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0)))
+    return list(zip(v.ravel().tolist(), w.ravel().tolist(), strict=True))

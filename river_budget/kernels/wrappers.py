@@ -8,11 +8,11 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from river_budget.kernels.base import Features, Kernel, check_kernel
+from river_budget.kernels.base import Features, Kernel, VectorKernel, check_kernel
 from river_budget.kernels.dot_product import Linear
-from river_budget.kernels.spec import NORMALIZED, Spec
+from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, NORMALIZED, Spec, kernel_spec
 
-__all__ = ["FunctionKernel", "Normalized", "Scaled"]
+__all__ = ["Cosine", "FunctionKernel", "Normalized", "Scaled"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +71,39 @@ class Normalized(Kernel):
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
         return self.kernel.active(names)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cosine(VectorKernel):
+    """The cosine of the angle between two examples, the normalized linear kernel.
+
+    It is the usual similarity of embeddings. An example without a value other than 0 is orthogonal to
+    all examples, including itself.
+
+    Examples
+    --------
+
+    >>> import numpy as np
+    >>> from river_budget import kernels
+
+    >>> x, z = {"embedding": np.array([3.0, 4.0])}, {"embedding": np.array([1.0, 0.0])}
+    >>> kernels.Cosine()(x, z)
+    0.6
+
+    """
+
+    @property
+    def spec(self) -> Spec:
+        spec = kernel_spec(DOT_PRODUCT, IDENTITY)
+        spec[NORMALIZED] = True
+        return spec
+
+    @property
+    def has_unit_norm(self) -> bool:
+        return True
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return Normalized(Linear())(x, z)
 
 
 @dataclasses.dataclass(frozen=True)

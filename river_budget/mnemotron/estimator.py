@@ -25,7 +25,16 @@ from river_budget.mnemotron import _round, _update
 from river_budget.mnemotron.experts import Experts
 from river_budget.mnemotron.mixing import LAYERS
 from river_budget.mnemotron.vectors import SharedStore
-from river_budget.support import Query, Scales, VectorStore, vector_store
+from river_budget.support import (
+    ArrayFoundError,
+    ArrayStore,
+    Query,
+    Scales,
+    VectorStore,
+    vector_store,
+)
+from river_budget.support.numeric import NumericStore
+from river_budget.support.objects import ObjectStore
 
 __all__ = ["Mnemotron"]
 
@@ -330,6 +339,30 @@ class Mnemotron(Machine):
         scores = self._forecast(x).scores
         return {label: scores[column] for label, column in self._labels.known.items()}
 
+    def novelty_one(self, x: Features) -> float:
+        """Return the share of x outside of the span of the support vectors.
+
+        It is the mean over the kernels, by the weights of their experts.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or is too large for the kernels.
+
+        """
+        try:
+            rows = self._rows_of(self._forecast_here(x).queries)
+        except ArrayFoundError:
+            return self._with_arrays().novelty_one(x)
+        experts, n = self._experts, self.n_support
+        projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
+        return max(0.0, 1.0 - float(experts.kernel_weights @ projected))
+
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         probabilities = self._forecast(x).probabilities
         return self._labels.names[probabilities.index(max(probabilities))]
@@ -340,7 +373,13 @@ class Mnemotron(Machine):
         return dict(zip(known, probabilities if len(known) > 1 else (1.0,), strict=True))
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
-        forecast = self._forecast(x)
+        try:
+            forecast = self._forecast_here(x)
+        except ArrayFoundError:
+            model = self._with_arrays()
+            model.learn_one(x, y, w)
+            vars(self).update(vars(model))
+            return
         if type(w) is not float or w != 1.0:
             w = self._checked_weight(w, y)
             if not w:
@@ -376,11 +415,12 @@ class Mnemotron(Machine):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        if "arrays" in state["stores"]["0"] and not self._takes_arrays:
+            self._take_arrays()
         for i, store in enumerate(self._stores):
             store.restore(state["stores"][str(i)])
-            scales = self._feature_scales
-            if scales is not None and store in self._scaled:
-                store.rescale_all(store.kernels, scales.factors, scales.pooled)
+            if self._feature_scales is not None and store in self._scaled:
+                _rescale_store(store, _kernels_of(store), self._feature_scales)
         n = self.n_support
         require(
             all(store.n == n <= self.budget for store in self._stores),
@@ -406,6 +446,27 @@ class Mnemotron(Machine):
     def _is_scaled(self, kernel: Kernel) -> bool:
         """Return whether a kernel reads features that are scaled."""
         return self._feature_scales is not None and (kernel.learns_scales or not kernel.is_radial)
+
+    @property
+    def _takes_arrays(self) -> bool:
+        return not any(isinstance(store, NumericStore) for store in self._stores)
+
+    def _take_arrays(self) -> None:
+        """Give each kernel a store of its own, one that takes arrays."""
+        self._groups = [
+            Group(ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel), [z])
+            for z, kernel in enumerate(self._chosen)
+        ]
+
+    def _with_arrays(self) -> Mnemotron:
+        model, state = self.clone(), self.state()
+        model._take_arrays()  # noqa: SLF001 (of the same class)
+        of_kernels = {}
+        for i, (store, positions) in enumerate(self._groups):
+            for z, kernel in zip(positions, _kernels_of(store), strict=True):
+                of_kernels[str(z)] = {**state["stores"][str(i)], "kernel": kernel}
+        model.restore({**state, "stores": of_kernels})
+        return model
 
     @property
     def _stores(self) -> list[VectorStore]:
@@ -457,29 +518,39 @@ class Mnemotron(Machine):
         return self._stores[0].names
 
     @property
-    def _scaled(self) -> dict[SharedStore, list[int]]:
+    def _scaled(self) -> dict[VectorStore, list[int]]:
         """The stores whose features are scaled, with the positions of their kernels."""
         return {
             store: positions
             for store, positions in self._groups
-            if isinstance(store, SharedStore) and self._is_scaled(self._chosen[positions[0]])
+            if isinstance(store, SharedStore | ArrayStore)
+            and self._is_scaled(self._chosen[positions[0]])
         }
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
         before, names = _regularized(self._grams()), sorted(self._names, key=repr)
+        # Kernels may read features from now on that they did not read before.
+        vectors = None if self._shared else list(map(self._stores[0].vector, range(self.n_support)))
         for store, positions in self._scaled.items():
-            kernels = list(store.kernels)
+            kernels = list(_kernels_of(store))
             for i, z in enumerate(positions):
                 given = self._chosen[z]
                 if scales.gamma and given.learns_scales:
                     kernels[i] = given.with_width(scales.gamma, names)
-            store.rescale_all(kernels, scales.factors, scales.pooled)
+            _rescale_store(store, kernels, scales, vectors)
         after = _regularized(self._grams())
         self._experts.posteriors.change_priors(before, after, self.n_support)
 
     def _forecast(self, x: Features) -> Forecast:
         """Return the expert outputs at an example, cached in the query of the first store."""
+        try:
+            return self._forecast_here(x)
+        except ArrayFoundError:
+            return self._with_arrays()._forecast_here(x)  # noqa: SLF001 (of the same class)
+
+    def _forecast_here(self, x: Features) -> Forecast:
+        """Return the forecast. Raises ArrayFoundError if only another store could take x."""
         shared = self._shared
         if shared is not None:
             query = shared.query(x, self._experts)
@@ -637,6 +708,19 @@ def _scores(probabilities: Floats) -> Floats:
 
 def _kernels_of(store: VectorStore) -> Sequence[Kernel]:
     return store.kernels if isinstance(store, SharedStore) else (store.kernel,)
+
+
+def _rescale_store(
+    store: VectorStore,
+    kernels: Sequence[Kernel],
+    scales: Scales,
+    vectors: Sequence[Features] | None = None,
+) -> None:
+    """Change the kernels and the scales of a store; see `VectorStore.rescale`."""
+    if isinstance(store, SharedStore):
+        store.rescale_all(kernels, scales.factors, scales.pooled)
+    else:
+        store.rescale(kernels[0], scales.factors, scales.pooled, vectors)
 
 
 def _rows_of_slots(store: VectorStore, slots: Sequence[int]) -> Floats:

@@ -51,6 +51,12 @@ class Experts:
         weights = self.mixture.hedge[: len(self.posteriors.experts)]
         return weights / weights.sum()
 
+    @property
+    def kernel_weights(self) -> Floats:
+        """The sum of these weights for each kernel (kernels,)."""
+        weights: Any = np.bincount(self.posteriors.kernel_of, self.hedge)
+        return weights
+
     def mean(self, n: int, kernel: int | None = None) -> Floats:
         """Return the mean coefficients of the hedge, of all kernels or of one (columns, n)."""
         weights = self.hedge

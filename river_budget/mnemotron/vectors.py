@@ -206,7 +206,7 @@ class SharedStore(NumericStore):
         )
         self._set_kernels(kernels)
         self._layout = self._layout_of([])
-        vectors = self._restored_vectors(state)
+        vectors = self.restored_vectors(state)
         inserted, n_inserted = (
             integers(state["inserted"], (len(vectors),)),
             count(state["n_inserted"]),

@@ -170,7 +170,7 @@ class BudgetPassiveAggressive(Perceptron):
         return {
             **super().state(),
             "maintenance": self._maintenance.state(),
-            "squared_norm": self._square,
+            "squared_norm": float(self._square),
             "removal_displacement": self._removal_displacement,
             "excess_step": self._excess_step,
         }
@@ -185,6 +185,10 @@ class BudgetPassiveAggressive(Perceptron):
     def _on_rescaled(self) -> None:
         self._maintenance.on_rescaled(self._hypothesis)
         self._square = self._hypothesis.norm**2
+
+    def _take_arrays(self) -> None:
+        super()._take_arrays()
+        self._maintenance = MAINTENANCE[self.maintenance](self._store)
 
     def _update(self, query: Query, y: Target) -> None:
         if y.margin <= 0:

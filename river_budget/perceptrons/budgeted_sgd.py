@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -247,9 +247,14 @@ def _between(h: float, x: Features, z: Features) -> Features:
     if h == 0:
         return z
     merged = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
-    limit = NEGLIGIBLE * max(map(abs, merged.values()), default=0.0)
+    limit = NEGLIGIBLE * max(map(_size, merged.values()), default=0.0)
     return {
         name: value
         for name, value in merged.items()
-        if abs(value) > limit or (name in x and name in z)
+        if _size(value) > limit or (name in x and name in z)
     }
+
+
+def _size(value: Any) -> float:
+    """Return the absolute value of a number, or the largest one in an array."""
+    return float(np.abs(value).max()) if isinstance(value, np.ndarray) else abs(value)

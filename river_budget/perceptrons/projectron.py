@@ -201,6 +201,9 @@ class Projectron(GrowingPerceptron):
             return self._is_full
         return delta <= self._largest_distance(margin, projected)
 
+    def _projected(self, query: Query) -> float:
+        return self._project(query).projected
+
     def _project(self, query: Query) -> Projection:
         """Project an example onto the span of the support vectors."""
         z = self._factor.forward(query.row)

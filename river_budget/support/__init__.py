@@ -1,6 +1,7 @@
 """The support set: stored vectors, their kernel rows, and hypotheses over them.
 
-- `store`: the interface of a store of vectors; `numeric` and `objects`: its two implementations.
+- `store`: the interface of a store of vectors. Its implementations: `numeric` for numbers, `arrays` for
+  examples that hold arrays, `objects` for kernels that are functions of dicts.
 - `features`: feature names and values, and the validation of examples.
 - `query`: an example with its kernel row, and the only cache.
 - `expansion`: hypotheses, coefficients over a store, for two labels and for more.
@@ -12,8 +13,9 @@
 
 from __future__ import annotations
 
+from .arrays import ArrayStore
 from .expansion import Expansion, MulticlassExpansion, vector_store
-from .features import check_features
+from .features import ArrayFoundError, check_features, is_array
 from .gram_factor import GramFactor
 from .query import Query
 from .rule import Own, Rule
@@ -22,6 +24,8 @@ from .store import VectorStore
 from .target import Target, Terms
 
 __all__ = [
+    "ArrayFoundError",
+    "ArrayStore",
     "Expansion",
     "GramFactor",
     "MulticlassExpansion",
@@ -33,5 +37,6 @@ __all__ = [
     "Terms",
     "VectorStore",
     "check_features",
+    "is_array",
     "vector_store",
 ]

@@ -20,14 +20,14 @@ from river_budget.kernels._compiled import (
 )
 
 __all__ = [
-    "TILE", "check_block", "evaluate", "evaluate_block", "is_flat", "margin_and_rival",
+    "TILE", "check_block", "evaluate", "evaluate_block", "expand", "is_flat", "margin_and_rival",
     "oldest", "oldest_largest", "scan", "scan_scores", "score", "score_block", "self_value",
     "self_value_of", "squared_norm_of", "terms",
 ]  # fmt: skip
 
 
 @compiled(forceinline=True)
-def _expand(alphas, scale, n, row):
+def expand(alphas, scale, n, row):
     """Return the sum of the scaled coefficients times the kernel row; 0 without coefficients."""
     sums = np.zeros(TILE)
     n_blocks = min(len(alphas), (n + TILE - 1) // TILE)
@@ -64,7 +64,7 @@ def evaluate(
     if not prepare(spec, values):
         return np.nan
     kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row)
-    return _expand(alphas, scale, n, row)
+    return expand(alphas, scale, n, row)
 
 
 @compiled(forceinline=True)

@@ -19,8 +19,8 @@ from river_budget.kernels._compiled import LARGEST
 from river_budget.kernels.spec import Spec
 
 __all__ = [
-    "NOT_NUMBERS", "FeatureIndex", "Layout", "Rows", "check_features", "check_types",
-    "invalid_example", "pack_rows", "packer",
+    "NOT_NUMBERS", "ArrayFoundError", "FeatureIndex", "Layout", "Rows", "check_array",
+    "check_features", "check_shape", "check_types", "invalid_example", "is_array", "pack_rows", "packer",
 ]  # fmt: skip
 
 Rows = NDArray[np.uint32]
@@ -36,6 +36,10 @@ NUMBERS = frozenset(
 
 # The default of a lookup: row 0, for a name that no vector has.
 EMPTY_ROWS = itertools.repeat(0)
+
+
+class ArrayFoundError(ValueError):
+    """An example has an array as a value, and the store takes numbers only."""
 
 
 class FeatureIndex:
@@ -190,7 +194,7 @@ def check_types(values: Iterable[Any]) -> None:
 
 
 def check_features(x: Any) -> None:
-    """Raise ValueError unless x maps names to finite numbers that can be squared.
+    """Raise ValueError unless x maps names to arrays, or to finite numbers that can be squared.
 
     To be called before a pipeline learns raw features: a scaler would learn a value that the
     classifier then refuses.
@@ -198,9 +202,32 @@ def check_features(x: Any) -> None:
     """
     if not isinstance(x, Mapping):
         raise invalid_example(x)
-    for value in x.values():
-        if not (_is_finite(value) and abs(value) <= LARGEST):
-            raise invalid_example(x)
+    for name, value in x.items():
+        if is_array(value):
+            check_array(name, value)
+        elif not (_is_finite(value) and abs(value) <= LARGEST):
+            raise invalid_example({name: value})
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array feature; an array of one element is a number."""
+    return isinstance(value, np.ndarray) and value.size != 1
+
+
+def check_shape(name: Any, value: NDArray[Any]) -> None:
+    """Raise ValueError unless an array feature has numbers as elements, in one dimension."""
+    if value.ndim != 1 or value.dtype.kind not in "biuf" or not len(value):
+        raise ValueError(
+            f"feature {name!r} is an array of {value.dtype} with the shape {value.shape}: "
+            "expected numbers in one dimension"
+        )
+
+
+def check_array(name: Any, value: NDArray[Any]) -> None:
+    """Raise ValueError unless an array feature is valid."""
+    check_shape(name, value)
+    if not np.isfinite(value).all():
+        raise ValueError(f"feature {name!r} is an array with a value that is not finite")
 
 
 def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
@@ -216,6 +243,9 @@ def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
     """
     if not isinstance(x, Mapping):
         return ValueError(f"x must be a dict of features, got {x!r}")
+    for name, value in x.items():
+        if is_array(value):
+            return ArrayFoundError(f"feature {name!r} is an array: expected a number")
     for name, value in x.items():
         if isinstance(value, str | bytes):
             return ValueError(

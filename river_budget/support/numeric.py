@@ -516,7 +516,7 @@ class NumericStore(VectorStore):
         self._values.extend_blocks(n_blocks)
         self._layout.resize(self._row_size)
 
-    def _vectors_state(self) -> State:
+    def vectors_state(self) -> State:
         vectors = [self.vector(slot) for slot in range(self.n)]
         names = list(dict.fromkeys(itertools.chain.from_iterable(vectors)))
         places = {name: i for i, name in enumerate(names)}
@@ -527,7 +527,7 @@ class NumericStore(VectorStore):
             "values": np.array([value for x in vectors for value in x.values()], np.float64),
         }
 
-    def _restored_vectors(self, state: State) -> list[Features]:
+    def restored_vectors(self, state: State) -> list[Features]:
         names = state["names"]
         sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
         values = floats(state["values"], (len(places),))

@@ -103,11 +103,11 @@ class Scales:
     def update(self, n: int) -> bool:
         """Update scales and width after the n-th example, and return whether they have changed."""
         measures = self._sums.measures()
-        factors = np.array([self.factors.get(name, math.nan) for name in self._sums.rows])
+        factors = np.array([self.factors.get(name, math.nan) for name in self._sums.names])
         pooled, updated = self._updated(measures, factors)
         total = math.fsum((measures.variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
-        names = list(self._sums.rows)
+        names = self._sums.names
         if n == LAST_UPDATE:
             self._sums.clear()
         before = np.where(np.isnan(factors), self.pooled, factors)

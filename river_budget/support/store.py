@@ -280,6 +280,13 @@ class VectorStore(abc.ABC):
         """Return the kernel row of the vector in a slot (n,)."""
         return self.evaluate_slot(slot, NO_WEIGHTS)[1]
 
+    @property
+    def self_values(self) -> Floats:
+        """k(s, s) for each stored vector s (n,)."""
+        if self.kernel.has_unit_norm:
+            return np.ones(self.n)
+        return np.array([self.self_value_of(slot) for slot in range(self.n)])
+
     def rows(self, examples: Sequence[Features]) -> Floats:
         """Return the kernel rows of examples (examples, n)."""
         rows = [self.query(x).row for x in examples]
@@ -363,7 +370,7 @@ class VectorStore(abc.ABC):
         """Return the kernel, the vectors and their insertion order."""
         return {
             "kernel": self.kernel,
-            **self._vectors_state(),
+            **self.vectors_state(),
             "inserted": self.inserted.copy(),
             "n_inserted": self._n_inserted,
         }
@@ -374,7 +381,7 @@ class VectorStore(abc.ABC):
         fits = may_resolve_to(expected, kernel)
         require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
         self._set_kernel(kernel)
-        vectors = self._restored_vectors(state)
+        vectors = self.restored_vectors(state)
         inserted = integers(state["inserted"], (len(vectors),))
         n_inserted = count(state["n_inserted"])
         require(
@@ -394,11 +401,11 @@ class VectorStore(abc.ABC):
         self._n_inserted = n_inserted
 
     @abc.abstractmethod
-    def _vectors_state(self) -> State:
+    def vectors_state(self) -> State:
         """Return the vectors as a part of the state."""
 
     @abc.abstractmethod
-    def _restored_vectors(self, state: State) -> list[Features]:
+    def restored_vectors(self, state: State) -> list[Features]:
         """Return the vectors of a state, by slots."""
 
     @abc.abstractmethod

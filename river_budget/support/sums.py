@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._compile import compiled
@@ -14,6 +15,8 @@ from river_budget._state import State, count, floats, require
 from river_budget.kernels import Features
 
 __all__ = ["Measures", "Sums"]
+
+Array = NDArray[Any]
 
 # The columns of the sums, one row a feature:
 # - the number of examples that were observed before the first one with the feature;
@@ -33,9 +36,9 @@ class Measures(NamedTuple):
     Attributes
     ----------
     sizes
-        Number of examples since the first one with the feature (features,).
+        Number of values since the first example with the feature (features,).
     variances
-        The variance over these examples (features,).
+        The variance over these examples, of an array the sum of those of its elements (features,).
     scales
         The scale, 0 if there is none (features,).
 
@@ -46,27 +49,87 @@ class Measures(NamedTuple):
     scales: Floats
 
 
+class ArraySums:
+    """Running sums of the elements of an array feature, which share a scale.
+
+    Attributes
+    ----------
+    counts
+        `SINCE`, `N_PRESENT` and `N_NONZERO` at their places of a row of `Sums` (columns,).
+    sums
+        The first array, the sum of the differences from it and that of their squares (3, elements).
+
+    """
+
+    __slots__ = ("counts", "sums")
+
+    def __init__(self, counts: Floats, sums: Floats) -> None:
+        self.counts = counts
+        self.sums = sums
+
+    @classmethod
+    def of(cls, first: Array, n_observed: int) -> ArraySums:
+        """Return empty sums for a first array."""
+        counts, sums = np.zeros(N_COLUMNS), np.zeros((3, len(first)))
+        counts[SINCE], sums[0] = n_observed, first
+        return cls(counts, sums)
+
+    def observe(self, values: Array) -> None:
+        """Add an array."""
+        difference = values - self.sums[0]
+        self.counts[N_PRESENT] += 1.0
+        self.counts[N_NONZERO] += np.count_nonzero(values)
+        self.sums[1] += difference
+        self.sums[2] += difference * difference
+
+    def measures(self, n_observed: int) -> tuple[float, float, float]:
+        """Return number of values, variance and scale; see `Measures`."""
+        n = n_observed - self.counts[SINCE]
+        n_missing, n_nonzero = n - self.counts[N_PRESENT], self.counts[N_NONZERO]
+        reference, total, squares = self.sums
+        mean_square = (squares + n_missing * reference**2) / n
+        variances = np.maximum(0.0, mean_square - ((total - n_missing * reference) / n) ** 2)
+        n_values = n * len(reference)
+        mean_of_squares = variances.mean()
+        if 2.0 * n_nonzero < n_values:
+            present = squares + reference * (2.0 * total + self.counts[N_PRESENT] * reference)
+            mean_of_squares = max(0.0, present.sum()) / n_nonzero if n_nonzero else 0.0
+        return n_values, float(variances.sum()), float(np.sqrt(mean_of_squares))
+
+
 class Sums:
     """Running sums of the values of each feature, which is 0 in examples that lack it.
 
     Attributes
     ----------
     rows
-        The row of each feature, by name.
+        The row of each feature that is a number, by name.
+    arrays
+        The sums of each array feature, by name.
     n_observed
         Number of examples.
 
     """
 
-    __slots__ = ("_table", "n_observed", "rows")
+    __slots__ = ("_table", "arrays", "n_observed", "rows")
 
     def __init__(self) -> None:
         self.rows: dict[Any, int] = {}
+        self.arrays: dict[Any, ArraySums] = {}
         self.n_observed = 0
         self._table: Floats = np.zeros((0, N_COLUMNS))
 
+    @property
+    def names(self) -> list[Any]:
+        """The names of the features, in the order of their measures."""
+        return [*self.rows, *self.arrays]
+
     def observe(self, x: Features, names: Collection[Any]) -> None:
         """Add an example. Names that are new must be among `names`, or they are left out."""
+        arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
+        if arrays:
+            x = {name: value for name, value in x.items() if name not in arrays}
+            self._observe_arrays(arrays, names)
         rows = [self.rows.get(name, -1) for name in x]
         if -1 in rows:
             for name in x:
@@ -82,30 +145,40 @@ class Sums:
             self._keep([name for name in self.rows if name in names])
 
     def measures(self) -> Measures:
-        """Return variances and scales, in the order of the rows.
+        """Return variances and scales, in the order of `names`.
 
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
         examples, the root mean square of the values other than 0: a rare word is not blown up. A
         constant has none.
 
         """
-        return Measures(*_measure(self._used, self.n_observed))
+        of_numbers = Measures(*_measure(self._used, self.n_observed))
+        if not self.arrays:
+            return of_numbers
+        of_arrays = np.array([sums.measures(self.n_observed) for sums in self.arrays.values()]).T
+        return Measures(*np.hstack((of_numbers, of_arrays)))
 
     def clear(self) -> None:
         """Drop all sums."""
         self._keep([])
+        self.arrays = {}
 
     @property
     def nbytes(self) -> int:
         """Memory of the sums in bytes."""
-        return sys.getsizeof(self.rows) + sys.getsizeof(self._table)
+        of_arrays = sum(sums.counts.nbytes + sums.sums.nbytes for sums in self.arrays.values())
+        return sys.getsizeof(self.rows) + sys.getsizeof(self._table) + of_arrays
 
     def state(self) -> State:
         """Return names and sums."""
+        arrays: State = {"names": tuple(self.arrays)}
+        for i, own in enumerate(self.arrays.values()):
+            arrays[str(i)] = {"counts": own.counts.copy(), "sums": own.sums.copy()}
         return {
             "n_observed": self.n_observed,
             "names": tuple(self.rows),
             "sums": self._used.copy(),
+            "arrays": arrays,
         }
 
     def restore(self, state: State) -> None:
@@ -113,23 +186,44 @@ class Sums:
         self.n_observed = count(state["n_observed"])
         names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS))
         require(type(names) is tuple and len(names) == len(sums), "sums lack names")
+        self._check(sums, 1)
+        self.rows = {name: row for row, name in enumerate(names)}
+        require(len(self.rows) == len(names), "a feature has two sums")
+        self._table = sums
+        for i, name in enumerate(state["arrays"]["names"]):
+            own = state["arrays"][str(i)]
+            of_array = ArraySums(
+                floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None))
+            )
+            self._check(of_array.counts[np.newaxis], of_array.sums.shape[1])
+            require((of_array.sums[2] >= 0).all(), "the sums of an array are wrong")
+            self.arrays[name] = of_array
+
+    def _check(self, sums: Floats, n_elements: int) -> None:
+        """Raise ValueError unless the sums of features with a number of elements are possible."""
         since, _, present, nonzero, _, squares = sums.T
         require(
             (since >= 0).all()
             and (nonzero >= 0).all()
-            and (nonzero <= present).all()
+            and (nonzero <= n_elements * present).all()
             and (present >= 1).all()
             and (present + since <= self.n_observed).all()
             and (squares >= 0).all(),
             "the sums of a feature are wrong",
         )
-        self.rows = {name: row for row, name in enumerate(names)}
-        require(len(self.rows) == len(names), "a feature has two sums")
-        self._table = sums
 
     @property
     def _used(self) -> Floats:
         return self._table[: len(self.rows)]
+
+    def _observe_arrays(self, arrays: Features, names: Collection[Any]) -> None:
+        for name, values in arrays.items():
+            if name in names and name not in self.arrays:
+                self.arrays[name] = ArraySums.of(values, self.n_observed)
+            if name in self.arrays:
+                self.arrays[name].observe(values)
+        for name in [name for name in self.arrays if name not in names]:
+            del self.arrays[name]
 
     def _keep(self, names: list[Any]) -> None:
         self._table = self._table[[self.rows[name] for name in names]]

@@ -1,0 +1,125 @@
+"""Mini-batches: frames of any library, and dicts of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+from river.utils import dataframe
+
+from river_budget.support import is_array
+
+__all__ = [
+    "Columns",
+    "frame_like",
+    "frame_of",
+    "holds_arrays",
+    "labels_of",
+    "rows_of",
+    "series_like",
+]
+
+
+class Columns:
+    """Columns of numbers, and of arrays, as a frame.
+
+    Parameters
+    ----------
+    columns
+        The values of each feature: an array (rows,) of numbers, or one of arrays (rows, elements).
+
+    Raises
+    ------
+    ValueError
+        If they differ in length.
+
+    """
+
+    def __init__(self, columns: Mapping[Any, Any]) -> None:
+        self.values = {name: np.asarray(values) for name, values in columns.items()}
+        lengths = {len(values) if values.ndim else None for values in self.values.values()}
+        if len(lengths) != 1 or None in lengths:
+            shapes = {name: values.shape for name, values in self.values.items()}
+            raise ValueError(f"expected columns of equal length, got the shapes {shapes}")
+        (self._length,) = lengths
+
+    @property
+    def columns(self) -> list[Any]:
+        """The names of the features."""
+        return list(self.values)
+
+    def __len__(self) -> int:
+        return self._length or 0
+
+    def filter(self, mask: Sequence[bool]) -> Columns:
+        """Return the rows for which a mask is true."""
+        return Columns({name: values[np.array(mask)] for name, values in self.values.items()})
+
+
+def frame_of(X: Any) -> Any:
+    """Return a frame of any library, or a dict of arrays, as a frame."""
+    return Columns(X) if isinstance(X, Mapping) else dataframe.into_frame(X)
+
+
+def labels_of(y: Any) -> list[Any]:
+    """Return the labels of a series, an array or a list."""
+    if isinstance(y, np.ndarray | list):
+        return np.asarray(y, object).tolist() if isinstance(y, np.ndarray) else y
+    return dataframe.into_series(y).to_list()
+
+
+def rows_of(frame: Any) -> NDArray[Any]:
+    """Return the values of a frame (rows, columns), of any type: of objects if there are arrays."""
+    if isinstance(frame, Columns) or _array_columns(frame):
+        columns = [_values_of(frame, name) for name in frame.columns]
+        rows = np.empty((len(frame), len(columns)), object)
+        for j, values in enumerate(columns):
+            rows[:, j] = list(values)
+        return rows
+    # For pandas, its own conversion is faster than that of narwhals.
+    return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
+
+
+def holds_arrays(frame: Any) -> bool:
+    """Return whether a frame has a column of arrays."""
+    if isinstance(frame, Columns):
+        return any(values.ndim > 1 for values in frame.values.values())
+    return bool(_array_columns(frame)) or (
+        frame.implementation.is_pandas()
+        and len(frame) > 0
+        and any(is_array(value) for value in frame.row(0))
+    )
+
+
+def series_like(values: Any, frame: Any) -> Any:
+    """Return values as a series of the library of a frame; as an array for a dict of arrays."""
+    if isinstance(frame, Columns):
+        return np.array(values)
+    return dataframe.to_native_series(values, name=None, like=frame)
+
+
+def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
+    """Return a column for each label, as a frame of the library of another one, or a dict of arrays."""
+    if isinstance(frame, Columns):
+        return {label: np.array(values) for label, values in by_label.items()}
+    return dataframe.to_native_frame(by_label, like=frame)
+
+
+def _array_columns(frame: Any) -> list[Any]:
+    """Return the columns of arrays with a type of their own; pandas has none."""
+    if frame.implementation.is_pandas():
+        return []
+    return [name for name, dtype in frame.schema.items() if isinstance(dtype, nw.Array | nw.List)]
+
+
+def _values_of(frame: Any, name: Any) -> Any:
+    """Return the values of a column: an array, or a list of arrays."""
+    if isinstance(frame, Columns):
+        return frame.values[name]
+    series = frame[name]
+    if isinstance(series.dtype, nw.Array | nw.List):
+        return [np.array(value, np.float64) for value in series.to_list()]
+    return series.to_list()

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from river import base
+
+from river_budget.kernels import Features
+
+__all__ = ["UnitNorm"]
+
+
+class UnitNorm(base.Transformer):
+    """Scales arrays to Euclidean norm 1, which is usual for embeddings.
+
+    An array of zeros stays as it is. Other features, and names that an example lacks, are left alone.
+
+    Parameters
+    ----------
+    names
+        The names of the arrays.
+
+    Raises
+    ------
+    ValueError
+        By `transform_one`, if the value of a name is no array of one dimension.
+
+    Examples
+    --------
+
+    >>> import numpy as np
+    >>> from river_budget import preprocessing
+
+    >>> scaler = preprocessing.UnitNorm("embedding")
+    >>> scaler.transform_one({"embedding": np.array([3.0, 4.0]), "hour": 13})
+    {'embedding': array([0.6, 0.8]), 'hour': 13}
+
+    """
+
+    def __init__(self, *names: base.typing.FeatureName) -> None:
+        self.names = names
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield {}
+
+    def transform_one(self, x: Features) -> Features:
+        return {**x, **{name: _unit(name, x[name]) for name in self.names if name in x}}
+
+
+def _unit(name: Any, array: Any) -> Any:
+    """Return an array divided by its norm."""
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "biuf":
+        raise ValueError(f"feature {name!r} must be an array of one dimension, got {array!r}")
+    values = array if array.dtype.kind == "f" else array.astype(np.float64)
+    norm = math.sqrt(np.square(values, dtype=np.float64).sum())
+    return values / values.dtype.type(norm) if norm > 0.0 else values.copy()

@@ -1,0 +1,85 @@
+"""What a store does whose kernel rows are computed by Python code, one example at a time."""
+
+from __future__ import annotations
+
+import abc
+
+import numpy as np
+
+from river_budget._arrays import Floats, Ints
+from river_budget.kernels import Features
+from river_budget.support import _compiled, rounds
+from river_budget.support.query import Query
+from river_budget.support.rule import SCALE, Own, Rule
+from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
+
+__all__ = ["PlainStore"]
+
+
+class PlainStore(VectorStore):
+    """A store that evaluates one example at a time. A block is a list of examples."""
+
+    __slots__ = ()
+
+    @abc.abstractmethod
+    def _evaluate(self, x: Features, f: Weights | ScoreWeights) -> tuple[float, Floats]:
+        """Return f(x) and the kernel row of x (n,)."""
+
+    def query_row(self, block: list[Features], row: int) -> Query:
+        return self.query(block[row])
+
+    def scan(
+        self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
+        f: Weights,
+    ) -> tuple[int, Query | None]:  # fmt: skip
+        for row in range(start, stop):
+            query = self.query(block[row], f)
+            if (query.answer if columns[row] else -query.answer) <= threshold:
+                return row, query
+        return stop, None
+
+    def evaluate_block(self, block: list[Features], f: Weights) -> Floats:
+        values = [self._evaluate(x, f)[0] for x in block]
+        return np.array(values, dtype=np.float64)
+
+    def scan_scores(
+        self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
+        f: ScoreWeights,
+    ) -> tuple[int, Query | None]:  # fmt: skip
+        for row in range(start, stop):
+            query = self.query(block[row], f)
+            query.answer = f.scores_of(query.row)
+            if _compiled.margin_and_rival(query.answer, columns[row])[0] <= threshold:
+                return row, query
+        return stop, None
+
+    def score_block(self, block: list[Features], f: ScoreWeights) -> Floats:
+        scores = [f.scores_of(self._evaluate(x, NO_WEIGHTS)[1]) for x in block]
+        return np.array(scores).reshape(len(block), f.matrix.shape[1])
+
+    def update(
+        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+    ) -> int:
+        value, scores = f.outputs(query)
+        own.numbers[SCALE] = f.scale
+        return rounds.choose(
+            rule.addresses[0], label, weight, value, scores, self.self_value(query), query.row,
+            self.n, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
+        )  # fmt: skip
+
+    def learn(
+        self, rule: Rule, own: Own, block: list[Features], columns: Ints, weights: Floats,
+        start: int, stop: int, threshold: float, counts: Ints, f: Outputs,
+    ) -> tuple[int, Query]:  # fmt: skip
+        for row in range(start, stop):
+            query = self.query(block[row], f)  # type: ignore[arg-type]
+            label, weight = int(columns[row]), weights.item(row)
+            margin = f.margin(query, label)
+            if margin <= threshold:
+                slot = self.update(rule, own, query, label, weight, f)
+                if slot != rounds.DONE:
+                    return slot, query
+                counts[rounds.N_MISTAKES] += margin <= 0.0
+                counts[rounds.N_WEIGHTED] += weight != 1.0
+            counts[rounds.N_ROUNDS] += 1
+        return rounds.DONE, query

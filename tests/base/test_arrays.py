@@ -1,0 +1,270 @@
+"""Arrays as values of features."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from river import compose, preprocessing
+
+import river_budget as rb
+from river_budget import checkpoint
+from river_budget.preprocessing import UnitNorm
+from tests.algorithms import each_algorithm
+
+N_ELEMENTS = 6
+KERNELS = [
+    rb.RBF(gamma=0.1), rb.Laplacian(gamma=0.1), rb.RationalQuadratic(gamma=0.1), rb.Linear(),
+    rb.AdditiveRationalQuadratic(gamma=0.1), rb.Cosine(), rb.Polynomial(degree=2, gamma=0.1),
+    rb.Normalized(rb.Polynomial(degree=2)),
+]  # fmt: skip
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+def clusters(n, n_labels, seed=1):
+    """Return examples of an array in single precision and a number, with their labels."""
+    rng = np.random.default_rng(seed)
+    centers, labels = rng.normal(size=(n_labels, N_ELEMENTS)), rng.integers(0, n_labels, n)
+    arrays = (centers[labels] + rng.normal(size=(n, N_ELEMENTS))).astype(np.float32)
+    return [
+        ({"e": array, "h": float(label + rng.normal())}, int(label))
+        for array, label in zip(arrays, labels, strict=True)
+    ]
+
+
+def as_numbers(x):
+    """Return an example with a feature for each element."""
+    return {**{("e", i): float(value) for i, value in enumerate(x["e"])}, "h": x["h"]}
+
+
+def learned(model, examples):
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
+
+
+def assert_equal(model, other, x):
+    assert model.scores_one(x) == other.scores_one(x)
+    assert model.n_support == other.n_support
+    assert model.n_mistakes == other.n_mistakes
+
+
+@each_algorithm
+@each_kernel
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_the_elements_are_features_like_others(make, kernel, n_labels):
+    try:
+        model, expected = make(kernel), make(kernel)
+    except ValueError as error:
+        pytest.skip(str(error))
+    for x, y in clusters(60, n_labels):
+        z = as_numbers(x)
+        assert model.scores_one(x) == pytest.approx(expected.scores_one(z), abs=1e-5)
+        assert model.predict_one(x) == expected.predict_one(z)
+        model.learn_one(x, y)
+        expected.learn_one(z, y)
+    assert model.n_support == expected.n_support > 0
+    assert model.novelty_one(x) == pytest.approx(expected.novelty_one(z), abs=1e-5)
+    assert model.norm == pytest.approx(expected.norm, rel=1e-5)
+
+
+@each_kernel
+def test_a_kernel_called_directly_agrees_with_the_kernel_row(kernel):
+    model = learned(rb.KernelPerceptron(kernel), clusters(20, 2))
+    x, _ = clusters(1, 2, seed=5)[0]
+    terms = zip(model.coefficients, model.support_vectors, strict=True)
+    f = sum(alpha * model.resolved_kernel(x, s) for alpha, s in terms)
+    assert model.decision_function_one(x) == pytest.approx(f, abs=1e-5)
+
+
+@each_algorithm
+def test_an_array_that_is_changed_after_learning_changes_nothing(make):
+    model, given = make(None), clusters(40, 2)
+    expected = learned(make(None), copy.deepcopy(given))
+    for x, y in given:
+        model.learn_one(x, y)
+        x["e"][:] = 1e6
+    assert_equal(model, expected, clusters(1, 2, seed=3)[0][0])
+
+
+def test_an_array_that_is_changed_between_predicting_and_learning_is_read_again():
+    model = learned(rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1)), clusters(30, 2))
+    x, _ = clusters(1, 2, seed=3)[0]
+    before = model.decision_function_one(x)
+    x["e"] *= 2
+    assert model.decision_function_one(x) != before
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8])
+def test_any_type_and_layout_of_an_array(dtype):
+    model = rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1))
+    expected = rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1))
+    for x, y in clusters(40, 2):
+        values = x["e"].round().astype(dtype)
+        model.learn_one({"e": np.repeat(values, 2)[::2]}, y)
+        expected.learn_one({"e": values.astype(np.float32)}, y)
+    assert model.decision_function_one({"e": values}) == expected.decision_function_one(
+        {"e": values}
+    )
+
+
+@each_algorithm
+def test_copies_and_checkpoints(make):
+    examples = clusters(60, 3)
+    model = learned(make(None), examples[:40])
+    others = [
+        copy.deepcopy(model),
+        pickle.loads(pickle.dumps(model)),
+        checkpoint.loads(checkpoint.dumps(model))[0],
+    ]
+    for x, y in examples[40:]:
+        for other in others:
+            assert model.scores_one(x) == pytest.approx(other.scores_one(x), abs=1e-9)
+            other.learn_one(x, y)
+        model.learn_one(x, y)
+    assert checkpoint.dumps(model) == checkpoint.dumps(others[0])
+
+
+@each_algorithm
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_frames_and_dicts_of_arrays(make, n_labels):
+    examples = clusters(50, n_labels)
+    arrays, numbers = np.array([x["e"] for x, _ in examples]), [x["h"] for x, _ in examples]
+    labels = [y for _, y in examples]
+    expected = learned(make(None), examples)
+    batches = [
+        ({"e": arrays, "h": np.array(numbers)}, np.array(labels)),
+        (pd.DataFrame({"e": list(arrays), "h": numbers}), pd.Series(labels)),
+        (
+            pl.DataFrame({"h": numbers}).with_columns(
+                e=pl.Series(arrays, dtype=pl.Array(pl.Float32, N_ELEMENTS))
+            ),
+            pl.Series(labels),
+        ),
+        (
+            pa.table(
+                {
+                    "e": pa.FixedSizeListArray.from_arrays(arrays.reshape(-1), N_ELEMENTS),
+                    "h": numbers,
+                }
+            ),
+            pa.chunked_array([labels]),
+        ),
+    ]
+    for X, y in batches:
+        model = make(None)
+        model.predict_many(X)
+        model.learn_many(X, y)
+        assert model.n_mistakes == expected.n_mistakes
+        x = examples[0][0]
+        assert model.scores_one(x) == pytest.approx(expected.scores_one(x), abs=1e-9)
+        predicted = list(model.predict_many(X))
+        assert [
+            int(getattr(label, "as_py", lambda label=label: label)()) for label in predicted
+        ] == [expected.predict_one(x) for x, _ in examples]
+
+
+BAD = {
+    "not a finite number": (
+        {"e": np.array([0, 0, 0, np.nan, 0, 0]), "h": 0.0},
+        "'e' .* not finite",
+    ),
+    "two dimensions": ({"e": np.zeros((2, 3)), "h": 0.0}, r"'e' .* shape \(2, 3\)"),
+    "objects": ({"e": np.array([None] * 6), "h": 0.0}, "'e' is an array of object"),
+    "text": ({"e": np.array(list("abcdef")), "h": 0.0}, "'e' is an array of <U1"),
+    "no elements": ({"e": np.zeros(0), "h": 0.0}, "'e' is an array"),
+    "another length": ({"e": np.zeros(7), "h": 0.0}, "'e' is an array of 7 elements, .* 6"),
+    "too large": ({"e": np.full(6, 1e300), "h": 0.0}, "'e' .* too large"),
+    "a number for an array": ({"e": 1.0, "h": 0.0}, "'e' is 1.0, but an array"),
+    "an array for a number": ({"h": np.zeros(6)}, "'h' is an array, but a number"),
+    "a text beside an array": ({"e": np.zeros(6), "h": "red"}, "'h' has the value 'red'"),
+}
+
+
+@each_algorithm
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_by_name_and_changes_nothing(make, case):
+    x, message = BAD[case]
+    model = learned(make(rb.RBF(gamma=0.1)), clusters(30, 2))
+    before = checkpoint.dumps(model)
+    for call in (model.predict_one, model.novelty_one, lambda x: model.learn_one(x, 1)):
+        with pytest.raises(ValueError, match=message):
+            call(x)
+    good = {"e": np.zeros(6), "h": 0.0}
+    frame = pd.DataFrame([good, x])
+    with pytest.raises(ValueError, match="row 1: "):
+        model.learn_many(frame, pd.Series([0, 1]))
+    assert checkpoint.dumps(model) == before
+
+
+@each_algorithm
+def test_a_model_of_numbers_goes_on_with_arrays(make):
+    numbers = [({"h": x["h"]}, y) for x, y in clusters(20, 2)]
+    model = learned(make(rb.RBF(gamma=0.1)), numbers)
+    x, _ = clusters(1, 2, seed=3)[0]
+    before = checkpoint.dumps(model)
+    model.predict_one(x)
+    assert checkpoint.dumps(model) == before
+    expected = model.scores_one(x)
+    assert model.scores_one({**x, "other": 0.0}) == pytest.approx(expected, abs=1e-12)
+    learned(model, clusters(30, 2))
+    assert model.n_rounds == 50
+    assert model.predict_one(x) in (0, 1)
+
+
+def test_an_example_without_the_array_is_zero_there():
+    model = learned(rb.KernelPerceptron(rb.RBF(gamma=0.1)), clusters(20, 2))
+    zeros = {"e": np.zeros(N_ELEMENTS), "h": 0.5}
+    assert model.decision_function_one({"h": 0.5}) == model.decision_function_one(zeros)
+    model.learn_one({"h": 100.0}, 1)
+    assert "e" not in model.support_vectors[-1]
+
+
+def test_an_array_that_no_support_vector_has_may_have_another_length():
+    model = rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1), budget=1)
+    model.learn_one({"e": np.zeros(3)}, 0)
+    model.learn_one({"h": 0.0}, 1)
+    model.learn_one({"e": np.ones(4)}, 0)
+    np.testing.assert_array_equal(model.support_vectors[0]["e"], np.ones(4))
+
+
+def test_the_elements_of_an_array_share_a_scale():
+    rng = np.random.default_rng(1)
+    model = rb.Forgetron(budget=20)
+    for _ in range(300):
+        y = bool(rng.random() < 0.5)
+        model.learn_one({"e": 1000 * rng.normal(loc=y, size=4), "h": 1e-3 * rng.normal()}, y)
+    scales = dict(model.resolved_kernel.scales)
+    assert 500 < scales["e"] < 2100
+    assert scales["h"] < 0.01
+
+
+def test_single_precision_takes_half_the_memory_of_a_dict():
+    rng = np.random.default_rng(1)
+    arrays, numbers = (rb.Stoptron(rb.RBF(gamma=1e-3), budget=128) for _ in range(2))
+    for _ in range(300):
+        e, y = rng.normal(size=256), bool(rng.random() < 0.5)
+        arrays.learn_one({"e": e}, y)
+        numbers.learn_one(dict(enumerate(e.tolist())), y)
+    assert arrays.n_support == numbers.n_support == 128
+    assert arrays.memory_bytes < 1.2 * 128 * 256 * 4
+    assert arrays.memory_bytes < 0.55 * numbers.memory_bytes
+
+
+def test_arrays_and_scaled_numbers_in_a_pipeline():
+    model = (
+        (compose.Select("h") | preprocessing.StandardScaler())
+        + (compose.Select("e") | UnitNorm("e"))
+    ) | rb.Forgetron(rb.RBF(gamma=1.0))
+    for x, y in clusters(100, 2):
+        model.predict_one(x)
+        model.learn_one(x, y)
+    (s, *_) = model["Forgetron"].support_vectors
+    assert np.linalg.norm(s["e"]) == pytest.approx(1.0)
+    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    assert loaded.predict_one(x) == model.predict_one(x)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from river import checks, linear_model, metrics, preprocessing
+
+import river_budget as rb
+from river_budget import checkpoint
+from tests.algorithms import each_algorithm
+
+KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
+
+
+@pytest.mark.parametrize("check", checks.yield_checks(rb.Reject(rb.Forgetron())))
+def test_the_checks_of_river(check):
+    check(rb.Reject(rb.Forgetron()))
+
+
+@each_algorithm
+def test_novelty_is_a_share(make):
+    model = make(rb.RBF(gamma=1.0))
+    assert model.novelty_one({"a": 0.0}) == 1.0
+    for x, y in KNOWN:
+        model.learn_one(x, y)
+        assert 0 <= model.novelty_one(x) <= 1
+    assert model.novelty_one(model.support_vectors[0]) == pytest.approx(0.0, abs=1e-2)
+    assert model.novelty_one({"a": 50.0, "b": 1.0}) == pytest.approx(1.0)
+
+
+def test_novelty_from_the_nearest_vector():
+    model = rb.KernelPerceptron(rb.Linear())
+    assert model.novelty_one({}) == 0.0
+    model.learn_one({"a": 2.0}, True)
+    assert model.novelty_one({"a": 3.0, "b": 4.0}) == pytest.approx(16 / 25)
+
+
+def test_novelty_from_the_span():
+    model = rb.Projectron(rb.Linear(), eta=0.01)
+    model.learn_one({"a": 1.0}, True)
+    model.learn_one({"a": 1.0, "b": 1.0, "c": 0.1}, False)
+    assert model.n_support == 2
+    nearest = rb.KernelPerceptron(rb.Linear())
+    for s in model.support_vectors:
+        nearest.learn_one(s, not nearest.predict_one(s))
+    x = {"b": 1.0, "c": 0.1}
+    assert model.novelty_one(x) == pytest.approx(0.0, abs=1e-9)
+    assert nearest.novelty_one(x) > 0.4
+
+
+def test_novelty_of_mnemotron_is_the_mean_over_the_kernels():
+    kernels = rb.RBF(gamma=1.0), rb.RBF(gamma=0.1)
+    model = rb.Mnemotron(kernels=kernels)
+    model.learn_one({"a": 0.0}, True)
+    # One vector: 1 - k^2 / (1 + jitter), with the weights of the experts of each kernel.
+    weights = dict.fromkeys(kernels, 0.0)
+    for (kernel, _, _), weight in model.expert_weights.items():
+        weights[kernel] += weight
+    expected = sum(w * (1 - kernel({"a": 1.0}, {}) ** 2 / 1.001) for kernel, w in weights.items())
+    assert model.novelty_one({"a": 1.0}) == pytest.approx(expected)
+
+
+def test_what_is_unlike_all_examples_is_not_answered():
+    model = preprocessing.StandardScaler() | rb.Forgetron()
+    rejecting = rb.Reject(model, threshold=0.9)
+    for x, y in 20 * KNOWN:
+        rejecting.learn_one(x, y)
+    x, _ = KNOWN[4]
+    assert rejecting.novelty_one(x) < 0.5
+    assert rejecting.predict_one(x) == model.predict_one(x)
+    assert rejecting.predict_one({"a": 1e3, "b": 1.0}) is None
+    assert rejecting.predict_proba_one(x) == model.predict_proba_one(x)
+    loaded = checkpoint.loads(checkpoint.dumps(rejecting))[0]
+    assert loaded.threshold == 0.9
+    assert loaded.novelty_one(x) == rejecting.novelty_one(x)
+
+
+def test_the_area_under_the_curve_of_unknown_examples():
+    rng = np.random.default_rng(1)
+    model, area = rb.Reject(rb.Projectron(rb.RBF(gamma=0.5))), metrics.ROCAUC()
+    for _ in range(200):
+        angle = rng.uniform(0, 2)
+        model.learn_one({"a": math.cos(angle), "b": math.sin(angle)}, angle < 1)
+    for _ in range(200):
+        is_unknown, angle = bool(rng.random() < 0.5), rng.uniform(0, 2)
+        angle += 3.0 * is_unknown
+        novelty = model.novelty_one({"a": math.cos(angle), "b": math.sin(angle)})
+        area.update(is_unknown, {True: novelty, False: 1 - novelty})
+    assert area.get() > 0.99
+
+
+def test_invalid_parameters():
+    with pytest.raises(ValueError, match="a classifier of river_budget"):
+        rb.Reject(linear_model.LogisticRegression())
+    with pytest.raises(ValueError, match="threshold must be from 0 to 1, got 2"):
+        rb.Reject(rb.Forgetron(), threshold=2)
