@@ -1,18 +1,21 @@
 """All classes of the package beside random and Nystroem features: error against budget and time.
 
-    python -m benchmarks.collection [--quick] [--out DIRECTORY] [STREAM ...]
+    python -m benchmarks.collection [--quick] [--out DIRECTORY] [--cells DIRECTORY] [STREAM ...]
 
 Progressive validation in order, of at most 20,000 examples. All streams but Adult9 pass a
 StandardScaler. All kernels of a stream are the same RBF, except those of Mnemotron, which has its own;
-other parameters are the defaults. FOGD is River's `RBFSampler | LogisticRegression` with as many
-components as the budget, NOGD are Nystroem features with as many landmarks. Times are processor time of
-the thread that runs a model, to predict and learn an example. A model that exceeds the limit of 10
-minutes stops; its cell says after how many examples.
+other parameters are the defaults, and BudgetPassiveAggressive has its three kinds of maintenance. FOGD
+is River's `RBFSampler | LogisticRegression` with as many components as the budget, NOGD are Nystroem
+features with as many landmarks. Times are processor time of the process that runs one model after the
+other, to predict and learn an example, with the scaler. A model that exceeds the limit of two minutes
+stops; its cell says after how many examples, and does not compete for the front. Models whose step
+takes time quadratic in the budget end at 500, and FOGD, whose features River computes in Python, at 100.
 
-DIRECTORY, docs by default, gets the figure `collection.png`, with two panels for each stream, and the
-table `collection.md`. A cell has the error in percent, the microseconds an example, and a star if no
-other cell of its stream is both better and faster. Data sets that are not part of River are read from
-the directory given by RIVER_BUDGET_DATA; a stream without its data is left out. `--quick` does a small
+The directory of --out, docs by default, gets the figure `collection.png` and the part of
+`collection.md` from its heading "Measured" on; what is above is written by hand. Each cell is kept in
+the directory of --cells, build/collection by default, as soon as it is done: an interrupted run
+resumes, and a finished one only draws. Data sets that are not part of River are read from the
+directory given by RIVER_BUDGET_DATA; a stream without its data is left out. `--quick` does a small
 part of everything.
 
 """
@@ -21,14 +24,17 @@ from __future__ import annotations
 
 import argparse
 import functools
+import itertools
+import math
 import sys
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from matplotlib import ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from river import feature_extraction, linear_model, preprocessing
 
 import river_budget as rb
@@ -38,11 +44,12 @@ from benchmarks.multiclass import Part, markdown
 from benchmarks.nystroem import Nystroem
 from river_budget.catalog import ALGORITHMS
 from river_budget.datasets import DatasetError
+from river_budget.reproduce import runner
 
 # The width of the RBF on each stream.
 WIDTHS = {
     "Bananas": 1.0,
-    "Phishing": 1 / 9,
+    "Pendigits": 1 / 16,
     "Elec2": 1 / 6,
     "Adult9": 1 / 50,
     "Covertype": 1 / 54,
@@ -50,8 +57,42 @@ WIDTHS = {
 }
 UNSCALED = {"Adult9"}
 
+# Variants that are measured beside the default one.
+OTHERS = {"BudgetPassiveAggressive": ("S", "P")}
+
+# The largest budget of those whose step takes too long on a larger one.
+LARGEST = {
+    "Mnemotron": 500,
+    "BudgetPassiveAggressive": 500,
+    "BudgetPassiveAggressive (P)": 500,
+    "FOGD": 100,
+}
+
+# What bounds the support set, and its colour.
+FAMILIES = {
+    "no budget": ("KernelPerceptron", "KernelPAClassifier"),
+    "stop or remove": (
+        "Stoptron", "RemoveOldestPerceptron", "RandomizedBudgetPerceptron", "FixedBudgetPerceptron",
+    ),
+    "shrink": ("Forgetron", "SimplifiedForgetron", "ModifiedRandomizedBudgetPerceptron"),
+    "validate": ("TighterPerceptron", "TightestPerceptron"),
+    "project": ("Projectron", "ProjectronPlusPlus", "ProjectedGradient", "Ahpatron"),
+    "passive-aggressive": ("BudgetPassiveAggressive",),
+    "gradient descent": ("BudgetedOGD", "BudgetedSGD"),
+    "Gaussian processes": ("Mnemotron",),
+    "features": ("FOGD", "NOGD"),
+}  # fmt: skip
+COLOURS = dict(zip(FAMILIES, ["black", *(f"C{i}" for i in (0, 9, 4, 2, 1, 5, 3, 6))], strict=True))
+OTHER_COLOUR = "C7"
+MARKERS = "osD^v"
+
+# Times or budgets whose ratio is smaller are taken as equal.
+NOTICEABLE = 1.1
+
 # Streams side by side in the figure.
 N_COLUMNS = 3
+
+MEASURED = "## Measured"
 
 
 class Effort(NamedTuple):
@@ -73,7 +114,7 @@ class Effort(NamedTuple):
     seconds: float
 
 
-FULL = Effort(streams.N, (20, 100, 500, 3000), seconds=600.0)
+FULL = Effort(streams.N, (20, 100, 500, 3000), seconds=120.0)
 QUICK = Effort(120, (5, 20), seconds=1.0)
 
 
@@ -96,6 +137,10 @@ class Point(NamedTuple):
     n_done: int
     n_examples: int
 
+    @property
+    def is_complete(self) -> bool:
+        return self.n_done == self.n_examples
+
 
 class Row(NamedTuple):
     """A model with a budget, or None for one without."""
@@ -107,7 +152,9 @@ class Row(NamedTuple):
         return self.name if self.budget is None else f"{self.name}, B={self.budget}"
 
 
-Results = dict[str, dict[Row, Point]]
+Points = dict[Row, Point]
+Results = dict[str, Points]
+Costs = Mapping[Row, float]
 
 
 def fogd(kernel: rb.RBF, budget: int):
@@ -119,12 +166,11 @@ BASELINES = {"FOGD": fogd, "NOGD": Nystroem}
 
 
 def variants() -> dict[str, tuple[str, str]]:
-    """Return class and variant of each algorithm with bounded memory or a default, by name."""
+    """Return class and variant of each algorithm to measure, by name."""
     return {
-        f"{name} ({variant})" if variant else name: (name, variant)
+        f"{name} ({variant})" if variant in OTHERS.get(name, ()) else name: (name, variant)
         for name, row in ALGORITHMS.items()
-        for variant in row.variants
-        if row.variants[variant].is_bounded or variant == next(iter(row.variants))
+        for variant in (next(iter(row.variants)), *OTHERS.get(name, ()))
     }
 
 
@@ -133,7 +179,12 @@ def rows(effort: Effort) -> list[Row]:
     bounded = [name for name, (cls, _) in names.items() if ALGORITHMS[cls].takes("budget")]
     return [
         *(Row(name, None) for name in names if name not in bounded),
-        *(Row(name, budget) for name in [*bounded, *BASELINES] for budget in effort.budgets),
+        *(
+            Row(name, budget)
+            for name in [*bounded, *BASELINES]
+            for budget in effort.budgets
+            if budget <= LARGEST.get(name, budget)
+        ),
     ]
 
 
@@ -153,6 +204,16 @@ def examples_of(stream: str) -> list:
     return streams.named(stream)
 
 
+def is_there(stream: str) -> bool:
+    """Tell whether the data of a stream are there; if not, say so."""
+    try:
+        examples_of(stream)
+    except DatasetError as error:
+        print(f"{stream}: left out, {error}", file=sys.stderr)
+        return False
+    return True
+
+
 def measured(stream: str, row: Row, effort: Effort) -> Point:
     """Return the result of a row, and show it as progress."""
     examples = examples_of(stream)[: effort.n_examples]
@@ -166,93 +227,193 @@ def measured(stream: str, row: Row, effort: Effort) -> Point:
     return point
 
 
-def front(points: dict[Row, Point]) -> set[Row]:
-    """Return the rows such that no other one is both better and faster."""
-    return {
-        row
-        for row, point in points.items()
-        if not any(
-            other.error <= point.error
-            and other.microseconds <= point.microseconds
-            and (other.error, other.microseconds) != (point.error, point.microseconds)
-            for other in points.values()
-        )
+def collected(names: list[str], effort: Effort, cells: Path) -> Results:
+    """Return the results on streams. Those that are in the directory of the cells are not measured again."""
+    tasks = {
+        (name, row): runner.Task(f"{name}/{row}/{effort.n_examples}", measured, (name, row, effort))
+        for name in names
+        for row in rows(effort)
     }
+    known = runner.run(list(tasks.values()), cells, n_processes=1)
+    return {
+        name: {row: Point(*known[tasks[name, row].name]) for row in rows(effort)} for name in names
+    }
+
+
+def times(points: Points) -> Costs:
+    return {row: point.microseconds for row, point in points.items()}
+
+
+def budgets(points: Points) -> Costs:
+    return {row: row.budget for row in points if row.budget is not None}
+
+
+def front(points: Points, costs: Costs) -> list[Row]:
+    """Return the rows with a cost that no other one beats, the cheapest one first.
+
+    One beats another if it is better and not noticeably more expensive, or as good and cheaper.
+
+    """
+    known = {row: (points[row].error, costs[row]) for row in costs if points[row].is_complete}
+
+    def is_beaten(error: float, cost: float) -> bool:
+        return any(
+            (e < error and c <= NOTICEABLE * cost) or (e == error and c < cost)
+            for e, c in known.values()
+        )
+
+    return sorted((row for row in known if not is_beaten(*known[row])), key=costs.__getitem__)
 
 
 def table(results: Results) -> str:
     """Return all results as a table, with a row for each model and a column for each stream."""
-    fronts = {stream: front(points) for stream, points in results.items()}
+    fronts = {stream: front(points, times(points)) for stream, points in results.items()}
 
     def cell(stream: str, row: Row) -> str:
         point = results[stream][row]
         return (
             f"{point.error:.2f} / {point.microseconds:.1f}"
             + " *" * (row in fronts[stream])
-            + f" ({point.n_done:,})" * (point.n_done < point.n_examples)
+            + f" ({point.n_done:,})" * (not point.is_complete)
         )
 
     names = next(iter(results.values()))
     return markdown({str(row): {stream: cell(stream, row) for stream in results} for row in names})
 
 
+def table_of_fronts(results: Results) -> str:
+    """Return who is on the front of each stream as a table, those on most fronts first."""
+    on = {stream: front(points, times(points)) for stream, points in results.items()}
+
+    def cell(stream: str, name: str) -> str:
+        budgets = sorted(row.budget or 0 for row in on[stream] if row.name == name)
+        return ", ".join(f"{budget:,}" if budget else "yes" for budget in budgets)
+
+    names = {row.name for rows_on in on.values() for row in rows_on}
+    found = {name: {stream: cell(stream, name) for stream in results} for name in names}
+    order = sorted(names, key=lambda name: (-sum(map(bool, found[name].values())), name))
+    return markdown({name: found[name] for name in order})
+
+
+def family(name: str) -> str | None:
+    own = (key for key, names in FAMILIES.items() if name.split(" ")[0] in names)
+    return next(own, None)
+
+
+def styles(names: list[str]) -> dict[str, dict]:
+    """Return the style of each name: its family's colour, and a marker of its own."""
+    by_family = {
+        key: list(own) for key, own in itertools.groupby(sorted(names, key=_rank), key=family)
+    }
+    return {
+        name: {"color": COLOURS.get(key, OTHER_COLOUR), "marker": MARKERS[i % len(MARKERS)]}
+        for key, own in by_family.items()
+        for i, name in enumerate(own)
+    }
+
+
+def _rank(name: str) -> int:
+    return [*FAMILIES, None].index(family(name))
+
+
 def draw(figure: Figure, results: Results) -> None:
     """Draw error against budget (above) and against time (below) for each stream."""
     n_rows = -(-len(results) // N_COLUMNS)
     panels = figure.subplots(2 * n_rows, N_COLUMNS, squeeze=False)
-    used: set[Axes] = set()
-    names = list(dict.fromkeys(row.name for points in results.values() for row in points))
+    names = {row.name: None for points in results.values() for row in points}
+    style = styles(list(names))
+    for axes in panels.flat:
+        axes.set_axis_off()
     for i, (stream, points) in enumerate(results.items()):
         above, below = (panels[2 * (i // N_COLUMNS) + j, i % N_COLUMNS] for j in (0, 1))
-        used.update((above, below))
-        above.set(title=stream, xlabel="budget", ylabel="error (%)", xscale="log")
-        below.set(xlabel="microseconds per example", ylabel="error (%)", xscale="log")
-        for index, name in enumerate(names):
-            own = {row: point for row, point in points.items() if row.name == name}
-            style = {"color": f"C{index % 10}", "marker": "osD^v"[index // 10 % 5], "markersize": 4}
-            line(below, [(p.microseconds, p.error) for p in own.values()], name, style)
-            if own and None not in {row.budget for row in own}:
-                line(above, [(row.budget, p.error) for row, p in own.items()], name, style)
-    for axes in used:
-        axes.minorticks_off()
-    for axes in set(panels.flat) - used:
-        axes.set_axis_off()
-    handles, labels = panels[1][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", fontsize="small")
+        above.set_title(stream, fontweight="bold")
+        panel(above, points, budgets(points), style)
+        panel(below, points, times(points), style)
+        for row, point in points.items():
+            if row.budget is None:
+                above.axhline(point.error, color="black", linewidth=0.6, linestyle=":")
+        above.set_xlabel("budget (dotted: no budget)")
+        below.set_xlabel("microseconds per example")
+    handles = [
+        Line2D([], [], label=name, linewidth=1, markersize=5, **own) for name, own in style.items()
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=9, frameon=False)
 
 
-def line(axes: Axes, points: Iterable[tuple], label: str, style: dict) -> None:
-    axes.plot(*zip(*points, strict=True), label=label, linewidth=0.8, **style)
+def panel(axes: Axes, points: Points, costs: Costs, style: dict[str, dict]) -> None:
+    """Draw error against a cost, with the rows on the front as numbers, and their names."""
+    axes.set_axis_on()
+    axes.set(ylabel="error (%)", xscale="log", yscale="log")
+    for name in dict.fromkeys(row.name for row in costs):
+        own = [(costs[row], points[row].error) for row in costs if row.name == name]
+        axes.plot(*zip(*own, strict=True), linewidth=0.7, markersize=3, alpha=0.45, **style[name])
+    best = front(points, costs)
+    steps = [(costs[row], points[row].error) for row in best]
+    axes.step(*zip(*steps, strict=True), where="post", color="black", linewidth=0.5)
+    zoom(axes, [points[row].error for row in costs], room=0.05 * (len(best) + 1))
+    for i, (row, step) in enumerate(zip(best, steps, strict=True)):
+        number(axes, i + 1, step, f"{row}: {step[1]:.1f} %", style[row.name]["color"], len(best))
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 3, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.minorticks_off()
 
 
-def collected(names: list[str], effort: Effort) -> Results:
-    """Return the results on streams, without those whose data are absent."""
-    with ProcessPoolExecutor() as pool:
-        jobs = {
-            name: {row: pool.submit(measured, name, row, effort) for row in rows(effort)}
-            for name in names
-        }
-        results: Results = {}
-        for name, of_rows in jobs.items():
-            try:
-                results[name] = {row: job.result() for row, job in of_rows.items()}
-            except DatasetError as error:
-                print(f"{name}: left out, {error}", file=sys.stderr)
-        return results
+def zoom(axes: Axes, errors: list[float], room: float) -> None:
+    """Show the errors up to six times the smallest one, above an empty fraction of the axes."""
+    low, high = math.log(min(errors)), math.log(1.1 * min(max(errors), 6 * min(errors)))
+    axes.set_ylim(math.exp((low - room * high) / (1 - room)), math.exp(high))
+
+
+def number(
+    axes: Axes, i: int, at: tuple[float, float], text: str, colour: str, n_numbers: int
+) -> None:
+    """Draw a point with a number, and what it is in the empty part of the axes."""
+    below = (0.03, 0.03 + 0.05 * (n_numbers - i))
+    for place, transform in ((at, axes.transData), (below, axes.transAxes)):
+        axes.plot(*place, "o", color=colour, markersize=11, transform=transform)
+        axes.annotate(
+            str(i), place, xycoords=transform, color="white", fontsize=7, fontweight="bold",
+            ha="center", va="center_baseline",
+        )  # fmt: skip
+    axes.text(
+        below[0] + 0.025, below[1], text, transform=axes.transAxes, color=colour, fontsize=9,
+        va="center_baseline",
+    )  # fmt: skip
 
 
 def write(results: Results, directory: Path) -> None:
-    """Write the figure and the table."""
-    figure = Figure(figsize=(15, 8 * -(-len(results) // N_COLUMNS)), layout="constrained", dpi=80)
+    """Write the figure and the tables."""
+    n_rows = -(-len(results) // N_COLUMNS)
+    figure = Figure(figsize=(17, 10 * n_rows + 1.5), layout="constrained", dpi=80)
     draw(figure, results)
     figure.savefig(directory / "collection.png")
-    (directory / "collection.md").write_text(
-        "# Error against budget and time\n\n"
-        "Error in percent / microseconds an example, with a star where no other cell of the column "
-        "is both\nbetter and faster (`python -m benchmarks.collection`).\n\n"
-        "![Error against budget and time](collection.png)\n\n"
-        f"{table(results)}\n"
-    )
+    page = directory / "collection.md"
+    above = page.read_text().partition(MEASURED)[0] if page.exists() else "# The collection\n\n"
+    page.write_text(above + report(results))
+
+
+def report(results: Results) -> str:
+    """Return the part of the page that the command writes."""
+    capped = ", ".join(f"`{name}` at {budget}" for name, budget in LARGEST.items())
+    return f"""{MEASURED}
+
+`python -m benchmarks.collection` drew the figure and printed the tables; its docstring says how it
+measures. These end earlier, because their step takes too long on a larger budget: {capped}.
+
+![Error against budget and time](collection.png)
+
+On the front of a stream are the models such that no other one has a smaller error in at most 10 % more
+time, here with their budgets:
+
+{table_of_fronts(results)}
+
+Error in percent / microseconds an example, with a star on the front. A number in brackets is that of
+the examples done in the limit of time.
+
+{table(results)}
+"""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -260,10 +421,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("streams", nargs="*", metavar="STREAM", help=", ".join(WIDTHS))
     parser.add_argument("--quick", action="store_true", help="do a small part of everything")
     parser.add_argument("--out", type=Path, default=Path("docs"), metavar="DIRECTORY")
+    parser.add_argument("--cells", type=Path, default=Path("build/collection"), metavar="DIRECTORY")
     options = parser.parse_args(arguments)
     effort = QUICK if options.quick else FULL
-    results = collected(options.streams or list(WIDTHS), effort)
-    write(results, options.out)
+    names = [name for name in options.streams or list(WIDTHS) if is_there(name)]
+    write(collected(names, effort, options.cells), options.out)
 
 
 if __name__ == "__main__":

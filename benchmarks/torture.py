@@ -4,6 +4,7 @@ python -m benchmarks.torture [kills]
 
 A process learns, saves a checkpoint every 50 rounds, and is killed at random moments. The next process
 resumes from the newest checkpoint. A finished run is compared, byte by byte, with an uninterrupted one.
+The runs take the algorithms with a budget in turn.
 
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import river_budget as rb
 from river_budget import checkpoint, synth
+from river_budget.catalog import ALGORITHMS
 
 N_ROUNDS, EVERY, KEPT = 20_000, 50, 3
 LONGEST_WAIT = 0.3  # seconds before a kill
@@ -29,9 +31,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def model_of(run: int):
-    if run % 2:
-        return rb.RandomizedBudgetPerceptron(rb.RBF(gamma=0.5), budget=20, seed=run)
-    return rb.TightestPerceptron(rb.RBF(gamma=0.5), budget=20)
+    rows = [row for row in ALGORITHMS.values() if row.takes("budget")]
+    return rows[run % len(rows)].build(rb.RBF(gamma=0.5), budget=20, seed=run)
 
 
 def stream_of(run: int, n_rounds: int) -> Iterator[tuple[dict, bool]]:

@@ -23,9 +23,31 @@ def test_the_front_has_what_nothing_else_beats():
         Row("beaten", 1): Point(5.0, 6.0, 1, 1),
         Row("a tie", 1): Point(5.0, 5.0, 1, 1),
     }
-    assert {row.name for row in collection.front(points)} == {
+    assert {row.name for row in collection.front(points, collection.times(points))} == {
         "slow and good", "fast and bad", "in the middle", "a tie",
     }  # fmt: skip
+
+
+def test_what_is_hardly_faster_or_was_stopped_is_not_on_the_front():
+    points = {
+        Row("good", 1): Point(1.0, 5.0, 9, 9),
+        Row("hardly faster", 1): Point(9.0, 4.9, 9, 9),
+        Row("stopped", 1): Point(0.5, 1.0, 8, 9),
+    }
+    assert [row.name for row in collection.front(points, collection.times(points))] == ["good"]
+
+
+def test_the_front_of_budgets_leaves_out_what_has_none():
+    points = {
+        Row("none", None): Point(0.5, 1.0, 9, 9),
+        Row("large", 9): Point(1.0, 1.0, 9, 9),
+        Row("worse", 9): Point(3.0, 1.0, 9, 9),
+        Row("small", 2): Point(2.0, 9.0, 9, 9),
+    }
+    assert [row.name for row in collection.front(points, collection.budgets(points))] == [
+        "small",
+        "large",
+    ]
 
 
 def test_every_class_is_in_the_rows():
@@ -33,6 +55,16 @@ def test_every_class_is_in_the_rows():
     assert {row.name.split(" ")[0] for row in rows} == {*ALGORITHMS, "FOGD", "NOGD"}
     assert {row.budget for row in rows if row.name == "Forgetron"} == {3, 8}
     assert [row.budget for row in rows if row.name == "KernelPerceptron"] == [None]
+
+
+def test_budgets_end_where_a_step_takes_too_long():
+    budgets = {row.budget for row in collection.rows(collection.FULL) if row.name == "Mnemotron"}
+    assert budgets == {20, 100, 500}
+
+
+def test_every_model_has_a_style_of_its_own():
+    styles = collection.styles([*collection.variants(), *collection.BASELINES, "Unknown"])
+    assert len({tuple(style.items()) for style in styles.values()}) == len(styles)
 
 
 @pytest.mark.parametrize("row", [Row("Ahpatron", 8), Row("FOGD", 8), Row("NOGD", 8)], ids=str)
@@ -44,6 +76,7 @@ def test_a_row_is_measured(row):
 
 
 def test_the_figure_and_the_table(tmp_path):
+    (tmp_path / "collection.md").write_text("# By hand\n\n## Measured\n\nbefore\n")
     points = {
         Row("KernelPerceptron", None): Point(1.25, 9.0, 60, 60),
         Row("Forgetron", 3): Point(2.5, 4.0, 60, 60),
@@ -52,18 +85,26 @@ def test_the_figure_and_the_table(tmp_path):
     collection.write({"Bananas": points}, tmp_path)
     assert (tmp_path / "collection.png").stat().st_size > 1000
     cells = (tmp_path / "collection.md").read_text()
+    assert cells.startswith("# By hand\n\n## Measured\n")
+    assert "before" not in cells
     for cell in ["1.25 / 9.0 *", "2.50 / 4.0 *", "3.50 / 5.0 (41)", "Forgetron, B=8", "Bananas"]:
         assert cell in cells
 
 
 @pytest.mark.slow
-def test_a_quick_run(tmp_path, monkeypatch):
-    """One stream in this process, with few rows."""
+def test_a_quick_run_resumes(tmp_path, monkeypatch):
+    """One stream with few rows."""
     monkeypatch.setattr(
         collection, "rows", lambda effort: [Row("Stoptron", b) for b in effort.budgets]
     )
-    collection.main(["--quick", "--out", str(tmp_path), "Bananas"])
-    assert "Stoptron, B=20" in (tmp_path / "collection.md").read_text()
+    arguments = ["--quick", "--out", str(tmp_path), "--cells", str(tmp_path), "Bananas"]
+    collection.main(arguments)
+    page = tmp_path / "collection.md"
+    first = page.read_text()
+    assert "Stoptron, B=20" in first
+    page.unlink()
+    collection.main(arguments)
+    assert page.read_text() == first, "times measured again would differ"
 
 
 def test_nystroem_features_begin_as_kernel_gradient_descent():
