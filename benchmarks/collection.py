@@ -89,6 +89,9 @@ MARKERS = "osD^v"
 # Times or budgets whose ratio is smaller are taken as equal.
 NOTICEABLE = 1.1
 
+# Length of the lists of the best.
+N_BEST = 4
+
 # Streams side by side in the figure.
 N_COLUMNS = 3
 
@@ -295,6 +298,22 @@ def table_of_fronts(results: Results) -> str:
     return markdown({name: found[name] for name in order})
 
 
+def table_of_best(results: Results) -> str:
+    """Return the best few of each budget as a table, with a column for each stream."""
+
+    def cell(points: Points, budget: int) -> str:
+        own = [(p.error, row.name) for row, p in points.items() if row.budget == budget]
+        return "<br>".join(f"{name} {error:.1f}" for error, name in sorted(own)[:N_BEST])
+
+    of_rows = (budgets(points).values() for points in results.values())
+    return markdown(
+        {
+            f"B={budget:g}": {stream: cell(points, budget) for stream, points in results.items()}
+            for budget in sorted(set(itertools.chain.from_iterable(of_rows)))
+        }
+    )
+
+
 def family(name: str) -> str | None:
     own = (key for key, names in FAMILIES.items() if name.split(" ")[0] in names)
     return next(own, None)
@@ -408,6 +427,10 @@ On the front of a stream are the models such that no other one has a smaller err
 time, here with their budgets:
 
 {table_of_fronts(results)}
+
+The best of each budget, with their errors in percent:
+
+{table_of_best(results)}
 
 Error in percent / microseconds an example, with a star on the front. A number in brackets is that of
 the examples done in the limit of time.

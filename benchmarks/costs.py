@@ -33,9 +33,9 @@ from river_budget.base import memory_of
 
 PARTS = 11
 
-# Mnemotron's matrices take 80 bytes times the square of the budget, and an update reads them several
-# times.
-LARGEST_BUDGETS = {"Mnemotron": 1000}
+# An update of these reads matrices of the size of the budget several times; those of Mnemotron take 80
+# bytes times the square of the budget.
+LARGEST_BUDGETS = {"Mnemotron": 1000, "BudgetPassiveAggressive": 1000}
 
 
 class Setting(NamedTuple):
@@ -104,9 +104,9 @@ def cost(name: str, setting: Setting) -> Cost:
         if is_full(model, setting.budget):
             break
         model.learn_one(x, y)
+    full = is_full(model, setting.budget) or not hasattr(model, "n_support")
     starts = range(0, len(timed), setting.n_timed)
     times = [run(model, timed[start : start + setting.n_timed])[1] for start in starts]
-    full = is_full(model, setting.budget) or not hasattr(model, "n_support")
     return Cost(statistics.median(times), memory_of(model), full)
 
 
