@@ -5,11 +5,12 @@
 Progressive validation in order, of at most 20,000 examples. All streams but Adult9 pass a
 StandardScaler. All kernels of a stream are the same RBF, except those of Mnemotron, which has its own;
 other parameters are the defaults, and BudgetPassiveAggressive has its three kinds of maintenance. FOGD
-is River's `RBFSampler | LogisticRegression` with as many components as the budget, NOGD are Nystroem
-features with as many landmarks. Times are processor time of the process that runs one model after the
+are as many random Fourier features as the budget, NOGD Nystroem features with as many landmarks, both
+with steps of 0.3 on the hinge loss. RBFSampler is River's, before its LogisticRegression; it has the
+cosines of each feature by itself, so that the model is a sum of functions of one feature. Times are processor time of the process that runs one model after the
 other, to predict and learn an example, with the scaler. A model that exceeds the limit of two minutes
 stops; its cell says after how many examples, and does not compete for the front. Models whose step
-takes time quadratic in the budget end at 500, and FOGD, whose features River computes in Python, at 100.
+takes time quadratic in the budget end at 500, and RBFSampler, which computes in Python, at 100.
 
 The directory of --out, docs by default, gets the figure `collection.png` and the part of
 `collection.md` from its heading "Measured" on; what is above is written by hand. Each cell is kept in
@@ -39,6 +40,7 @@ from river import feature_extraction, linear_model, preprocessing
 
 import river_budget as rb
 from benchmarks import streams
+from benchmarks.fourier import Fourier
 from benchmarks.models import run
 from benchmarks.multiclass import Part, markdown
 from benchmarks.nystroem import Nystroem
@@ -65,7 +67,7 @@ LARGEST = {
     "Mnemotron": 500,
     "BudgetPassiveAggressive": 500,
     "BudgetPassiveAggressive (P)": 500,
-    "FOGD": 100,
+    "RBFSampler": 100,
 }
 
 # What bounds the support set, and its colour.
@@ -80,11 +82,12 @@ FAMILIES = {
     "passive-aggressive": ("BudgetPassiveAggressive",),
     "gradient descent": ("BudgetedOGD", "BudgetedSGD"),
     "Gaussian processes": ("Mnemotron",),
-    "features": ("FOGD", "NOGD"),
+    "features": ("FOGD", "NOGD", "RBFSampler"),
 }  # fmt: skip
 COLOURS = dict(zip(FAMILIES, ["black", *(f"C{i}" for i in (0, 9, 4, 2, 1, 5, 3, 6))], strict=True))
 OTHER_COLOUR = "C7"
 MARKERS = "osD^v"
+BLANK = {"linestyle": "none"}
 
 # Times or budgets whose ratio is smaller are taken as equal.
 NOTICEABLE = 1.1
@@ -160,12 +163,12 @@ Results = dict[str, Points]
 Costs = Mapping[Row, float]
 
 
-def fogd(kernel: rb.RBF, budget: int):
+def rbf_sampler(kernel: rb.RBF, budget: int):
     sampler = feature_extraction.RBFSampler(gamma=kernel.gamma, n_components=budget, seed=1)
     return sampler | linear_model.LogisticRegression()
 
 
-BASELINES = {"FOGD": fogd, "NOGD": Nystroem}
+BASELINES = {"FOGD": Fourier, "NOGD": Nystroem, "RBFSampler": rbf_sampler}
 
 
 def variants() -> dict[str, tuple[str, str]]:
@@ -351,12 +354,29 @@ def draw(figure: Figure, results: Results) -> None:
         for row, point in points.items():
             if row.budget is None:
                 above.axhline(point.error, color="black", linewidth=0.6, linestyle=":")
+        above.set_xticks(sorted(set(budgets(points).values())))
         above.set_xlabel("budget (dotted: no budget)")
         below.set_xlabel("microseconds per example")
-    handles = [
-        Line2D([], [], label=name, linewidth=1, markersize=5, **own) for name, own in style.items()
+    legend(figure, style)
+
+
+def legend(figure: Figure, style: dict[str, dict]) -> None:
+    """Draw a column of names for each family."""
+    columns = [
+        [key or "other", *own] for key, own in itertools.groupby(sorted(style, key=_rank), family)
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=5, fontsize=9, frameon=False)
+    length = max(map(len, columns))
+    names = [name for own in columns for name in own + [""] * (length - len(own))]
+    handles = [
+        Line2D([], [], label=name, linewidth=1, markersize=5, **style.get(name, BLANK))
+        for name in names
+    ]
+    drawn = figure.legend(
+        handles=handles, loc="outside lower center", ncols=len(columns), fontsize=8,
+        columnspacing=1, handlelength=1.5, frameon=False,
+    )  # fmt: skip
+    for text in drawn.get_texts():
+        text.set_fontweight("normal" if text.get_text() in style else "bold")
 
 
 def panel(axes: Axes, points: Points, costs: Costs, style: dict[str, dict]) -> None:
@@ -374,7 +394,7 @@ def panel(axes: Axes, points: Points, costs: Costs, style: dict[str, dict]) -> N
         number(axes, i + 1, step, f"{row}: {step[1]:.1f} %", style[row.name]["color"], len(best))
     axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 3, 5)))
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 3)))
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
 
@@ -405,7 +425,7 @@ def number(
 def write(results: Results, directory: Path) -> None:
     """Write the figure and the tables."""
     n_rows = -(-len(results) // N_COLUMNS)
-    figure = Figure(figsize=(17, 10 * n_rows + 1.5), layout="constrained", dpi=80)
+    figure = Figure(figsize=(17, 9 * n_rows + 1.5), layout="constrained", dpi=80)
     draw(figure, results)
     figure.savefig(directory / "collection.png")
     page = directory / "collection.md"
@@ -419,7 +439,8 @@ def report(results: Results) -> str:
     return f"""{MEASURED}
 
 `python -m benchmarks.collection` drew the figure and printed the tables; its docstring says how it
-measures. These end earlier, because their step takes too long on a larger budget: {capped}.
+measures. A step of these takes too long on a larger budget, so they end earlier:
+{capped}.
 
 ![Error against budget and time](collection.png)
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from river import base
 
 import river_budget as rb
+from benchmarks.fourier import HingeDescent
 
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-10
 
 
-class Nystroem(base.Classifier):
+class Nystroem(HingeDescent):
     """Gradient descent on the hinge loss of a linear function of the features `K^-1/2 k(x)`.
 
     The landmarks, K being their Gram matrix, are the first examples with a loss. Before there are
     enough, it is kernel gradient descent on them, and the linear function begins as that hypothesis.
-    Labels are False and True.
 
     Parameters
     ----------
@@ -50,14 +49,6 @@ class Nystroem(base.Classifier):
                 self._begin()
         else:
             self.weights += sign * self.learning_rate * features
-
-    def decision_function_one(self, x) -> float:
-        """Return f(x)."""
-        return float(self._features(x) @ self.weights)
-
-    def predict_proba_one(self, x):
-        p = float(1 / (1 + np.exp(-np.clip(self.decision_function_one(x), -30, 30))))
-        return {False: 1 - p, True: p}
 
     @property
     def _raw_memory_usage(self) -> int:

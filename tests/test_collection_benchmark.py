@@ -9,6 +9,7 @@ from river import datasets
 import river_budget as rb
 from benchmarks import collection
 from benchmarks.collection import Point, Row
+from benchmarks.fourier import Fourier
 from benchmarks.nystroem import Nystroem
 from river_budget.catalog import ALGORITHMS
 
@@ -52,7 +53,7 @@ def test_the_front_of_budgets_leaves_out_what_has_none():
 
 def test_every_class_is_in_the_rows():
     rows = collection.rows(EFFORT)
-    assert {row.name.split(" ")[0] for row in rows} == {*ALGORITHMS, "FOGD", "NOGD"}
+    assert {row.name.split(" ")[0] for row in rows} == {*ALGORITHMS, *collection.BASELINES}
     assert {row.budget for row in rows if row.name == "Forgetron"} == {3, 8}
     assert [row.budget for row in rows if row.name == "KernelPerceptron"] == [None]
 
@@ -67,7 +68,9 @@ def test_every_model_has_a_style_of_its_own():
     assert len({tuple(style.items()) for style in styles.values()}) == len(styles)
 
 
-@pytest.mark.parametrize("row", [Row("Ahpatron", 8), Row("FOGD", 8), Row("NOGD", 8)], ids=str)
+@pytest.mark.parametrize(
+    "row", [Row("Ahpatron", 8), Row("FOGD", 8), Row("NOGD", 8), Row("RBFSampler", 8)], ids=str
+)
 def test_a_row_is_measured(row):
     point = collection.measured("Bananas", row, EFFORT)
     assert point.n_done == 60
@@ -145,3 +148,25 @@ def test_nystroem_steps_follow_the_projected_kernel():
     before = model.decision_function_one(z)
     model.learn_one(x, y)
     assert model.decision_function_one(z) - before == pytest.approx(step)
+
+
+def test_fourier_features_approximate_the_kernel_whatever_the_order_of_names():
+    kernel, stream = rb.RBF(gamma=0.5), [x for x, _ in datasets.Bananas().take(20)]
+    model = Fourier(kernel, n_components=4000)
+    gram = [[kernel(a, b) for a in stream] for b in stream]
+    features = np.array([model._features(dict(reversed(x.items()))) for x in stream])
+    assert features @ features.T == pytest.approx(np.array(gram), abs=0.08)
+    again = np.array([model._features(x) for x in stream])
+    assert again == pytest.approx(features)
+
+
+def test_fourier_steps_are_gradients_of_the_hinge_loss():
+    model, stream = Fourier(rb.RBF(gamma=2.0), n_components=50), list(datasets.Bananas().take(60))
+    plain = np.zeros(50)
+    for x, y in stream:
+        features, sign = model._features(x), 1 if y else -1
+        if sign * (plain @ features) < 1:
+            plain = plain + 0.3 * sign * features
+        model.learn_one(x, y)
+        assert model.weights == pytest.approx(plain)
+    assert model.predict_one(stream[-1][0]) == (plain @ model._features(stream[-1][0]) > 0)
