@@ -1,0 +1,144 @@
+"""All classes of the package beside River's, on the tracks of River's benchmark and on synthetic streams.
+
+    python -m benchmarks.leaderboard [--limit N] [--seconds S] [--streams NAME ...] [--models NAME ...]
+                                     [--river PYTHON] [--out DIRECTORY]
+
+Every pair of a stream and a model is measured in a process of its own, with default parameters. The
+models of the package are behind River's StandardScaler; River's are those of its benchmark. DIRECTORY,
+docs by default, gets `leaderboard.json`, one cell a line, and the page `leaderboard.html`, which is made
+from that file alone. What the file has is kept, so that an interrupted run continues; a cell with fewer
+examples than asked for is measured again. A model stops after S seconds, 1800 by default; its row has
+the number of examples.
+
+PYTHON is an interpreter with the River of the published page, for the figures beside that page's. Data
+sets that are not part of River are read from the directory given by RIVER_BUDGET_DATA.
+
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import platform
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numba
+import numpy
+import river
+
+from benchmarks.leaderboard import track
+from benchmarks.leaderboard.cells import STREAMS, Cell, measure, models
+from benchmarks.leaderboard.page import page
+
+VERSIONS = {
+    "Python": platform.python_version(), "River": river.__version__,
+    "NumPy": numpy.__version__, "numba": numba.__version__, "machine": platform.machine(),
+}  # fmt: skip
+MODELS = list(dict.fromkeys(model for stream in STREAMS for model in models(stream)))
+
+
+class Board:
+    """The cells so far, in a file.
+
+    Parameters
+    ----------
+    path
+        The file, which may exist. It is not continued with other versions of Python or of libraries.
+
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.cells: dict[tuple[str, str], Cell] = {}
+        # Accuracies of the published models by stream, with the River of the published page.
+        self.reproduced: dict[str, dict[str, float]] = {}
+        if path.exists():
+            found = json.loads(path.read_text())
+            if found["versions"] != VERSIONS:
+                raise SystemExit(f"{path} is of {found['versions']}, and this is {VERSIONS}")
+            self.cells = {(cell["stream"], cell["model"]): Cell(**cell) for cell in found["cells"]}
+            self.reproduced = found["reproduced"]
+
+    def has(self, stream: str, model: str, n: int) -> bool:
+        """Return whether there is a cell for which at least `n` examples were asked for."""
+        cell = self.cells.get((stream, model))
+        return cell is not None and cell.asked >= n
+
+    def add(self, cell: Cell) -> None:
+        self.cells[cell.stream, cell.model] = cell
+        self.save()
+
+    def save(self) -> None:
+        lines = ",\n".join(json.dumps(cell._asdict()) for cell in self.cells.values())
+        draft = self.path.with_suffix(".draft")
+        draft.write_text(
+            f'{{"versions": {json.dumps(VERSIONS)},\n'
+            f'"reproduced": {json.dumps(self.reproduced)},\n'
+            f'"cells": [\n{lines}\n]}}\n'
+        )
+        draft.replace(self.path)
+
+
+def in_own_process(*arguments) -> Cell:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        return pool.submit(measure, *arguments).result()
+
+
+def fill(board: Board, streams: list[str], chosen: set[str], limit: int, seconds: float) -> None:
+    """Measure the cells that the board does not have, and show them as progress."""
+    for stream in streams:
+        n = min(limit, STREAMS[stream].n_examples)
+        for model in models(stream):
+            if model not in chosen or board.has(stream, model, n):
+                continue
+            cell = in_own_process(stream, model, n, seconds)
+            board.add(cell)
+            print(
+                f"{stream}, {model}: {cell.accuracy:.2f} % of {cell.examples:,}, "
+                f"{cell.processor:,.1f} µs, {cell.bytes:,} bytes",
+                file=sys.stderr, flush=True,
+            )  # fmt: skip
+
+
+def reproduce(board: Board, streams: list[str], chosen: set[str], interpreter: str) -> None:
+    """Run the published models with the River of an interpreter, except those that the board has."""
+    for stream in streams:
+        for model in track.PUBLISHED.get(stream, {}):
+            if model not in chosen or model in board.reproduced.get(stream, {}):
+                continue
+            command = [interpreter, track.__file__, stream, model]
+            found = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            if found["river"] != track.RELEASE:
+                raise SystemExit(f"{interpreter} has River {found['river']}, not {track.RELEASE}")
+            board.reproduced.setdefault(stream, {})[model] = found["accuracy"]
+            board.save()
+            print(f"{stream}, {model}: {found}", file=sys.stderr, flush=True)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard")
+    parser.add_argument("--limit", type=int, default=sys.maxsize, metavar="N")
+    parser.add_argument("--seconds", type=float, default=1800.0, metavar="S")
+    parser.add_argument(
+        "--streams", nargs="+", choices=STREAMS, default=list(STREAMS), metavar="NAME"
+    )
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
+    parser.add_argument("--river", metavar="PYTHON")
+    parser.add_argument("--out", type=Path, default=Path("docs"), metavar="DIRECTORY")
+    options = parser.parse_args(arguments)
+    board = Board(options.out / "leaderboard.json")
+    chosen = set(options.models)
+    fill(board, options.streams, chosen, options.limit, options.seconds)
+    if options.river:
+        reproduce(board, options.streams, chosen, options.river)
+    text = page(json.loads(board.path.read_text()))
+    board.path.with_suffix(".html").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,320 @@
+"""The leaderboard as one page: tables that sort, and plots, without any other file."""
+
+from __future__ import annotations
+
+import io
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from html import escape
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from benchmarks.leaderboard.track import LAST_LABEL, PUBLISHED, RELEASE
+from river_budget.catalog import ALGORITHMS
+
+# A cell of the JSON file.
+Cell = dict[str, Any]
+
+# Drawn in the colour of the page's text, light or dark.
+TEXT = "#010203"
+OURS, RIVERS = "#3b82c4", "#d9822b"
+SHADES = {True: ["#1d5fa8", "#3b9be0", "#6fb7b0"], False: ["#c0561b", "#e8a33d", "#b8608a"]}
+
+NO_METADATA = dict.fromkeys(["Creator", "Date", "Format", "Type"])
+
+STYLE = """
+:root { color-scheme: light dark; --line: #d4d4d8; --soft: #f4f4f5; --link: #1d5fa8; }
+@media (prefers-color-scheme: dark) { :root { --line: #3f3f46; --soft: #27272a; --link: #7cb8f0; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; }
+a { color: var(--link); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+td { border-top: 1px solid var(--line); }
+tr.ours td:first-child { box-shadow: inset 3px 0 #3b82c4; }
+tr.baseline { background: var(--soft); }
+th button { all: unset; cursor: pointer; font-weight: 600; }
+th button:focus-visible { outline: 2px solid var(--link); }
+th[aria-sort=ascending] button::after { content: " \\2191"; }
+th[aria-sort=descending] button::after { content: " \\2193"; }
+.plots { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
+.plots svg { width: 34rem; max-width: 100%; height: auto; }
+"""
+
+# A click sorts; the first one puts the largest number, or the first name, on top.
+SCRIPT = """
+for (const button of document.querySelectorAll("th button")) {
+  button.addEventListener("click", () => {
+    const heading = button.parentElement, table = heading.closest("table");
+    const value = row => row.cells[heading.cellIndex].dataset.value;
+    const rows = [...table.tBodies[0].rows];
+    const numbers = rows.every(row => value(row) === "" || !isNaN(value(row)));
+    const first = numbers ? "descending" : "ascending";
+    const second = numbers ? "ascending" : "descending";
+    const order = heading.ariaSort === first ? second : first;
+    for (const other of heading.parentElement.cells) other.ariaSort = null;
+    heading.ariaSort = order;
+    const sign = order === "ascending" ? 1 : -1;
+    rows.sort((a, b) => {
+      const [p, q] = [value(a), value(b)];
+      if (p === "" || q === "") return (p === "") - (q === "");
+      return sign * (numbers ? p - q : p.localeCompare(q));
+    });
+    table.tBodies[0].append(...rows);
+  });
+}
+"""
+
+
+class Column(NamedTuple):
+    """A column of a table.
+
+    Attributes
+    ----------
+    heading
+        Its heading.
+    value
+        Returns the value of a row, or None for an empty cell.
+    form
+        How a value is written.
+    is_best_high
+        Whether the largest value is in bold.
+
+    """
+
+    heading: str
+    value: Callable[[Any], Any]
+    form: str = "{:.2f}"
+    is_best_high: bool = False
+
+
+COLUMNS = [
+    Column("model", lambda cell: cell["model"], "{}"),
+    Column("accuracy", lambda cell: cell["accuracy"], is_best_high=True),
+    Column("kappa", lambda cell: cell["kappa"], is_best_high=True),
+    Column("kappa m", lambda cell: cell["kappa_m"], is_best_high=True),
+    Column("kappa t", lambda cell: cell["kappa_t"], is_best_high=True),
+    Column("lowest window", lambda cell: min(cell["windowed"], default=None), is_best_high=True),
+    Column("last window", lambda cell: next(reversed(cell["windowed"]), None), is_best_high=True),
+    Column("processor µs", lambda cell: cell["processor"], "{:,.1f}"),
+    Column("wall µs", lambda cell: cell["wall"], "{:,.1f}"),
+    Column("bytes", lambda cell: cell["bytes"], "{:,}"),
+    Column("examples", lambda cell: cell["examples"], "{:,}"),
+]
+
+
+def table(columns: list[Column], rows: Iterable[Any], model: Callable[[Any], str]) -> str:
+    """Return a table that sorts; `model` returns the model of a row."""
+    rows = list(rows)
+    best = {
+        column.heading: max(v for row in rows if (v := column.value(row)) is not None)
+        for column in columns
+        if column.is_best_high and any(column.value(row) is not None for row in rows)
+    }
+
+    def cell(column: Column, row: Any) -> str:
+        value = column.value(row)
+        if value is None:
+            return '<td data-value=""></td>'
+        text = escape(column.form.format(value))
+        if value == best.get(column.heading):
+            text = f"<strong>{text}</strong>"
+        return f'<td data-value="{escape(str(value))}">{text}</td>'
+
+    def line(row: Any) -> str:
+        kind = "ours" if model(row) in ALGORITHMS else ""
+        kind = "baseline" if model(row) == LAST_LABEL else kind
+        return f'<tr class="{kind}">{"".join(cell(column, row) for column in columns)}</tr>'
+
+    heads = "".join(
+        f'<th scope="col"><button type="button">{escape(column.heading)}</button></th>'
+        for column in columns
+    )
+    body = "\n".join(map(line, rows))
+    return (
+        f'<div class="wide"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n'
+        "</tbody></table></div>"
+    )
+
+
+def by_accuracy(cells: Iterable[Cell]) -> list[Cell]:
+    return sorted(cells, key=lambda cell: -cell["accuracy"])
+
+
+def overview(streams: dict[str, list[Cell]]) -> str:
+    """Return the table of accuracies on all streams, with the mean rank of each model."""
+    ranks, accuracies = defaultdict(list), defaultdict(dict)
+    for stream, cells in streams.items():
+        for cell in cells:
+            better = sum(other["accuracy"] > cell["accuracy"] for other in cells)
+            equal = sum(other["accuracy"] == cell["accuracy"] for other in cells)
+            ranks[cell["model"]].append(better + (equal + 1) / 2)
+            accuracies[cell["model"]][stream] = cell["accuracy"]
+    columns = [
+        Column("model", lambda model: model, "{}"),
+        Column("mean rank", lambda model: statistics.mean(ranks[model])),
+        Column("streams", lambda model: len(ranks[model]), "{}"),
+        *(
+            Column(stream, lambda model, s=stream: accuracies[model].get(s), is_best_high=True)
+            for stream in streams
+        ),
+    ]
+    order = sorted(ranks, key=lambda model: statistics.mean(ranks[model]))
+    return table(columns, order, lambda model: model)
+
+
+def published(streams: dict[str, list[Cell]], found: dict) -> str:
+    """Return the table of River's page beside what is measured here, with both releases."""
+    ours = {(c["stream"], c["model"]): c for cells in streams.values() for c in cells}
+    again = found["reproduced"]
+    rows = [(s, m) for s, models in PUBLISHED.items() for m in models if (s, m) in ours]
+
+    def difference(row: tuple[str, str]) -> float | None:
+        stream, model = row
+        here = again.get(stream, {}).get(model)
+        return None if here is None else round(here - PUBLISHED[stream][model], 4)
+
+    columns = [
+        Column("model", lambda row: row[1], "{}"),
+        Column("stream", lambda row: row[0], "{}"),
+        Column(f"published, River {RELEASE}", lambda row: PUBLISHED[row[0]][row[1]]),
+        Column(f"here, River {RELEASE}", lambda row: again.get(row[0], {}).get(row[1])),
+        Column("difference", difference, "{:+.2f}"),
+        Column(f"here, River {found['versions']['River']}", lambda row: ours[row]["accuracy"]),
+    ]
+    return table(columns, rows, lambda row: row[1])
+
+
+def verdict(cells: list[Cell]) -> str:
+    """Return what the baseline says of a stream."""
+    baseline = next((cell for cell in cells if cell["model"] == LAST_LABEL), None)
+    if baseline is None:
+        return ""
+    others = [cell for cell in cells if cell is not baseline]
+    worse = [cell["model"] for cell in others if cell["accuracy"] <= baseline["accuracy"]]
+    figure = f"Repeating the last label is right in {baseline['accuracy']:.2f} % of the rounds"
+    if others and len(worse) == len(others):
+        return f"<p><strong>The last label wins here.</strong> {figure}; no model does better.</p>"
+    if worse:
+        names = ", ".join(map(escape, worse))
+        return (
+            f"<p><strong>The last label beats {len(worse)} of {len(others)} models.</strong> "
+            f"{figure}; not better are {names}.</p>"
+        )
+    return f"<p>{figure}; every model does better.</p>"
+
+
+def svg(draw: Callable[[Axes], None], name: str) -> str:
+    """Return a plot as an element of the page, in the colours of its text."""
+    colors = dict.fromkeys(
+        ["text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"], TEXT
+    )
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 8, **colors}
+    with mpl.rc_context(settings):
+        figure = Figure(figsize=(5.6, 3.6), layout="constrained")
+        axes = figure.subplots()
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.patch.set_visible(False)
+        draw(axes)
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", transparent=True, metadata=NO_METADATA)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :].replace(TEXT, "currentColor")
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(name)}"', 1)
+
+
+def draw_costs(axes: Axes, cells: list[Cell]) -> None:
+    """Draw accuracy against time; the names are those that nothing else beats in both."""
+    axes.set(xscale="log", xlabel="processor time, µs per example", ylabel="accuracy (%)")
+    models = [cell for cell in cells if cell["model"] != LAST_LABEL]
+    for cell in models:
+        x, y, is_ours = cell["processor"], cell["accuracy"], cell["model"] in ALGORITHMS
+        axes.plot(x, y, "o" if is_ours else "s", color=OURS if is_ours else RIVERS, markersize=4)
+        if not any(other["processor"] < x and other["accuracy"] >= y for other in models):
+            axes.annotate(
+                cell["model"], (x, y), (4, 4), textcoords="offset points", fontsize="small"
+            )
+    lowest = axes.get_ylim()[0]
+    for cell in cells:
+        if cell["model"] == LAST_LABEL and cell["accuracy"] > lowest:
+            axes.axhline(cell["accuracy"], color=TEXT, linestyle=":", linewidth=1)
+            axes.text(0, cell["accuracy"], LAST_LABEL, transform=axes.get_yaxis_transform())
+
+
+def draw_windows(axes: Axes, cells: list[Cell]) -> None:
+    """Draw the accuracy in windows: the three best of the package, of River, and the baseline."""
+    axes.set(xlabel="examples", ylabel="accuracy in the window (%)")
+    models = [cell for cell in by_accuracy(cells) if cell["model"] != LAST_LABEL]
+    styles = {True: iter(SHADES[True]), False: iter(SHADES[False])}
+    for cell in models:
+        color = next(styles[cell["model"] in ALGORITHMS], None)
+        if color is not None:
+            plot_windows(axes, cell, color=color, linewidth=1.2)
+    for cell in cells:
+        if cell["model"] == LAST_LABEL:
+            plot_windows(axes, cell, color=TEXT, linestyle=":", linewidth=1)
+    axes.legend(
+        fontsize="small", frameon=False, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.15)
+    )
+
+
+def plot_windows(axes: Axes, cell: Cell, **style: Any) -> None:
+    ends = [cell["window"] * (i + 1) for i in range(len(cell["windowed"]))]
+    axes.plot(ends, cell["windowed"], label=cell["model"], **style)
+
+
+def section(stream: str, cells: list[Cell]) -> str:
+    window = cells[0]["window"]
+    plots = svg(lambda axes: draw_costs(axes, cells), f"{stream}: accuracy and time")
+    plots += svg(lambda axes: draw_windows(axes, cells), f"{stream}: accuracy in windows")
+    return (
+        f"<h2>{escape(stream)}</h2>\n{verdict(cells)}\n<p>Windows of {window:,} examples.</p>\n"
+        f"{table(COLUMNS, by_accuracy(cells), lambda cell: cell['model'])}\n"
+        f'<div class="plots">{plots}</div>'
+    )
+
+
+def page(found: dict) -> str:
+    """Return the page of a leaderboard, which is what its JSON file holds."""
+    streams = defaultdict(list)
+    for cell in found["cells"]:
+        streams[cell["stream"]].append(cell)
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    sections = "\n".join(section(stream, cells) for stream, cells in streams.items())
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Leaderboard: river_budget beside River</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<h1>Leaderboard</h1>
+<p>All classifiers of river_budget (blue bar) beside River's, test then learn, on the streams of River's
+own benchmark that need no download, on Elec2, and on synthetic streams with drift. All parameters are the
+defaults: a budget of 100 unless the class has another default or none, behind a
+<code>StandardScaler</code>. River's models are those of its benchmark. A model never sees a label before
+it predicts; in percent are accuracy, Cohen's kappa, kappa m (beside the majority class) and kappa t
+(beside the last label). Time is that of predicting and learning one example, on a machine that did other
+work too; bytes are the size of the classifier in the end. A row with fewer examples than others reached
+the limit of time. A click on a heading sorts.</p>
+<p>{escape(versions)}. <code>python -m benchmarks.leaderboard</code> measures it again.</p>
+<h2>All streams</h2>
+<p>Accuracy in percent, and the mean rank over the streams that a model was run on.</p>
+{overview(streams)}
+{sections}
+<h2>Beside River's published figures</h2>
+<p>Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with
+the release that this board uses. Where the last two differ, River has changed: its Mondrian forest now
+expects values between 0 and 1.</p>
+{published(streams, found)}
+<script>{SCRIPT}</script>
+</body>
+</html>
+"""
