@@ -1,0 +1,213 @@
+"""The wheel and the sdist: what is in them, and that both work away from the repository."""
+
+from __future__ import annotations
+
+import email
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+from readme_renderer import markdown
+
+import river_budget as rb
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+HOME = SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["custom"]["home"]
+README = (ROOT / "README.md").read_text()
+
+
+def run(*command, cwd):
+    """Return what a command prints, without the repository on its path."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [*map(str, command)], cwd=cwd, env=environment, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Return a directory with the wheel and the sdist."""
+    directory = tmp_path_factory.mktemp("built")
+    run(sys.executable, "-m", "hatchling", "build", "-d", directory, cwd=ROOT)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    (path,) = built.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        return email.message_from_string(archive.read(name).decode())
+
+
+@pytest.fixture(scope="module")
+def unpacked(built):
+    (path,) = built.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        archive.extractall(built, filter="data")
+    return built / path.name.removesuffix(".tar.gz")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Return the Python of an environment that has the wheel, and the libraries of this one."""
+    directory = tmp_path_factory.mktemp("environment")
+    venv.create(directory, with_pip=False)
+    python = directory / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
+    run(*command, "--no-deps", "--no-index", wheel, cwd=directory)
+    site = run(
+        python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=directory
+    )
+    # A path in such a file comes last, and the editable install that it may have is not followed.
+    Path(site.strip(), "libraries.pth").write_text(sysconfig.get_path("purelib"))
+    return python
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    of_package = {name for name in names if ".dist-info/" not in name}
+    tracked = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "river_budget").rglob("*")
+        if path.suffix == ".py" or path.name == "py.typed" or path.parent.name == "published"
+    }
+    assert of_package == tracked
+
+
+@pytest.mark.slow
+def test_the_sdist_has_no_leftovers(unpacked):
+    names = {path.name for path in unpacked.rglob("*")}
+    assert {"tests", "benchmarks", "demos", "docs", "hatch_build.py", "CITATION.cff"} <= names
+    assert {"__pycache__", ".git", ".ruff_cache", ".mypy_cache", ".hypothesis"} & names == set()
+
+
+@pytest.mark.slow
+def test_links_and_pictures_of_the_readme_are_absolute(metadata):
+    text = metadata.get_payload()
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert targets
+    assert [link for link in targets if not link.startswith("https://")] == []
+    relative = [link for link in re.findall(r"\]\(([^)\s]+)\)", README) if "://" not in link]
+    for path in relative:
+        place = "raw/main" if path.endswith(".png") else "blob/main"
+        assert f"]({HOME}/{place}/{path})" in text
+
+
+@pytest.mark.slow
+def test_the_readme_is_otherwise_unchanged(metadata):
+    places = re.escape(HOME) + "/(?:raw|blob)/main/"
+    assert re.sub(places, "", metadata.get_payload()).strip() == README.strip()
+
+
+@pytest.mark.slow
+def test_a_package_index_can_render_the_readme(metadata):
+    page = markdown.render(metadata.get_payload())
+    assert page is not None
+    pictures = re.findall(r'<img[^>]* src="([^"]+)"', page)
+    assert len(pictures) == README.count("![")
+    assert all(path.startswith(f"{HOME}/raw/main/") for path in pictures)
+
+
+@pytest.mark.slow
+def test_the_links_of_the_project_have_one_address(metadata):
+    links = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
+    assert set(links) == {"Homepage", "Documentation", "Changelog", "Issues"}
+    assert all(link.startswith(HOME) for link in links.values())
+
+
+def test_the_oldest_python_has_a_classifier():
+    classifiers = SETTINGS["project"]["classifiers"]
+    pythons = [line.rpartition(" ")[2] for line in classifiers if " :: 3." in line]
+    assert f">={pythons[0]}" == SETTINGS["project"]["requires-python"]
+    assert pythons == [f"3.{11 + i}" for i in range(len(pythons))]
+
+
+def test_the_citation_is_of_the_last_release():
+    citation = dict(
+        re.findall(r'^([a-z-]+): "?(.*?)"?$', (ROOT / "CITATION.cff").read_text(), re.M)
+    )
+    release = re.search(r"^## (\S+), (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert (citation["version"], citation["date-released"]) == release.groups()
+    assert citation["version"] == rb.__version__
+    assert citation["repository-code"] == citation["url"] == HOME
+    assert citation["license"] == SETTINGS["project"]["license"]
+
+
+TYPED = """
+import river_budget as rb
+
+model = rb.Forgetron(budget=10)
+size: int = model.memory_bytes
+reveal_type(model.decision_function_one({"a": 1.0}))
+"""
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_is_typed(installed, tmp_path):
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text(TYPED)
+    bad.write_text(TYPED.replace("size: int", "size: str"))
+    check = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
+    assert 'Revealed type is "float"' in run(*check, good, cwd=tmp_path)
+    with pytest.raises(AssertionError, match="Incompatible types in assignment"):
+        run(*check, bad, cwd=tmp_path)
+
+
+SNIPPETS = """
+import pathlib, re, sys
+import river_budget
+
+assert pathlib.Path(river_budget.__file__).is_relative_to(sys.prefix), river_budget.__file__
+sys.path.append(sys.argv[2])
+import mock_kafka
+
+text = pathlib.Path(sys.argv[1]).read_text()
+with mock_kafka.broker() as address:
+    app = mock_kafka.application(address, "readme", state_dir=pathlib.Path("state"))
+    names = {"app": app, "events": app.topic("events"), "answers": app.topic("answers")}
+    for snippet in re.findall(r"```python\\n(.*?)```", text, re.DOTALL):
+        exec(snippet, names)
+print("done")
+"""
+
+
+@pytest.mark.slow
+def test_the_readme_runs_with_an_installed_wheel(installed, tmp_path):
+    pytest.importorskip("quixstreams")
+    script = tmp_path / "snippets.py"
+    script.write_text(SNIPPETS)
+    said = run(installed, script, ROOT / "README.md", ROOT / "demos", cwd=tmp_path)
+    assert said.splitlines()[-1] == "done"
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_has_the_command(installed, tmp_path):
+    command = installed.with_name(f"river-budget{installed.suffix}")
+    assert "compare" in run(command, "--help", cwd=tmp_path)
+
+
+@pytest.mark.slow
+def test_the_sdist_passes_tests_of_its_own(unpacked):
+    chosen = ["tests/test_layers.py", "tests/metrics", "tests/perceptrons/test_forgetron.py"]
+    said = run(sys.executable, "-m", "pytest", "-q", "-m", "not slow", *chosen, cwd=unpacked)
+    assert "passed" in said
