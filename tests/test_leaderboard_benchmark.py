@@ -12,7 +12,7 @@ from river import datasets, evaluate, metrics
 
 from benchmarks.leaderboard import __main__ as board
 from benchmarks.leaderboard import track
-from benchmarks.leaderboard.cells import STREAMS, Cell, measure, models
+from benchmarks.leaderboard.cells import OURS, RIVERS, STREAMS, Cell, measure, models
 from benchmarks.leaderboard.page import page
 from river_budget.catalog import ALGORITHMS
 
@@ -130,6 +130,25 @@ def test_the_page_has_every_row():
         rows = re.findall(r'<td data-value="([^"]*)">\1</td>', sections[name])
         assert {c.model for c in cells if c.stream == name} <= set(rows)
         assert sections[name].count("<svg") == 2
+
+
+def test_mean_ranks_are_over_the_streams_that_all_models_have_done():
+    cells = [
+        cell(stream, model, accuracy=i + 1)
+        for stream in ["Phishing", "Bananas"]
+        for i, model in enumerate({**RIVERS, **OURS})
+    ]
+    text = written(*cells, cell("Elec2", track.LAST_LABEL, 99.0))
+    assert "have done (2 of 3)" in text
+    n = len(RIVERS) + len(OURS)
+    last_label, best = next(iter(RIVERS)), next(reversed(OURS))
+    for model, rank in [(last_label, n), (best, 1)]:
+        assert re.search(rf">{model}</td><td[^>]*>{rank}\.00<", text)
+
+
+def test_the_page_names_what_is_not_measured():
+    text = written(cell("Phishing", "ALMA"))
+    assert "Not measured: last label, Naive Bayes, " in text
 
 
 def test_the_page_needs_no_other_file():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -13,6 +14,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks.leaderboard.cells import OURS, RIVERS, models
 from benchmarks.leaderboard.track import LAST_LABEL, PUBLISHED, RELEASE
 from river_budget.catalog import ALGORITHMS
 
@@ -21,7 +23,7 @@ Cell = dict[str, Any]
 
 # Drawn in the colour of the page's text, light or dark.
 TEXT = "#010203"
-OURS, RIVERS = "#3b82c4", "#d9822b"
+BLUE, ORANGE = "#3b82c4", "#d9822b"
 SHADES = {True: ["#1d5fa8", "#3b9be0", "#6fb7b0"], False: ["#c0561b", "#e8a33d", "#b8608a"]}
 
 NO_METADATA = dict.fromkeys(["Creator", "Date", "Format", "Type"])
@@ -29,7 +31,7 @@ NO_METADATA = dict.fromkeys(["Creator", "Date", "Format", "Type"])
 STYLE = """
 :root { color-scheme: light dark; --line: #d4d4d8; --soft: #f4f4f5; --link: #1d5fa8; }
 @media (prefers-color-scheme: dark) { :root { --line: #3f3f46; --soft: #27272a; --link: #7cb8f0; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 1rem; }
 a { color: var(--link); }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
@@ -146,25 +148,37 @@ def by_accuracy(cells: Iterable[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: -cell["accuracy"])
 
 
+def ranks(streams: dict[str, list[Cell]]) -> dict[str, list[float]]:
+    """Return the ranks of the models for any labels, on the streams that all of them have done."""
+    shared = {**RIVERS, **OURS}
+    found = defaultdict(list)
+    for cells in streams.values():
+        accuracies = {c["model"]: c["accuracy"] for c in cells if c["model"] in shared}
+        if len(accuracies) < len(shared):
+            continue
+        for model, accuracy in accuracies.items():
+            better = sum(other > accuracy for other in accuracies.values())
+            equal = sum(other == accuracy for other in accuracies.values())
+            found[model].append(better + (equal + 1) / 2)
+    return found
+
+
 def overview(streams: dict[str, list[Cell]]) -> str:
-    """Return the table of accuracies on all streams, with the mean rank of each model."""
-    ranks, accuracies = defaultdict(list), defaultdict(dict)
+    """Return the table of accuracies on all streams, with the mean ranks."""
+    of_model = {model: statistics.mean(found) for model, found in ranks(streams).items()}
+    accuracies = defaultdict(dict)
     for stream, cells in streams.items():
         for cell in cells:
-            better = sum(other["accuracy"] > cell["accuracy"] for other in cells)
-            equal = sum(other["accuracy"] == cell["accuracy"] for other in cells)
-            ranks[cell["model"]].append(better + (equal + 1) / 2)
             accuracies[cell["model"]][stream] = cell["accuracy"]
     columns = [
         Column("model", lambda model: model, "{}"),
-        Column("mean rank", lambda model: statistics.mean(ranks[model])),
-        Column("streams", lambda model: len(ranks[model]), "{}"),
+        Column("mean rank", of_model.get),
         *(
             Column(stream, lambda model, s=stream: accuracies[model].get(s), is_best_high=True)
             for stream in streams
         ),
     ]
-    order = sorted(ranks, key=lambda model: statistics.mean(ranks[model]))
+    order = sorted(accuracies, key=lambda model: of_model.get(model, math.inf))
     return table(columns, order, lambda model: model)
 
 
@@ -172,7 +186,7 @@ def published(streams: dict[str, list[Cell]], found: dict) -> str:
     """Return the table of River's page beside what is measured here, with both releases."""
     ours = {(c["stream"], c["model"]): c for cells in streams.values() for c in cells}
     again = found["reproduced"]
-    rows = [(s, m) for s, models in PUBLISHED.items() for m in models if (s, m) in ours]
+    rows = [(s, m) for s, of_page in PUBLISHED.items() for m in of_page if (s, m) in ours]
 
     def difference(row: tuple[str, str]) -> float | None:
         stream, model = row
@@ -231,11 +245,11 @@ def svg(draw: Callable[[Axes], None], name: str) -> str:
 def draw_costs(axes: Axes, cells: list[Cell]) -> None:
     """Draw accuracy against time; the names are those that nothing else beats in both."""
     axes.set(xscale="log", xlabel="processor time, µs per example", ylabel="accuracy (%)")
-    models = [cell for cell in cells if cell["model"] != LAST_LABEL]
-    for cell in models:
+    learners = [cell for cell in cells if cell["model"] != LAST_LABEL]
+    for cell in learners:
         x, y, is_ours = cell["processor"], cell["accuracy"], cell["model"] in ALGORITHMS
-        axes.plot(x, y, "o" if is_ours else "s", color=OURS if is_ours else RIVERS, markersize=4)
-        if not any(other["processor"] < x and other["accuracy"] >= y for other in models):
+        axes.plot(x, y, "o" if is_ours else "s", color=BLUE if is_ours else ORANGE, markersize=4)
+        if not any(other["processor"] < x and other["accuracy"] >= y for other in learners):
             axes.annotate(
                 cell["model"], (x, y), (4, 4), textcoords="offset points", fontsize="small"
             )
@@ -249,9 +263,8 @@ def draw_costs(axes: Axes, cells: list[Cell]) -> None:
 def draw_windows(axes: Axes, cells: list[Cell]) -> None:
     """Draw the accuracy in windows: the three best of the package, of River, and the baseline."""
     axes.set(xlabel="examples", ylabel="accuracy in the window (%)")
-    models = [cell for cell in by_accuracy(cells) if cell["model"] != LAST_LABEL]
     styles = {True: iter(SHADES[True]), False: iter(SHADES[False])}
-    for cell in models:
+    for cell in by_accuracy(c for c in cells if c["model"] != LAST_LABEL):
         color = next(styles[cell["model"] in ALGORITHMS], None)
         if color is not None:
             plot_windows(axes, cell, color=color, linewidth=1.2)
@@ -269,11 +282,14 @@ def plot_windows(axes: Axes, cell: Cell, **style: Any) -> None:
 
 
 def section(stream: str, cells: list[Cell]) -> str:
-    window = cells[0]["window"]
+    n, window = max(cell["asked"] for cell in cells), cells[0]["window"]
+    missing = [model for model in models(stream) if model not in {c["model"] for c in cells}]
+    absent = f" Not measured: {escape(', '.join(missing))}." if missing else ""
     plots = svg(lambda axes: draw_costs(axes, cells), f"{stream}: accuracy and time")
     plots += svg(lambda axes: draw_windows(axes, cells), f"{stream}: accuracy in windows")
     return (
-        f"<h2>{escape(stream)}</h2>\n{verdict(cells)}\n<p>Windows of {window:,} examples.</p>\n"
+        f"<h2>{escape(stream)}</h2>\n{verdict(cells)}\n"
+        f"<p>{n:,} examples, in windows of {window:,}.{absent}</p>\n"
         f"{table(COLUMNS, by_accuracy(cells), lambda cell: cell['model'])}\n"
         f'<div class="plots">{plots}</div>'
     )
@@ -285,6 +301,7 @@ def page(found: dict) -> str:
     for cell in found["cells"]:
         streams[cell["stream"]].append(cell)
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    n_complete = max(map(len, ranks(streams).values()), default=0)
     sections = "\n".join(section(stream, cells) for stream, cells in streams.items())
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -306,7 +323,8 @@ work too; bytes are the size of the classifier in the end. A row with fewer exam
 the limit of time. A click on a heading sorts.</p>
 <p>{escape(versions)}. <code>python -m benchmarks.leaderboard</code> measures it again.</p>
 <h2>All streams</h2>
-<p>Accuracy in percent, and the mean rank over the streams that a model was run on.</p>
+<p>Accuracy in percent. The mean rank is among the models for any number of labels, over the streams that
+all of them have done ({n_complete} of {len(streams)}).</p>
 {overview(streams)}
 {sections}
 <h2>Beside River's published figures</h2>
