@@ -1,10 +1,13 @@
-"""An agent that learns which plants are edible, from delayed and missing feedback.
+"""An agent with late feedback
+===========================
+
+An agent that learns which plants are edible, from delayed and missing feedback.
 
 At each step it sees a plant and eats it if the model predicts that it is good, or at random with a
 small probability (exploration). A label arrives only for plants that it has eaten, after a delay, and
 not always. Halfway through, the concept changes: other plants are good.
 
-python demos/agent.py [PICTURE]
+``python demos/agent.py [PICTURE]``
 
 """
 

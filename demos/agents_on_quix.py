@@ -1,4 +1,7 @@
-"""Agents on Kafka: each has its own model, one worker is killed, and no event is lost or learned twice.
+"""Agents on Kafka
+===============
+
+Agents on Kafka: each has its own model, one worker is killed, and no event is lost or learned twice.
 
 Worker A serves all agents until worker B joins and takes over half of them. B is killed in mid-stream
 and its disk is wiped, and A takes its agents back. In the end all models are those of a loop in one
@@ -6,7 +9,7 @@ process.
 
 The demo runs on the broker that RIVER_BUDGET_KAFKA names, or starts a mock broker.
 
-python demos/agents_on_quix.py
+``python demos/agents_on_quix.py``
 
 """
 

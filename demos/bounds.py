@@ -1,9 +1,12 @@
-"""How far do mistakes stay below what the theorems promise?
+"""Mistakes and their bounds
+=========================
+
+How far do mistakes stay below what the theorems promise?
 
 Six algorithms learn one stream. Each theorem is applied to the comparator that makes its bound lowest
 in hindsight.
 
-python demos/bounds.py [PICTURE]
+``python demos/bounds.py [PICTURE]``
 
 """
 

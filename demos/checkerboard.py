@@ -1,6 +1,9 @@
-"""Decision regions on a noisy checkerboard, as in Figure 2 of the Tightest paper.
+"""Decision regions
+================
 
-python demos/checkerboard.py [PICTURE]
+Decision regions on a noisy checkerboard, as in Figure 2 of the Tightest paper.
+
+``python demos/checkerboard.py [PICTURE]``
 
 """
 

@@ -1,9 +1,12 @@
-"""Which models keep the classes that they have learned, while new ones arrive?
+"""Classes that arrive
+===================
+
+Which models keep the classes that they have learned, while new ones arrive?
 
 Ten classes arrive in five tasks, two at a time, and all of them come back once. Each class is four
 clusters in the plane, scattered among those of the others.
 
-python demos/class_incremental.py [PICTURE]
+``python demos/class_incremental.py [PICTURE]``
 
 """
 

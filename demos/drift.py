@@ -1,6 +1,9 @@
-"""Which models follow a gradual drift, and which remember recurring concepts?
+"""Drift and recurring concepts
+============================
 
-python demos/drift.py [PICTURE]
+Which models follow a gradual drift, and which remember recurring concepts?
+
+``python demos/drift.py [PICTURE]``
 
 """
 

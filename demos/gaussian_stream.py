@@ -1,6 +1,9 @@
-"""Online error and support size on the Projectron paper's two Gaussians with label noise.
+"""Error and support size
+======================
 
-python demos/gaussian_stream.py [PICTURE]
+Online error and support size on the Projectron paper's two Gaussians with label noise.
+
+``python demos/gaussian_stream.py [PICTURE]``
 
 """
 

@@ -1,6 +1,9 @@
-"""A multi-class pipeline with a scaler, whose kernel width River's model selection chooses.
+"""A pipeline and the choice of gamma
+==================================
 
-python demos/pipeline.py [PICTURE]
+A multi-class pipeline with a scaler, whose kernel width River's model selection chooses.
+
+``python demos/pipeline.py [PICTURE]``
 
 """
 

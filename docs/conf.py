@@ -1,0 +1,66 @@
+"""Settings of Sphinx."""
+
+from __future__ import annotations
+
+import river_budget
+from docs import draw
+
+project = "river_budget"
+author = "The river_budget developers"
+release = version = river_budget.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+    "docs.docstrings",
+]
+exclude_patterns = ["_build", "_static", "_templates", "demos/*.py", "demos/*.ipynb"]
+templates_path = ["_templates"]
+default_role = "py:obj"
+# Figures and pages that other commands write may not be there yet.
+suppress_warnings = ["toc.empty_glob"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autosummary_generate = True
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../demos",
+    "gallery_dirs": "demos",
+    "filename_pattern": r"pipeline\.py$",
+    "ignore_pattern": r"(mock_kafka|__init__)\.py$",
+    "reset_argv": "docs.gallery.arguments",
+    "image_scrapers": ("docs.gallery.shown",),
+    "reset_modules": (),
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 1,
+    "plot_gallery": "True",
+    "copyfile_regex": r".*\.rst$",
+}
+
+html_theme = "furo"
+html_title = "river_budget"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+# Summaries of search results are fetched, which browsers refuse to do from `file://`.
+html_show_search_summary = False
+# Holds its fonts: formulas need no network.
+mathjax_path = "mathjax/tex-svg.js"
+
+
+def setup(app) -> None:
+    app.connect("builder-inited", lambda app: draw.main())

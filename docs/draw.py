@@ -1,0 +1,106 @@
+"""Draws the pictures of the concepts: `python -m docs.draw`.
+
+They have no background and grey texts, so that they suit a light page and a dark one.
+
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import river_budget as rb
+from river_budget import synth
+from river_budget.theory import certify
+
+OUT = Path(__file__).parent / "pictures"
+
+GREY = "0.5"
+RED, BLUE, GREEN = "#d1495b", "#3d7ea6", "#4c9f70"
+STYLE = {
+    "axes.edgecolor": GREY,
+    "axes.facecolor": "none",
+    "axes.labelcolor": GREY,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    "legend.labelcolor": GREY,
+    "svg.hashsalt": "docs",
+    "text.color": GREY,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+}
+KERNEL = rb.RBF(gamma=1.0)
+BUDGET = 100
+
+
+def budget(axes: Axes) -> None:
+    """Draw the support vectors of a perceptron without and with a budget."""
+    models = {
+        "KernelPerceptron": (rb.KernelPerceptron(KERNEL), RED),
+        f"Forgetron(budget={BUDGET})": (rb.Forgetron(KERNEL, BUDGET), BLUE),
+    }
+    for name, (model, color) in models.items():
+        sizes = []
+        for x, y in synth.TwoGaussians(2000, seed=42):
+            model.learn_one(x, y)
+            sizes.append(model.n_support)
+        axes.plot(sizes, color=color, label=name)
+    axes.set(xlabel="examples", ylabel="support vectors")
+    axes.legend()
+
+
+def margin(axes: Axes) -> None:
+    """Draw the hinge loss of a margin, and what each range of margins is called."""
+    margins = np.linspace(-1.5, 2, 200)
+    axes.plot(margins, np.maximum(0, 1 - margins), color=BLUE)
+    for left, right, color, name in [
+        (-1.5, 0, RED, "mistake"), (0, 1, "#e0a030", "margin error"), (1, 2, GREEN, "right")
+    ]:  # fmt: skip
+        axes.axvspan(left, right, color=color, alpha=0.15, linewidth=0)
+        axes.text((left + right) / 2, 2.6, name, ha="center")
+    axes.set(xlabel="margin y f(x)", ylabel="hinge loss", xlim=(-1.5, 2), ylim=(0, 2.8))
+
+
+def support_set(axes: Axes) -> None:
+    """Draw the support vectors of a model, as large as their coefficients, and its boundary."""
+    model = rb.TightestPerceptron(KERNEL, 20)
+    for x, y in synth.TwoGaussians(2000, seed=42):
+        model.learn_one(x, y)
+    grid = np.linspace(-3, 3, 60)
+    values = [[model.decision_function_one({0: a, 1: b}) for a in grid] for b in grid]
+    axes.contourf(grid, grid, values, levels=[-99, 0, 99], colors=[BLUE, RED], alpha=0.15)
+    axes.contour(grid, grid, values, levels=[0], colors=[GREY])
+    points = np.array([[x.get(0, 0.0), x.get(1, 0.0)] for x in model.support_vectors])
+    colors = np.where(model.coefficients > 0, RED, BLUE)
+    axes.scatter(*points.T, c=colors, s=40 * np.abs(model.coefficients))
+    axes.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[], yticks=[], aspect="equal")
+
+
+def mistake_bound(axes: Axes) -> None:
+    """Draw the mistakes of a Forgetron and the bound on them."""
+    stream = synth.RotatingGaussians(1000, speed=0, flip=0.02, seed=1)
+    certificate = certify(rb.Forgetron(KERNEL, 1000), stream)
+    axes.plot(certificate.examples, certificate.bounds, "--", color=RED, label="bound")
+    axes.plot(certificate.examples, certificate.mistakes, color=BLUE, label="mistakes")
+    axes.set(xlabel="examples", ylim=(0, None))
+    axes.legend()
+
+
+def main() -> None:
+    OUT.mkdir(exist_ok=True)
+    with matplotlib.rc_context(STYLE):
+        for draw in (budget, margin, support_set, mistake_bound):
+            path = OUT / f"{draw.__name__}.svg"
+            figure = Figure(figsize=(4.5, 3), layout="constrained")
+            draw(figure.subplots())
+            figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()

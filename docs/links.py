@@ -1,0 +1,65 @@
+"""The links of a built site that lead nowhere."""
+
+from __future__ import annotations
+
+import html.parser
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["broken"]
+
+# What a page loads, as opposed to what a reader may follow.
+LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("object", "data")}
+# Relations of `link` that load nothing.
+IDLE = {"canonical", "next", "prev", "index", "search", "author", "copyright"}
+
+
+class Link(NamedTuple):
+    """A link of a page."""
+
+    url: str
+    is_loaded: bool
+
+
+class Page(html.parser.HTMLParser):
+    """The links and anchors of one page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[Link] = []
+        self.anchors = {""}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attributes}
+        self.anchors |= {values[name] for name in ("id", "name") if name in values}
+        is_idle = not IDLE.isdisjoint(values.get("rel", "").split())
+        for name in ("href", "src", "data"):
+            if values.get(name):
+                self.links.append(Link(values[name], (tag, name) in LOADED and not is_idle))
+
+
+def broken(site: Path) -> list[str]:
+    """Return a message for each local link without a target, and for each file loaded from elsewhere."""
+    pages = {path.resolve(): Page(path.read_text()) for path in sorted(site.rglob("*.html"))}
+    return [
+        f"{path.relative_to(site.resolve())}: {link.url} {message}"
+        for path, page in pages.items()
+        for link in page.links
+        for message in _faults(path, link, pages)
+    ]
+
+
+def _faults(path: Path, link: Link, pages: dict[Path, Page]) -> Iterator[str]:
+    url = urllib.parse.urlsplit(link.url)
+    if url.scheme or url.netloc:
+        if link.is_loaded and url.scheme != "data":
+            yield "is loaded from elsewhere"
+        return
+    target = path if not url.path else (path.parent / urllib.parse.unquote(url.path)).resolve()
+    if not target.exists():
+        yield "does not exist"
+    elif target in pages and urllib.parse.unquote(url.fragment) not in pages[target].anchors:
+        yield "has no such anchor"
