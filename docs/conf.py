@@ -28,7 +28,9 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+maximum_signature_line_length = 80
+python_use_unqualified_type_names = True
 autosummary_generate = True
 napoleon_google_docstring = False
 napoleon_use_ivar = True
@@ -45,9 +47,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
-    "min_reported_time": 1,
+    "write_computation_times": False,
     "plot_gallery": "True",
-    "copyfile_regex": r".*\.rst$",
 }
 
 html_theme = "furo"
