@@ -22,6 +22,8 @@ HERE = Path(__file__).parent
 def main() -> int:
     out = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "_build"
     shutil.rmtree(HERE / "api", ignore_errors=True)
+    if (out / ".buildinfo").exists():
+        shutil.rmtree(out)
     status = sphinx_build(["-W", "--keep-going", "-q", "-E", str(HERE), str(out)])
     broken = links.broken(out)
     for link in broken:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 from typing import Any
 
 __all__ = ["setup"]
@@ -10,7 +12,6 @@ __all__ = ["setup"]
 REFERENCE = re.compile(r"^(\s*)\[\^(\d+)\]: ")
 MARK = re.compile(r"\[\^(\d+)\]")
 LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)]+)\)")
-NORM = re.compile(r"(`[^`]*`)|\|")
 
 
 def to_rst(line: str) -> str:
@@ -24,12 +25,26 @@ def convert(app: Any, kind: str, name: str, obj: Any, options: Any, lines: list[
     lines[:] = map(to_rst, lines)
 
 
+def is_attribute(obj: Any) -> bool:
+    """Return whether the Parameters or Attributes section of a class describes a member of it."""
+    if not isinstance(obj, property):
+        return type(obj).__name__ == "_tuplegetter"
+    if not inspect.isfunction(obj.fget):
+        return True
+    owner = sys.modules[obj.fget.__module__]
+    for part in obj.fget.__qualname__.split(".")[:-1]:
+        owner = getattr(owner, part)
+    section = (inspect.getdoc(owner) or "").partition("\nAttributes\n")[2]
+    return re.search(rf"^([\w, ]+, )?{obj.fget.__name__}(, [\w, ]+)?$", section, re.M) is not None
+
+
 def hide(app: Any, kind: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Skip a property that the Attributes section of its class describes."""
-    return None
+    """Skip what a section of the class describes."""
+    return is_attribute(obj) or None
 
 
 def setup(app: Any) -> dict[str, bool]:
     # Before napoleon, whose priority is 500.
     app.connect("autodoc-process-docstring", convert, priority=400)
+    app.connect("autodoc-skip-member", hide)
     return {"parallel_read_safe": True}
