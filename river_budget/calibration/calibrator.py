@@ -39,6 +39,11 @@ class Calibrator:
     forgetting
         The forgetting factor of each map.
 
+    Attributes
+    ----------
+    weights
+        The weights of the model's own probabilities and of each map.
+
     """
 
     __slots__ = (

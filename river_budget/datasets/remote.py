@@ -38,6 +38,11 @@ class PublishedDataset(datasets.base.RemoteDataset):
     sparse
         Whether features that are 0 are left out.
 
+    Attributes
+    ----------
+    is_downloaded
+        Whether the file is in the cache directory.
+
     """
 
     def __init__(self, files: dict[str, File], part: str, n_features: int, sparse: bool = False):

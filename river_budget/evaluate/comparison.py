@@ -40,6 +40,8 @@ class Run:
     examples, errors, support_sizes
         The run over time (points,): number of examples so far, share of mistakes among them, and
         number of support vectors.
+    figures
+        The figures of a summary, by name.
 
     """
 
@@ -65,7 +67,14 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Runs of several models, by name, on the same permutations of one stream."""
+    """Runs of several models on the same permutations of one stream.
+
+    Attributes
+    ----------
+    runs
+        The runs of each model, by name.
+
+    """
 
     runs: dict[str, list[Run]]
 

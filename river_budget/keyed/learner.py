@@ -85,6 +85,10 @@ class KeyedModel:
         Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
+    accuracy
+        Share of correct predictions among those whose label is known.
+    extra
+        Everything but the model.
 
     """
 

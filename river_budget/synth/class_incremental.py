@@ -49,6 +49,11 @@ class ClassIncremental(datasets.base.SyntheticDataset):
     seed
         Random number generator seed for reproducibility.
 
+    Attributes
+    ----------
+    tasks
+        The tasks, each as an endless stream.
+
     Raises
     ------
     ValueError

@@ -41,6 +41,11 @@ class RarePositives(datasets.base.SyntheticDataset):
     seed
         Random number generator seed for reproducibility.
 
+    Attributes
+    ----------
+    means
+        The means of the clusters.
+
     Raises
     ------
     ValueError

@@ -127,6 +127,10 @@ class Guarantee:
         Value of the bound, whether or not the assumptions hold.
     assumptions
         The assumptions of the theorem, and whether each of them holds.
+    mistakes
+        The bound on the number of mistakes; infinite if an assumption does not hold.
+    failed
+        The assumptions that do not hold.
 
     """
 

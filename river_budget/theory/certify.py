@@ -34,6 +34,10 @@ class Certificate:
     examples, mistakes, bounds
         The run over time: number of examples, number of mistakes, and the lowest bound against the
         same comparators (points,).
+    bound
+        The lowest bound; infinite if the assumptions of all theorems fail.
+    holds
+        Whether the mistakes are within the bound.
 
     """
 

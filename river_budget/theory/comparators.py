@@ -51,6 +51,13 @@ class Comparator:
         The labels in the order of their columns, the negative one before the positive one. Those
         not given are numbered as a classifier numbers them that learns the stream of a loss.
 
+    Attributes
+    ----------
+    kernel, vectors, coefficients, classes
+        Those given.
+    norm
+        Norm in the kernel's Hilbert space, `sqrt(1/2 sum_c ||g_c||^2)`.
+
     Raises
     ------
     ValueError
