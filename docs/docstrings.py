@@ -26,7 +26,7 @@ def convert(app: Any, kind: str, name: str, obj: Any, options: Any, lines: list[
 
 
 def is_attribute(obj: Any) -> bool:
-    """Return whether the Parameters or Attributes section of a class describes a member of it."""
+    """Return whether the Parameters or Attributes section of a class says all of a member of it."""
     if not isinstance(obj, property):
         return type(obj).__name__ == "_tuplegetter"
     if not inspect.isfunction(obj.fget):
@@ -35,7 +35,8 @@ def is_attribute(obj: Any) -> bool:
     for part in obj.fget.__qualname__.split(".")[:-1]:
         owner = getattr(owner, part)
     section = (inspect.getdoc(owner) or "").partition("\nAttributes\n")[2]
-    return re.search(rf"^([\w, ]+, )?{obj.fget.__name__}(, [\w, ]+)?$", section, re.M) is not None
+    is_named = re.search(rf"^([\w, ]+, )?{obj.fget.__name__}(, [\w, ]+)?$", section, re.M)
+    return is_named is not None and "\n" not in (obj.__doc__ or "")
 
 
 def hide(app: Any, kind: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:

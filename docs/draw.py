@@ -69,17 +69,18 @@ def margin(axes: Axes) -> None:
 
 def support_set(axes: Axes) -> None:
     """Draw the support vectors of a model, as large as their coefficients, and its boundary."""
-    model = rb.TightestPerceptron(KERNEL, 20)
+    model = rb.ProjectronPlusPlus(KERNEL, budget=20)
     for x, y in synth.TwoGaussians(2000, seed=42):
         model.learn_one(x, y)
-    grid = np.linspace(-3, 3, 60)
+    grid = np.linspace(-4, 4, 80)
     values = [[model.decision_function_one({0: a, 1: b}) for a in grid] for b in grid]
     axes.contourf(grid, grid, values, levels=[-99, 0, 99], colors=[BLUE, RED], alpha=0.15)
     axes.contour(grid, grid, values, levels=[0], colors=[GREY])
     points = np.array([[x.get(0, 0.0), x.get(1, 0.0)] for x in model.support_vectors])
     colors = np.where(model.coefficients > 0, RED, BLUE)
-    axes.scatter(*points.T, c=colors, s=40 * np.abs(model.coefficients))
-    axes.set(xlim=(-3, 3), ylim=(-3, 3), xticks=[], yticks=[], aspect="equal")
+    sizes = np.abs(model.coefficients) / np.abs(model.coefficients).max()
+    axes.scatter(*points.T, c=colors, s=200 * sizes)
+    axes.set(xlim=(-4, 4), ylim=(-4, 4), xticks=[], yticks=[], aspect="equal")
 
 
 def mistake_bound(axes: Axes) -> None:

@@ -1,0 +1,131 @@
+"""What the pages of the documentation site say, compared with the package and its tests."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pathlib
+import re
+
+import pytest
+import snippets
+
+import river_budget as rb
+from river_budget.catalog import ALGORITHMS
+from river_budget.theory import bounds
+
+ROOT = pathlib.Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md")])
+THEORY = (DOCS / "theory.md").read_text()
+API = (DOCS / "api.md").read_text()
+
+# Packages whose public names the API reference lists, and whose classes describe their attributes.
+PACKAGES = [
+    "calibration", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "synth", "theory",
+]  # fmt: skip
+
+
+def each(pages):
+    return pytest.mark.parametrize(
+        "page", pages, ids=lambda page: page.relative_to(DOCS).as_posix()
+    )
+
+
+def source(path):
+    """Return the file that a link leads to, or that it is made of while the site is built."""
+    if path.parent == DOCS / "demos":
+        return ROOT / "demos" / path.with_suffix(".py").name.replace("index.py", "")
+    if path.parent == DOCS / "pictures":
+        return DOCS / "draw.py"
+    return path
+
+
+@each(PAGES)
+def test_every_relative_link_leads_to_a_file(page):
+    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+    targets = [link.partition("#")[0] for link in links if "://" not in link]
+    lost = [link for link in targets if not source((page.parent / link).resolve()).exists()]
+    assert lost == []
+
+
+@pytest.mark.slow
+@each([page for page in PAGES if "```pycon" in page.read_text()])
+def test_every_example_gives_what_the_page_shows(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert snippets.failures(page) == ""
+
+
+def test_an_example_that_gives_something_else_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("```pycon\n>>> x = 1\n```\n\n```pycon\n>>> x\n1\n>>> x\n2\n```\n")
+    assert snippets.failures(page).count("Expected:") == 1
+    assert "line 8" in snippets.failures(page)
+
+
+@each([page for page in PAGES if "`tests/" in page.read_text()])
+def test_every_test_that_a_page_names_exists(page):
+    for file, name in re.findall(r"`(tests/[^`]+)::(\w+)`", page.read_text()):
+        tree = ast.parse((ROOT / file).read_text())
+        assert name in {getattr(node, "name", None) for node in tree.body}, f"{file}::{name}"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+def test_every_algorithm_has_a_page(algorithm):
+    module = algorithm.model.__module__
+    slug = "mnemotron" if "mnemotron" in module else module.rpartition(".")[2]
+    page = (DOCS / "algorithms" / f"{slug}.md").read_text()
+    assert page.startswith(f"# {algorithm.name}\n")
+    assert "{literalinclude}" in page
+    assert f"[{algorithm.name}]({slug}.md)" in (DOCS / "algorithms" / "index.md").read_text()
+
+
+def test_every_bound_is_in_the_theory():
+    makers = [
+        name
+        for name in bounds.__all__
+        if inspect.isfunction(function := getattr(bounds, name))
+        and inspect.signature(function).return_annotation == "Guarantee"
+    ]
+    assert makers
+    assert [name for name in makers if f"`bounds.{name}`" not in THEORY] == []
+
+
+def listed(name):
+    return re.search(rf"^   {re.escape(name)}$", API, re.MULTILINE) is not None
+
+
+def test_the_api_lists_every_public_name():
+    names = [name for name in rb.__all__ if not inspect.ismodule(getattr(rb, name))]
+    assert [name for name in names if not listed(name)] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_api_lists_every_public_name_of_a_package(package):
+    module = importlib.import_module(f"river_budget.{package}")
+    names = [name for name in module.__all__ if not listed(f"{package}.{name}")]
+    assert [name for name in names if not listed(name)] == []
+
+
+def public_properties(kind):
+    """Return the properties that a class of this package defines itself or inherits from one."""
+    return {
+        name
+        for base in kind.__mro__
+        if base.__module__.startswith("river_budget")
+        for name, value in vars(base).items()
+        if isinstance(value, property) and value.__doc__ and not name.startswith("_")
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_class_describes_its_attributes(package):
+    module = importlib.import_module(f"river_budget.{package}")
+    classes = [getattr(module, name) for name in module.__all__]
+    for kind in filter(inspect.isclass, classes):
+        owners = [base for base in kind.__mro__ if base.__module__.startswith("river_budget")]
+        sections = [(inspect.getdoc(base) or "").partition("\nAttributes\n")[2] for base in owners]
+        names = re.findall(r"^\w.*$", "\n".join(sections), re.MULTILINE)
+        described = set(re.findall(r"\w+", " ".join(names)))
+        assert public_properties(kind) - described == set(), kind.__name__
