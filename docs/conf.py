@@ -24,8 +24,6 @@ default_role = "py:obj"
 suppress_warnings = [
     # `collection` is written by `python -m benchmarks.collection`.
     "toc.not_readable",
-    # Attributes of several classes have one name.
-    "ref.python",
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -38,7 +36,7 @@ maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 autosummary_generate = True
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 
 sphinx_gallery_conf = {
@@ -56,6 +54,7 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "river_budget"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

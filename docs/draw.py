@@ -85,7 +85,7 @@ def support_set(axes: Axes) -> None:
 
 def mistake_bound(axes: Axes) -> None:
     """Draw the mistakes of a Forgetron and the bound on them."""
-    stream = synth.RotatingGaussians(1000, speed=0, flip=0.02, seed=1)
+    stream = synth.RotatingGaussians(500, speed=0, flip=0.02, seed=1)
     certificate = certify(rb.Forgetron(KERNEL, 1000), stream)
     axes.plot(certificate.examples, certificate.bounds, "--", color=RED, label="bound")
     axes.plot(certificate.examples, certificate.mistakes, color=BLUE, label="mistakes")
