@@ -37,6 +37,7 @@ python_use_unqualified_type_names = True
 autosummary_generate = True
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_use_param = False
 napoleon_use_rtype = False
 
 sphinx_gallery_conf = {

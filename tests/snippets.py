@@ -26,5 +26,7 @@ def failures(path):
 
 def run(path, names):
     """Run the Python snippets of a page as one script."""
-    for block, above in blocks(path.read_text(), "python"):
+    found = list(blocks(path.read_text(), "python"))
+    assert found
+    for block, above in found:
         exec(compile("\n" * above + block, path.name, "exec"), names)

@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import pytest
+import snippets
 
 from river_budget.catalog import ALGORITHMS
 
@@ -39,11 +40,7 @@ def application(tmp_path):
 @pytest.mark.slow
 def test_the_snippets_run_as_one_script(application, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    snippets = list(re.finditer(r"```python\n(.*?)```", README, re.DOTALL))
-    assert snippets
-    for snippet in snippets:
-        above = README[: snippet.start(1)].count("\n")
-        exec(compile("\n" * above + snippet[1], "README.md", "exec"), application)
+    snippets.run(ROOT / "README.md", application)
 
 
 @pytest.mark.parametrize("page", PAGES)
