@@ -55,16 +55,12 @@ class RulePerceptron(Perceptron):
         self._own.numbers[BUDGET] = budget
         super().__init__(kernel, gamma, class_weight, max_classes)
         self.budget: int = budget
+        # The compiled update does.
+        self._tracks_self_values = False
 
     @property
     def memory_bytes(self) -> int:
         return super().memory_bytes + self._own.nbytes
-
-    def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
-        self._n_mistakes += margin <= 0.0
-        if weight != 1.0:
-            self._n_weighted += 1
-        self._hypothesis.update(self._rule, self._own, query, label, weight)
 
     def _update(self, query: Query, y: Target) -> None:
         self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)

@@ -6,9 +6,9 @@ import math
 
 from river_budget._checks import check_positive
 from river_budget._compile import compiled
-from river_budget._state import State, number
 from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support.rule import OWN, assign, margin_of, overlap, shrink, step_of
 
 __all__ = ["N_NUMBERS", "BallPerceptron", "descend"]
@@ -40,7 +40,7 @@ def descend(f, y, r, row):
         shrink(f, math.sqrt(largest / square))
 
 
-class BallPerceptron(RulePerceptron):
+class BallPerceptron(NormedPerceptron, RulePerceptron):
     """A perceptron with its hypothesis in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
 
     A subclass chooses the term to remove. The norm of w is updated incrementally, so the projection
@@ -92,23 +92,9 @@ class BallPerceptron(RulePerceptron):
         self._own.numbers[LARGEST_SQUARE], self._own.numbers[DECAY] = radius**2, decay
 
     @property
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, updated incrementally."""
-        return math.sqrt(max(0.0, self._own.numbers.item(SQUARE)))
+    def _square(self) -> float:
+        return self._own.numbers.item(SQUARE)
 
-    def numerical_errors(self) -> dict[str, float]:
-        return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
-
-    def state(self) -> State:
-        return {**super().state(), "squared_norm": self._own.numbers.item(SQUARE)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._own.numbers[SQUARE] = number(state["squared_norm"])
-
-    def _on_rescaled(self) -> None:
-        f, numbers = self._hypothesis, self._own.numbers
-        square, largest = f.norm**2, self._radius**2
-        if square > largest:
-            f.shrink(math.sqrt(largest / square))
-        numbers[SQUARE] = min(square, largest)
+    @_square.setter
+    def _square(self, square: float) -> None:
+        self._own.numbers[SQUARE] = square

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from river_budget._arrays import Floats
-from river_budget.support import GramFactor
+from river_budget.support import Expansion, GramFactor
 
 __all__ = ["IN_SPAN", "Basis"]
 
@@ -59,3 +59,10 @@ class Basis:
 
         """
         return self.factor.backward(self.factor.forward(row[self.kept]))
+
+    def merge_others(self, hypothesis: Expansion) -> list[int]:
+        """Project all other vectors onto the span, and return their slots, which may be removed."""
+        others = sorted(set(range(len(self._gram))) - set(self.kept))
+        for slot in others:
+            hypothesis.merge(slot, self.kept, self.weights(self._gram[slot]))
+        return others

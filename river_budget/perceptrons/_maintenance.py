@@ -18,10 +18,10 @@ from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.perceptrons._gram_root import GramRoot
 from river_budget.support import Expansion, Query, VectorStore
 
-__all__ = ["Maintenance", "Nearest", "Own", "Projection", "Simple", "self_values"]
+__all__ = ["Maintenance", "Nearest", "OwnProjection", "Projection", "Simple", "self_values"]
 
 
-class Own(NamedTuple):
+class OwnProjection(NamedTuple):
     """The projection of the incoming example onto the vectors that would take over its term.
 
     Attributes
@@ -69,16 +69,16 @@ class Maintenance(abc.ABC):
     def __init__(self, store: VectorStore) -> None:
         self.store = store
 
-    def own(self, query: Query) -> Own:
+    def own(self, query: Query) -> OwnProjection:
         """Return the projection of the incoming example; 0 if no vector takes over its term."""
-        return Own(np.zeros(self.store.n), 0.0)
+        return OwnProjection(np.zeros(self.store.n), 0.0)
 
     @abc.abstractmethod
-    def squares(self, query: Query, own: Own) -> Floats:
+    def squares(self, query: Query, own: OwnProjection) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
 
     @abc.abstractmethod
-    def weights(self, slot: int, query: Query, own: Own) -> Floats:
+    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         """Return the coefficients of the projection of the vector in a slot onto its V (n,).
 
         That of the incoming example is in the slot itself.
@@ -95,10 +95,10 @@ class Maintenance(abc.ABC):
 
         """
 
-    def on_add(self, query: Query, own: Own) -> None:
+    def on_add(self, query: Query, own: OwnProjection) -> None:
         """Update what is kept before the incoming example is added."""
 
-    def on_replace(self, slot: int, query: Query, own: Own) -> None:
+    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
         """Update what is kept before the incoming example replaces the vector in a slot."""
 
     def on_rescaled(self, hypothesis: Expansion) -> None:
@@ -126,10 +126,10 @@ class Simple(Maintenance):
 
     __slots__ = ()
 
-    def squares(self, query: Query, own: Own) -> Floats:
+    def squares(self, query: Query, own: OwnProjection) -> Floats:
         return np.maximum(0.0, self_values(self.store) - query.row * self.weights_of(query))
 
-    def weights(self, slot: int, query: Query, own: Own) -> Floats:
+    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         weights = np.zeros(self.store.n)
         weights[slot] = self.weights_of(query)[slot]
         return weights
@@ -155,7 +155,7 @@ class Nearest(Maintenance):
         # The Gram matrix (n, n) once the support set is full, before that (0, 0).
         self._gram: Floats = np.zeros((0, 0))
 
-    def squares(self, query: Query, own: Own) -> Floats:
+    def squares(self, query: Query, own: OwnProjection) -> Floats:
         slots = np.arange(self.store.n)
         if len(slots) == 1:
             return Simple(self.store).squares(query, own)
@@ -163,7 +163,7 @@ class Nearest(Maintenance):
         near = pairs.to_nearest * self._gram[slots, pairs.nearest]
         return np.maximum(0.0, self._gram.diagonal() - near - pairs.to_query * query.row)
 
-    def weights(self, slot: int, query: Query, own: Own) -> Floats:
+    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         if self.store.n == 1:
             return Simple(self.store).weights(slot, query, own)
         pairs, weights = self._pairs(query, np.array([slot])), np.zeros(self.store.n)
@@ -180,7 +180,7 @@ class Nearest(Maintenance):
         row = self._gram[slot] - others @ self._gram
         return row @ hypothesis.rows - weights[slot] * np.array(hypothesis.scores(query))
 
-    def on_replace(self, slot: int, query: Query, own: Own) -> None:
+    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
         if len(self._gram):
             self._gram[slot] = self._gram[:, slot] = query.row
             self._gram[slot, slot] = self.store.self_value(query)
@@ -237,13 +237,13 @@ class Projection(Maintenance):
         # Since the root was last computed anew.
         self._n_replaced = 0
 
-    def own(self, query: Query) -> Own:
-        return Own(*self._root.project(query.row))
+    def own(self, query: Query) -> OwnProjection:
+        return OwnProjection(*self._root.project(query.row))
 
-    def squares(self, query: Query, own: Own) -> Floats:
+    def squares(self, query: Query, own: OwnProjection) -> Floats:
         return self._root.squares(own.weights, self._distance(query, own))
 
-    def weights(self, slot: int, query: Query, own: Own) -> Floats:
+    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         return self._root.project_slot(slot, own.weights, self._distance(query, own))
 
     def residual_scores(
@@ -252,10 +252,10 @@ class Projection(Maintenance):
         # All other vectors are orthogonal to the residual.
         return hypothesis.rows[slot] * square
 
-    def on_add(self, query: Query, own: Own) -> None:
+    def on_add(self, query: Query, own: OwnProjection) -> None:
         self._root.append(own.weights, self._distance(query, own))
 
-    def on_replace(self, slot: int, query: Query, own: Own) -> None:
+    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
         if self._n_replaced == self.store.n:
             self._root.rebuild(self.store.gram(), self.store.by_age)
             self._n_replaced, own = 0, self.own(query)
@@ -265,12 +265,8 @@ class Projection(Maintenance):
     def on_rescaled(self, hypothesis: Expansion) -> None:
         gram = self.store.gram()
         basis = Basis(gram, list(range(self.store.n)))
-        kept = basis.kept
-        removed = sorted(set(range(self.store.n)) - set(kept))
-        for slot in removed:
-            hypothesis.merge(slot, kept, basis.weights(gram[slot]))
-        hypothesis.remove(removed)
-        self._root.rebuild(gram[np.ix_(kept, kept)], range(len(kept)))
+        hypothesis.remove(basis.merge_others(hypothesis))
+        self._root.rebuild(gram[np.ix_(basis.kept, basis.kept)], range(len(basis.kept)))
         self._n_replaced = 0
 
     def error(self) -> float:
@@ -289,7 +285,7 @@ class Projection(Maintenance):
         self._root.restore(state["root"], self.store.n)
         self._n_replaced = count(state["n_replaced"])
 
-    def _distance(self, query: Query, own: Own) -> float:
+    def _distance(self, query: Query, own: OwnProjection) -> float:
         """Return the squared distance of the incoming example from the span."""
         return float(self.store.self_value(query) - own.square)
 

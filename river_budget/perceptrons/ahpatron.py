@@ -7,9 +7,10 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
 from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight, Perceptron
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
+from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
@@ -22,7 +23,7 @@ __all__ = ["Ahpatron"]
 APART = 1e-8
 
 
-class Ahpatron(Perceptron):
+class Ahpatron(NormedPerceptron):
     """The Ahpatron.
 
     An aggressive perceptron: an example with a margin below `1 - epsilon` becomes a support vector
@@ -122,14 +123,8 @@ class Ahpatron(Perceptron):
         self.norm_bound = norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
-        self._square = 0.0
         self._removal_displacement = 0.0
         self._bound_improvement = 0.0
-
-    @property
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, updated incrementally."""
-        return math.sqrt(max(0.0, self._square))
 
     @property
     def removal_displacement(self) -> float:
@@ -157,20 +152,15 @@ class Ahpatron(Perceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
-    def numerical_errors(self) -> dict[str, float]:
-        return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
-
     def state(self) -> State:
         return {
             **super().state(),
-            "squared_norm": self._square,
             "removal_displacement": self._removal_displacement,
             "bound_improvement": self._bound_improvement,
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._square = number(state["squared_norm"])
         self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
         self._bound_improvement = number(state["bound_improvement"])
 
@@ -186,18 +176,7 @@ class Ahpatron(Perceptron):
         eta = p * y.weight
         self._square += eta * (2 * y.margin + eta * self._store.self_value(query))
         self._hypothesis.add(query, y, p)
-        self._project()
-
-    def _project(self) -> None:
-        """Project the hypothesis onto the ball."""
-        largest = self._radius**2
-        if self._square > largest:
-            self._hypothesis.shrink(math.sqrt(largest / self._square))
-            self._square = largest
-
-    def _on_rescaled(self) -> None:
-        self._square = self._hypothesis.norm**2
-        self._project()
+        self._limit_norm()
 
     def _halve(self, query: Query, y: Target) -> tuple[Query, Target]:
         """Remove half of the support vectors; return the example with its new row and margin."""
@@ -209,9 +188,7 @@ class Ahpatron(Perceptron):
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
         gram = store.gram()
         basis = Basis(gram, largest[: self.budget // 2].tolist(), APART)
-        removed = sorted(set(range(self.budget)) - set(basis.kept))
-        for slot in removed:
-            f.merge(slot, basis.kept, basis.weights(gram[slot]))
+        removed = basis.merge_others(f)
         self._restore_norm(before, gram)
         f.remove(removed)
         query = store.query(x, f)

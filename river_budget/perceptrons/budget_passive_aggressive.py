@@ -6,17 +6,18 @@ import numpy as np
 
 from river_budget._checks import check_count, check_positive
 from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight, Perceptron
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.perceptrons._basis import IN_SPAN
 from river_budget.perceptrons._maintenance import (
     Maintenance,
     Nearest,
-    Own,
+    OwnProjection,
     Projection,
     Simple,
 )
+from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
@@ -35,7 +36,7 @@ MAINTENANCE: dict[str, type[Maintenance]] = {
 ROUNDING = 1e-12
 
 
-class BudgetPassiveAggressive(Perceptron):
+class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
     Every example with a margin below 1 makes the step of PA-I. Once the budget is full, the step and
@@ -128,7 +129,6 @@ class BudgetPassiveAggressive(Perceptron):
         self.C = C
         self.maintenance = maintenance
         self._maintenance = MAINTENANCE[maintenance](self._store)
-        self._square = 0.0
         self._removal_displacement = 0.0
         self._excess_step = 0.0
 
@@ -155,22 +155,13 @@ class BudgetPassiveAggressive(Perceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, run))
 
-    @property
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, updated incrementally."""
-        return math.sqrt(max(0.0, self._square))
-
     def numerical_errors(self) -> dict[str, float]:
-        return {
-            "maintenance": self._maintenance.error(),
-            "squared norm": abs(self.norm**2 - self._hypothesis.norm**2),
-        }
+        return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
     def state(self) -> State:
         return {
             **super().state(),
             "maintenance": self._maintenance.state(),
-            "squared_norm": float(self._square),
             "removal_displacement": self._removal_displacement,
             "excess_step": self._excess_step,
         }
@@ -178,13 +169,12 @@ class BudgetPassiveAggressive(Perceptron):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._maintenance.restore(state["maintenance"])
-        self._square = number(state["squared_norm"])
         self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
         self._excess_step = number(state["excess_step"])
 
     def _on_rescaled(self) -> None:
         self._maintenance.on_rescaled(self._hypothesis)
-        self._square = self._hypothesis.norm**2
+        super()._on_rescaled()
 
     def _take_arrays(self) -> None:
         super()._take_arrays()
@@ -207,7 +197,7 @@ class BudgetPassiveAggressive(Perceptron):
         else:
             self._replace_one(query, y, own, square)
 
-    def _replace_one(self, query: Query, y: Target, own: Own, square: float) -> None:
+    def _replace_one(self, query: Query, y: Target, own: OwnProjection, square: float) -> None:
         """Make the step with the removal that costs least, or with none."""
         squares, loss = self._maintenance.squares(query, own), 1 - y.margin
         sizes = 0.5 * (self._hypothesis.rows**2).sum(axis=1)
@@ -227,7 +217,7 @@ class BudgetPassiveAggressive(Perceptron):
         self._hypothesis.replace(r, query, y, step)
         add_rows(self._hypothesis, np.multiply.outer(weights, term))
 
-    def _project(self, y: Target, own: Own, square: float) -> None:
+    def _project(self, y: Target, own: OwnProjection, square: float) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
         if own.square > 0:
             step = self._count(y, own.square)

@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight, Perceptron
+from river_budget._state import State, finite
+from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import IN_SPAN, Basis
+from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
@@ -16,7 +17,7 @@ from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 __all__ = ["ProjectedGradient"]
 
 
-class ProjectedGradient(Perceptron):
+class ProjectedGradient(NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
     Gradient descent on the hinge loss in a ball, with steps that adapt to the gradients so far: `U /
@@ -99,15 +100,9 @@ class ProjectedGradient(Perceptron):
         self.eta = eta
         self.norm_bound = norm_bound
         self._factor = GramFactor()
-        self._square = 0.0
         self._gradients = 0.0
         self._residuals = 0.0
         self._excess_loss = 0.0
-
-    @property
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, updated incrementally."""
-        return math.sqrt(max(0.0, self._square))
 
     @property
     def gradients(self) -> float:
@@ -140,14 +135,12 @@ class ProjectedGradient(Perceptron):
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()
         error = np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0)
-        square = self._hypothesis.norm**2
-        return {"factor": float(error), "squared norm": abs(self.norm**2 - square)}
+        return {"factor": float(error), **super().numerical_errors()}
 
     def state(self) -> State:
         return {
             **super().state(),
             "factor": self._factor.state(),
-            "squared_norm": self._square,
             "gradients": self._gradients,
             "residuals": self._residuals,
             "excess_loss": self._excess_loss,
@@ -156,7 +149,6 @@ class ProjectedGradient(Perceptron):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._factor.restore(state["factor"], self.n_support)
-        self._square = number(state["squared_norm"])
         self._gradients = finite(state["gradients"], 0.0, math.inf)
         self._residuals = finite(state["residuals"], 0.0, math.inf)
         self._excess_loss = finite(state["excess_loss"], 0.0, math.inf)
@@ -164,13 +156,9 @@ class ProjectedGradient(Perceptron):
     def _on_rescaled(self) -> None:
         n, gram = self.n_support, self._store.gram()
         basis = Basis(gram, list(range(n)))
-        removed = sorted(set(range(n)) - set(basis.kept))
-        for slot in removed:
-            self._hypothesis.merge(slot, basis.kept, basis.weights(gram[slot]))
-        self._hypothesis.remove(removed)
+        self._hypothesis.remove(basis.merge_others(self._hypothesis))
         self._factor = basis.factor
-        self._square = self._hypothesis.norm**2
-        self._project()
+        super()._on_rescaled()
 
     def _update(self, query: Query, y: Target) -> None:
         loss, square = 1 - y.margin, float(self._store.self_value(query))
@@ -194,9 +182,9 @@ class ProjectedGradient(Perceptron):
         self._gradients += followed
         change = step * y.weight
         self._square += change * (2 * y.margin + change * followed)
-        self._project()
+        self._limit_norm()
 
-    def _project(self) -> None:
+    def _limit_norm(self) -> None:
         """Project f onto the ball."""
         if self._square > self.norm_bound**2:
             self._hypothesis.shrink(self.norm_bound / math.sqrt(self._square))

@@ -1,0 +1,47 @@
+"""Perceptrons that keep the norm of their hypothesis."""
+
+from __future__ import annotations
+
+import math
+
+from river_budget._state import State, number
+from river_budget.base import Perceptron
+
+__all__ = ["NormedPerceptron"]
+
+
+class NormedPerceptron(Perceptron):
+    """A perceptron with the squared norm of its hypothesis, which may be limited to a ball.
+
+    A subclass updates `_square` with the hypothesis.
+
+    """
+
+    _square = 0.0
+    _radius = math.inf
+
+    @property
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, updated incrementally."""
+        return math.sqrt(max(0.0, self._square))
+
+    def numerical_errors(self) -> dict[str, float]:
+        return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
+
+    def state(self) -> State:
+        return {**super().state(), "squared_norm": float(self._square)}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._square = number(state["squared_norm"])
+
+    def _on_rescaled(self) -> None:
+        self._square = self._hypothesis.norm**2
+        self._limit_norm()
+
+    def _limit_norm(self) -> None:
+        """Project f onto the ball."""
+        largest = self._radius**2
+        if self._square > largest:
+            self._hypothesis.shrink(math.sqrt(largest / self._square))
+            self._square = largest
