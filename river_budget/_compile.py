@@ -17,10 +17,15 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["address_of", "compiled", "function_at"]
+__all__ = ["UNCOUNTED", "address_of", "compiled", "function_at"]
 
 # The packages with compiled functions, and with the constants that they use.
 COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
+
+# The option of a function that takes arrays without counting their references, as do all that it
+# calls with them. Numba counts atomically, which takes most of the time of a short function. Such a
+# function can neither allocate an array nor return one.
+UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -36,6 +41,9 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         Options of `numba.njit`.
 
     """
+
+    # A function would take over the option of the first one that calls it.
+    options = {"_nrt": True, **options}
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:

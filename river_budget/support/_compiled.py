@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget.kernels._compiled import (
     TILE,
     is_valid,
@@ -40,7 +40,7 @@ def expand(alphas, scale, n, row):
     return scale * f
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def evaluate(
     workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
 ):  # fmt: skip
@@ -73,7 +73,7 @@ def _load_row(block, i, values):
         values[j] = block[i, j]
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def scan(
     block, columns, start, stop, threshold,
     workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
@@ -119,7 +119,7 @@ def evaluate_block(
     return f
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def score(matrix, scale, row, scores):
     """Compute the scores of all labels in one pass over a kernel row.
 
@@ -142,7 +142,7 @@ def score(matrix, scale, row, scores):
             scores[c] += k * matrix[i, c]
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def margin_and_rival(scores, label):
     """Return the margin (g_y - g_s) / 2 of a label y and its rival s, the first among ties."""
     rival, largest = -1, -np.inf
@@ -174,7 +174,7 @@ def terms(alphas, scale, n, label, step):
     return steps, labels, rivals
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def scan_scores(
     block, columns, start, stop, threshold, matrix, scores,
     workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
@@ -218,7 +218,7 @@ def score_block(
     return scores
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def check_block(spec, block):
     """Return the index of the first invalid row, or the number of rows."""
     for i in range(len(block)):
@@ -227,13 +227,13 @@ def check_block(spec, block):
     return len(block)
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def self_value_of(spec, workspace, n_values):
     """Return k(x, x) for the example of a workspace, given its number of values."""
     return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def oldest(inserted, n):
     """Return the slot that was filled first."""
     # The loop for the minimum alone is vectorized.
@@ -245,7 +245,7 @@ def oldest(inserted, n):
     return slot
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def oldest_largest(scores, inserted):
     """Return the slot with the largest score, the oldest among ties.
 
@@ -267,7 +267,7 @@ def oldest_largest(scores, inserted):
     return slot
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def is_flat(row, low, high):
     """Return whether all values are above `high`, or all are below `low`; False for none."""
     if len(row) == 0:
@@ -278,7 +278,7 @@ def is_flat(row, low, high):
     return smallest > high or largest < low
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def squared_norm_of(workspace, n_values):
     """Return the squared norm of the example in a workspace with `n_values` values."""
     total = 0.0

@@ -1,14 +1,13 @@
-"""The compiled rounds of the algorithms that have a `Rule`, on the arrays of a `NumericStore`.
-
-`vectors` are the arguments of `_compiled.evaluate` that describe the stored vectors.
-
-"""
+"""The compiled rounds of the algorithms that have a `Rule`, on the arrays of a `NumericStore`."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from river_budget._compile import compiled
+from river_budget._arrays import Floats, Ints
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget.kernels.spec import FACTORS
 from river_budget.support._compiled import score, self_value_of
 from river_budget.support._values_compiled import (
@@ -32,90 +31,195 @@ from river_budget.support.rule import (
 
 __all__ = ["DONE", "N_MISTAKES", "N_ROUNDS", "N_WEIGHTED", "choose", "finish", "learn", "update"]
 
-# No slot: the update is done.
-DONE = -1
+# The update is done: there is no slot to fill, as if the example were skipped.
+DONE = SKIP
 
 # The counts of rounds, of mistakes and of updates with a weight other than 1 in a block.
 N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
 
 
-@compiled()
-def _update(
-    choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, heap,
-    vectors,
-):  # fmt: skip
-    """Update a model on an example, and return `DONE`.
+class Code(NamedTuple):
+    """A `Rule` as compiled code takes it.
 
-    If the example needs a new slot or more room, or its names are not those of the vector to
-    replace, nothing is changed, and the slot is returned.
-
-    """
-    _, _, features, tiles, statistics = vectors
-    f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
-    slot = choice_at(choice)(f, y)
-    if slot == SKIP:
-        return DONE
-    if slot == f.n or layouts[slot] != layout:
-        return slot
-    if not has_room(workspace, rows, slot, features, tiles, heap):
-        return slot
-    removed, stored_spec = workspace, spec[:FACTORS]
-    if reads_row:
-        removed = np.empty(len(workspace))
-        load(removed, rows, slot, features, tiles)
-        evaluate_at(evaluate)(removed, f.alphas[:0], 1.0, stored_spec, rows, *vectors)
-    step_at(step)(f, y, slot, removed[: f.n])
-    overwrite_values(workspace, rows, slot, features, tiles, heap)
-    set_statistic(workspace, len(rows), slot, stored_spec, statistics)
-    f.inserted[slot] = np.int64(f.numbers[N_INSERTED])
-    f.numbers[N_INSERTED] += 1.0
-    return DONE
-
-
-@compiled()
-def update(
-    choice, step, evaluate, reads_row, label, weight, value,
-    alphas, matrix, inserted, numbers, own_table,
-    workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics,
-):  # fmt: skip
-    """Update a model on the example of a workspace; see `_update`.
-
-    Parameters
+    Attributes
     ----------
     choice, step, evaluate
-        The addresses of a `Rule`.
+        See `Rule.addresses`.
     reads_row
         Whether the step reads the kernel row of the vector to replace.
-    label, weight
-        Label and weight of the example.
-    value
-        f(x), with two labels.
-    alphas, matrix, inserted, numbers, own_table
-        See `Hypothesis`.
+
+    """
+
+    choice: int
+    step: int
+    evaluate: int
+    reads_row: bool
+
+
+class Store(NamedTuple):
+    """The arrays of a `NumericStore`, and the example of a workspace.
+
+    Attributes
+    ----------
+    workspace, rows, spec
+        See `_compiled.evaluate`.
     layout, layouts
         The number of the layout of the example, and those of the stored vectors (slots,).
     heap
         See `_values_compiled.store`.
-
-    The other parameters are those of `_compiled.evaluate`.
+    n, n_rows, features, tiles, statistics
+        See `kernels._compiled.kernel_row`.
 
     """
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
-    vectors = n, n_rows, features, tiles, statistics
-    scores = np.empty(matrix.shape[1])
-    score(matrix, numbers[SCALE], workspace[:n], scores)
-    self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
-    y = example(label, weight, value, scores, self_value, workspace[:n])
-    return _update(
-        choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts, heap,
-        vectors,
+
+    workspace: Floats
+    rows: Ints
+    spec: Floats
+    layout: int
+    layouts: Ints
+    heap: Ints
+    n: int
+    n_rows: int
+    features: Ints
+    tiles: Floats
+    statistics: Floats
+
+
+class Scratch(NamedTuple):
+    """Arrays that each round overwrites.
+
+    Attributes
+    ----------
+    scores
+        The scores of all labels, none of them with two labels (labels,).
+    both
+        The scores of two labels (2,).
+    removed
+        A workspace for the vector to replace.
+
+    """
+
+    scores: Floats
+    both: Floats
+    removed: Floats
+
+
+@compiled(forceinline=True)
+def _scratch(f, store):
+    return Scratch(np.empty(f.matrix.shape[1]), np.empty(2), np.empty(len(store.workspace)))
+
+
+@compiled(forceinline=True, **UNCOUNTED)
+def _evaluate(code, store, workspace, alphas, scale, spec):
+    """Compute the kernel row of a workspace with the names of the example, and return f(x)."""
+    return evaluate_at(code.evaluate)(
+        workspace, alphas, scale, spec, store.rows, store.n, store.n_rows, store.features,
+        store.tiles, store.statistics,
     )  # fmt: skip
 
 
+@compiled(**UNCOUNTED)
+def _replace(code, f, y, slot, store, removed):
+    """Update a model on an example that replaces a vector, and return whether there is room."""
+    workspace, rows, features, tiles = store.workspace, store.rows, store.features, store.tiles
+    if not has_room(workspace, rows, slot, features, tiles, store.heap):
+        return False
+    spec = store.spec[:FACTORS]
+    if code.reads_row:
+        load(removed, rows, slot, features, tiles)
+        _evaluate(code, store, removed, f.alphas[:0], 1.0, spec)
+    step_at(code.step)(f, y, slot, removed[: f.n])
+    overwrite_values(workspace, rows, slot, features, tiles, store.heap)
+    set_statistic(workspace, len(rows), slot, spec, store.statistics)
+    f.inserted[slot] = np.int64(f.numbers[N_INSERTED])
+    f.numbers[N_INSERTED] += 1.0
+    return True
+
+
+@compiled(**UNCOUNTED)
+def _update(code, f, store, scratch, label, weight, value):
+    """Update a model on the example of a workspace, given its scores; see `update`."""
+    self_value = self_value_of(store.spec[:FACTORS], store.workspace, len(store.rows))
+    row = store.workspace[: f.n]
+    y = example(label, weight, value, scratch.scores, scratch.both, self_value, row)
+    f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
+    slot = choice_at(code.choice)(f, y)
+    if slot == SKIP:
+        return DONE
+    if slot == f.n or store.layouts[slot] != store.layout:
+        return slot
+    return DONE if _replace(code, f, y, slot, store, scratch.removed) else slot
+
+
 @compiled()
+def _update_one(code, f, store, label, weight, value):
+    scratch = _scratch(f, store)
+    score(f.matrix, f.numbers[SCALE], store.workspace[: f.n], scratch.scores)
+    return _update(code, f, store, scratch, label, weight, value)
+
+
+@compiled(**UNCOUNTED)
+def update(
+    choice, step, evaluate, reads_row, label, weight, value,
+    alphas, matrix, inserted, numbers, table,
+    workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics,
+):  # fmt: skip
+    """Update a model on the example of a workspace, and return `DONE`.
+
+    If the example needs a new slot or more room, or its names are not those of the vector to
+    replace, nothing is changed, and the slot is returned.
+
+    Parameters
+    ----------
+    label, weight
+        Label and weight of the example.
+    value
+        f(x), with two labels.
+
+    The other parameters are those of `Code`, `Hypothesis` and `Store`.
+
+    """
+    code = Code(choice, step, evaluate, reads_row)
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    store = Store(
+        workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics
+    )  # fmt: skip
+    return _update_one(code, f, store, label, weight, value)
+
+
+@compiled(**UNCOUNTED)
+def _learn(code, f, store, scratch, block, columns, weights, start, stop, threshold, counts):
+    workspace, value = store.workspace, 0.0
+    values = workspace[len(workspace) - len(store.rows) :]
+    for i in range(start, stop):
+        for j in range(len(values)):
+            values[j] = block[i, j]
+        scale = f.numbers[SCALE]
+        value = _evaluate(code, store, workspace, f.alphas, scale, store.spec)
+        score(f.matrix, scale, workspace[: f.n], scratch.scores)
+        margin, _ = margin_and_rival_of(columns[i], value, scratch.scores)
+        if margin <= threshold:
+            slot = _update(code, f, store, scratch, columns[i], weights[i], value)
+            if slot != DONE:
+                return slot, value
+            counts[N_MISTAKES] += margin <= 0.0
+            counts[N_WEIGHTED] += weights[i] != 1.0
+        counts[N_ROUNDS] += 1
+    return DONE, value
+
+
+@compiled()
+def _learn_rows(code, f, store, block, columns, weights, start, stop, threshold, counts):
+    scratch = _scratch(f, store)
+    return _learn(
+        code, f, store, scratch, block, columns, weights, start, stop, threshold, counts
+    )  # fmt: skip
+
+
+@compiled(**UNCOUNTED)
 def learn(
     choice, step, evaluate, reads_row, block, columns, weights, start, stop, threshold, counts,
-    alphas, matrix, inserted, numbers, own_table,
+    alphas, matrix, inserted, numbers, table,
     workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
     """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
@@ -139,29 +243,12 @@ def learn(
     evaluated. The workspace holds its kernel row and its values.
 
     """
-    values = workspace[len(workspace) - len(rows) :]
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, own_table)
-    vectors = n, n_rows, features, tiles, statistics
-    value, scores = 0.0, np.empty(matrix.shape[1])
-    for i in range(start, stop):
-        for j in range(len(values)):
-            values[j] = block[i, j]
-        value = evaluate_at(evaluate)(workspace, alphas, numbers[SCALE], spec, rows, *vectors)
-        score(matrix, numbers[SCALE], workspace[:n], scores)
-        margin, _ = margin_and_rival_of(columns[i], value, scores)
-        if margin <= threshold:
-            self_value = self_value_of(spec[:FACTORS], workspace, len(rows))
-            y = example(columns[i], weights[i], value, scores, self_value, workspace[:n])
-            slot = _update(
-                choice, step, evaluate, reads_row, f, y, workspace, rows, spec, layout, layouts,
-                heap, vectors,
-            )  # fmt: skip
-            if slot != DONE:
-                return slot, value
-            counts[N_MISTAKES] += margin <= 0.0
-            counts[N_WEIGHTED] += weights[i] != 1.0
-        counts[N_ROUNDS] += 1
-    return DONE, value
+    code = Code(choice, step, evaluate, reads_row)
+    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    store = Store(
+        workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics
+    )  # fmt: skip
+    return _learn_rows(code, f, store, block, columns, weights, start, stop, threshold, counts)
 
 
 @compiled()
@@ -169,7 +256,7 @@ def choose(choice, label, weight, value, scores, self_value, row, n,
            alphas, matrix, inserted, numbers, table):  # fmt: skip
     """Return the slot for an example, given its self value and its kernel row; see `update`."""
     f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
-    y = example(label, weight, value, scores, self_value, row)
+    y = example(label, weight, value, scores, np.empty(2), self_value, row)
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], self_value)
     return choice_at(choice)(f, y)
 
@@ -179,5 +266,5 @@ def finish(step, slot, removed, label, weight, value, scores, self_value, row, n
            alphas, matrix, inserted, numbers, table):  # fmt: skip
     """Update a model on an example for a slot, given the kernel row of the vector to remove."""
     f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
-    y = example(label, weight, value, scores, self_value, row)
+    y = example(label, weight, value, scores, np.empty(2), self_value, row)
     step_at(step)(f, y, slot, removed)

@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 
 from river_budget._arrays import Floats, Ints
-from river_budget._compile import address_of, compiled, function_at
+from river_budget._compile import UNCOUNTED, address_of, compiled, function_at
 from river_budget._state import integers
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE, margin_and_rival
@@ -180,7 +180,7 @@ class Own:
 choice_at, step_at, evaluate_at = map(function_at, (_CHOICE, _STEP, _EVALUATE))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def margin_and_rival_of(label, value, scores):
     """Return margin and rival of an example, given f(x) if there are no scores: two labels."""
     if len(scores) == 0:
@@ -188,17 +188,21 @@ def margin_and_rival_of(label, value, scores):
     return margin_and_rival(scores, label)
 
 
-@compiled()
-def example(label, weight, value, scores, self_value, row):
-    """Return a misclassified example; see `margin_and_rival_of`."""
+@compiled(forceinline=True)
+def example(label, weight, value, scores, both, self_value, row):
+    """Return a misclassified example; see `margin_and_rival_of`.
+
+    With two labels, their scores are written to `both` (2,).
+
+    """
     margin, rival = margin_and_rival_of(label, value, scores)
     if len(scores) == 0:
-        scores = np.empty(2)
+        scores = both
         scores[0], scores[1] = -value, value
     return Example(label, rival, margin, weight, self_value, scores, row)
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def columns_of(f, slot):
     """Return the columns of the label and the rival of the vector in a slot."""
     if f.matrix.shape[1] == 0:
@@ -211,7 +215,7 @@ def columns_of(f, slot):
     return label, rival
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def step_of(f, slot):
     """Return the step size of the vector in a slot, the coefficient of its label."""
     if f.matrix.shape[1] == 0:
@@ -243,7 +247,7 @@ def margin_of(f, slot, row):
     return f.numbers[SCALE] * total
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def overlap(f, slot, y):
     """Return the cosine of an example and the vector in a slot, in label space."""
     label, rival = columns_of(f, slot)
@@ -251,7 +255,7 @@ def overlap(f, slot, y):
     return 0.5 * (same - (y.label == rival) - (y.rival == label))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def assign(f, slot, y, step):
     """Set the coefficients of a slot to those of an example; its weight multiplies the step."""
     alpha = step * y.weight / f.numbers[SCALE]
@@ -262,7 +266,7 @@ def assign(f, slot, y, step):
         f.matrix[slot, y.label], f.matrix[slot, y.rival] = alpha, -alpha
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def shrink(f, factor):
     """Multiply all coefficients by a factor of at most 1, in constant time as a rule."""
     f.numbers[SCALE] *= factor
@@ -275,13 +279,13 @@ def shrink(f, factor):
                     coefficients[i, j] *= scale
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def add(f, y, r, row):
     """Add the example with a coefficient of 1, in place of the vector r if there is one."""
     assign(f, r, y, 1.0)
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def draw(numbers, place, n):
     """Return a random integer from 0 to n - 1 by SplitMix64, whose 64 bits are one of the numbers.
 
@@ -297,7 +301,7 @@ def draw(numbers, place, n):
     return np.int64(np.float64(z >> np.uint64(11)) * math.ldexp(n, -53))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def oldest(f, y):
     """Choose the slot of the oldest vector, or a new one while the budget is not full."""
     return _compiled.oldest(f.inserted, f.n) if f.n >= f.numbers[BUDGET] else f.n
