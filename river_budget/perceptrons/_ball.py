@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
@@ -18,7 +18,7 @@ SQUARE, LARGEST_SQUARE, LEARNING_RATE, DECAY = range(OWN, OWN + 4)
 N_NUMBERS = 4
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def descend(f, y, r, row):
     """Make one gradient step on a misclassified example, in place of the vector r if there is one.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from river_budget._compile import compiled, function_at
+from river_budget._compile import UNCOUNTED, compiled, function_at
 from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
@@ -24,7 +24,7 @@ __all__ = [
 LARGEST_COUNT = 1e12
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def set_incoming(table, n, row, self_value):
     """Set an incoming example as row and column n of a Gram matrix."""
     for i in range(n):
@@ -33,7 +33,7 @@ def set_incoming(table, n, row, self_value):
     table[n, n] = self_value
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def term_of(coefficients, scale, n_labels, slot):
     """Return step size, label and rival of a stored vector; see `Terms`.
 
@@ -70,7 +70,7 @@ def _terms(coefficients, scale, n_labels, n, step, label, rival):
     return steps, labels, rivals
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def add_term(scores, row, step, label, rival):
     """Add a vector's term to the scores of examples with a row of kernel values (examples,)."""
     for i in range(len(row)):
@@ -79,7 +79,7 @@ def add_term(scores, row, step, label, rival):
         scores[i, rival] -= change
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, label, rival):
     """Replace a vector's term and column by those of the incoming example, which may be the vector.
 
@@ -104,15 +104,17 @@ def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, la
         table[i, slot] = table[i, incoming]
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def move_row(table, scores, columns, old, new):
     """Move an example of a validation set to another row."""
-    table[new, :] = table[old, :]
-    scores[new, :] = scores[old, :]
+    for j in range(table.shape[1]):
+        table[new, j] = table[old, j]
+    for c in range(scores.shape[1]):
+        scores[new, c] = scores[old, c]
     columns[new] = columns[old]
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _find_largest(scores, skipped, largest):
     """Find the columns of the largest scores in descending order; -1 if there are no more.
 
@@ -217,7 +219,7 @@ def removal_losses(table, scores, weights, steps, labels, rivals):
     return losses
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _expected_loss(g, w, mean, largest, p, q, change):
     """Return sum_c w_c max(0, 1 - m_c), where g_p is lower and g_q higher by a change.
 
@@ -360,7 +362,7 @@ def renew_weights(weights, counts, n, prior, betainc):
             weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def unique_largest(kernel_values):
     """Return the index of the largest value, or -1 if it is not unique or not positive.
 

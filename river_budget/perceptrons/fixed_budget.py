@@ -3,13 +3,12 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State, floats
 from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._compiled import add_term
 from river_budget.support import Rule
-from river_budget.support._compiled import margin_and_rival
 from river_budget.support.rule import BUDGET, SKIP, assign, columns_of, step_of
 
 __all__ = ["FixedBudgetPerceptron"]
@@ -17,6 +16,24 @@ __all__ = ["FixedBudgetPerceptron"]
 # Margins that differ by less than this, relative to the largest score, are ties: the difference may
 # be due to rounding.
 ROUNDING = 1e-12
+
+
+@compiled(**UNCOUNTED)
+def _margin(scores, label, y, change):
+    """Return the margin of a label and the largest size of a score, after y has changed two scores."""
+    own, rival, size = 0.0, -np.inf, 0.0
+    for c in range(len(scores)):
+        score = scores[c]
+        if c == y.label:
+            score += change
+        elif c == y.rival:
+            score -= change
+        size = max(size, abs(score))
+        if c == label:
+            own = score
+        else:
+            rival = max(rival, score)
+    return 0.5 * (own - rival), size
 
 
 @compiled()
@@ -30,38 +47,33 @@ def _safest(f, y):
     n = f.n
     if n < f.numbers[BUDGET]:
         return n
-    margins, scores, size = np.empty(n + 1), np.empty(f.table.shape[1]), 1.0
-    for i in range(n + 1):
-        label = y.label
-        scores[:] = y.scores
-        if i < n:
-            label, _ = columns_of(f, i)
-            scores[:] = f.table[i]
-            scores[y.label] += y.weight * y.row[i]
-            scores[y.rival] -= y.weight * y.row[i]
-        margins[i], _ = margin_and_rival(scores, label)
-        for score in scores:
-            size = max(size, abs(score))
-    least, safest = margins.max() - ROUNDING * size, n
+    margins = np.empty(n + 1)
+    margins[n], size = _margin(y.scores, y.label, y, 0.0)
+    for i in range(n):
+        label, _ = columns_of(f, i)
+        margins[i], largest = _margin(f.table[i], label, y, y.weight * y.row[i])
+        size = max(size, largest)
+    least, safest = margins.max() - ROUNDING * max(1.0, size), n
     for i in range(n):
         if margins[i] >= least and (safest == n or f.inserted[i] < f.inserted[safest]):
             safest = i
     return safest if safest < n else SKIP
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _replace(f, y, r, row):
     """Add the example in place of the vector r, if there is one, and update the table."""
     add_term(f.table, y.row, y.weight, y.label, y.rival)
-    f.table[r] = y.scores
+    for c in range(len(y.scores)):
+        f.table[r, c] = y.scores[c]
     if r < f.n:
         sigma = step_of(f, r)
         label, rival = columns_of(f, r)
         f.table[r, label] -= sigma * y.row[r]
         f.table[r, rival] += sigma * y.row[r]
-        own = f.table[r].copy()
-        add_term(f.table, row, -sigma, label, rival)
-        f.table[r] = own
+        # The row of the slot itself is that of the example by now.
+        add_term(f.table[:r], row[:r], -sigma, label, rival)
+        add_term(f.table[r + 1 :], row[r + 1 :], -sigma, label, rival)
     assign(f, r, y, 1.0)
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State, finite, require
 from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
@@ -19,13 +19,13 @@ __all__ = ["Forgetron"]
 SLACK, SHRINK_FACTOR, SHRINKING_LOSS = range(OWN, OWN + 3)
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _psi(sigma, phi, mu):
     """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
     return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _largest_phi(sigma, mu, slack):
     """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
 
@@ -39,7 +39,7 @@ def _largest_phi(sigma, mu, slack):
     return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _shrink_and_replace(f, y, r, row):
     """Add the example, shrink all coefficients, and remove the oldest vector r (Figure 1)."""
     f.numbers[SLACK] += 15 / 32

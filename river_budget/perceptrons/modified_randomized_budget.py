@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State
 from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
@@ -19,7 +19,7 @@ __all__ = ["ModifiedRandomizedBudgetPerceptron"]
 BITS = OWN + N_NUMBERS
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _draw_slot(f, y):
     """Choose one of all slots at random, or a new one if there is no vector in it."""
     return min(f.n, draw(f.numbers, BITS, np.int64(f.numbers[BUDGET])))

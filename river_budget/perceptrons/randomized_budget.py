@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State
 from river_budget.base import ClassWeight, RulePerceptron
 from river_budget.kernels import Kernel
@@ -14,7 +14,7 @@ __all__ = ["RandomizedBudgetPerceptron"]
 BITS = OWN
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _random(f, y):
     """Choose a random vector, or a new slot while the budget is not full."""
     return draw(f.numbers, BITS, f.n) if f.n >= f.numbers[BUDGET] else f.n

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from river_budget._compile import compiled
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron, descend
@@ -12,7 +12,7 @@ from river_budget.theory.bounds import Guarantee, assuming
 __all__ = ["SimplifiedForgetron"]
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def _smallest(f, y):
     """Choose the vector with the smallest step, or a new slot while the budget is not full."""
     if f.n < f.numbers[BUDGET]:
