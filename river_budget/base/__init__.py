@@ -16,10 +16,11 @@ from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .ruled import RulePerceptron
+from .ruled import BlockPerceptron, RulePerceptron
 from .weights import ClassWeight
 
 __all__ = [
+    "BlockPerceptron",
     "BudgetPerceptron",
     "ClassWeight",
     "GrowingPerceptron",

@@ -1,4 +1,4 @@
-"""The template of the perceptrons whose update is a compiled rule."""
+"""The templates of the perceptrons that learn blocks of rows by a compiled rule."""
 
 from __future__ import annotations
 
@@ -15,13 +15,65 @@ from river_budget.support import Own, Query, Rule, Target
 from river_budget.support.rounds import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
 from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
 
-__all__ = ["RulePerceptron"]
+__all__ = ["BlockPerceptron", "RulePerceptron"]
 
 # Number of rows of a block that are learned between two checks of a given width.
 CHECK_INTERVAL = 256
 
 
-class RulePerceptron(Perceptron):
+class BlockPerceptron(Perceptron):
+    """A perceptron whose compiled `Rule` learns the rows of a block, except those that it leaves.
+
+    A subclass has a rule and what it keeps. If the rule chooses a new slot, the row is left to
+    `_learn_left`.
+
+    """
+
+    _rule: ClassVar[Rule]
+    _own: Own
+
+    def _learn_rows(
+        self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
+    ) -> None:
+        weights = np.ones(len(columns)) if weights is None else weights
+        while start < stop:
+            end = min(stop, start + self._n_unobserved)
+            counts = np.zeros(3, np.int64)
+            try:
+                slot, query = self._store.learn(
+                    self._rule, self._own, block, columns, weights, start, end, self._threshold,
+                    counts, self._hypothesis,
+                )  # fmt: skip
+            finally:
+                self._n_rounds += int(counts[N_ROUNDS])
+                self._n_mistakes += int(counts[N_MISTAKES])
+                self._n_weighted += int(counts[N_WEIGHTED])
+            start += int(counts[N_ROUNDS])
+            if slot != DONE:
+                self._n_rounds += 1
+                self._learn_left(slot, query, int(columns[start]), weights.item(start))
+                start += 1
+            if self._n_rounds >= self._observed_at:
+                self._observe(query, query.row)
+
+    def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:
+        """Learn a row that the compiled code has left, given the slot that it has chosen."""
+        self._begin_update(query, label, weight, self._hypothesis.margin(query, label))
+
+    @property
+    def _n_unobserved(self) -> int:
+        """Number of rows up to the next one that is observed, if they are learned in a block.
+
+        Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
+        none was flat.
+
+        """
+        n_rows = self._n_to_observed
+        is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
+        return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
+
+
+class RulePerceptron(BlockPerceptron):
     """A perceptron with at most `budget` support vectors and a compiled update.
 
     A subclass names its `Rule`, by which single examples and blocks of rows are learned alike.
@@ -36,8 +88,6 @@ class RulePerceptron(Perceptron):
         See `KernelClassifier`.
 
     """
-
-    _rule: ClassVar[Rule]
 
     # How many numbers of its own the algorithm keeps; see `Own`.
     _n_numbers: ClassVar[int] = 0
@@ -55,54 +105,26 @@ class RulePerceptron(Perceptron):
         self._own.numbers[BUDGET] = budget
         super().__init__(kernel, gamma, class_weight, max_classes)
         self.budget: int = budget
-        # The compiled update does.
-        self._tracks_self_values = False
 
     @property
     def memory_bytes(self) -> int:
         return super().memory_bytes + self._own.nbytes
 
+    def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
+        self._count(weight, margin)
+        self._hypothesis.update(self._rule, self._own, query, label, weight)
+
+    def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:
+        self._count(weight, self._hypothesis.margin(query, label))
+        self._hypothesis.finish(self._rule, self._own, slot, query, label, weight)
+
+    def _count(self, weight: float, margin: float) -> None:
+        """Count an update."""
+        self._n_mistakes += margin <= 0.0
+        self._n_weighted += weight != 1.0
+
     def _update(self, query: Query, y: Target) -> None:
         self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)
-
-    def _learn_rows(
-        self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
-    ) -> None:
-        weights = np.ones(len(columns)) if weights is None else weights
-        rule, own, f = self._rule, self._own, self._hypothesis
-        while start < stop:
-            end = min(stop, start + self._n_unobserved)
-            counts = np.zeros(3, np.int64)
-            try:
-                slot, query = self._store.learn(
-                    rule, own, block, columns, weights, start, end, self._threshold, counts, f
-                )
-            finally:
-                self._n_rounds += int(counts[N_ROUNDS])
-                self._n_mistakes += int(counts[N_MISTAKES])
-                self._n_weighted += int(counts[N_WEIGHTED])
-            start += int(counts[N_ROUNDS])
-            if slot != DONE:
-                label, weight = int(columns[start]), weights.item(start)
-                start += 1
-                self._n_rounds += 1
-                self._n_mistakes += f.margin(query, label) <= 0.0
-                self._n_weighted += weight != 1.0
-                f.finish(rule, own, slot, query, label, weight)
-            if self._n_rounds >= self._observed_at:
-                self._observe(query, query.row)
-
-    @property
-    def _n_unobserved(self) -> int:
-        """Number of rows up to the next one that is observed, if they are learned in a block.
-
-        Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
-        none was flat.
-
-        """
-        n_rows = self._n_to_observed
-        is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
-        return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 
     @property
     def _largest_self_value(self) -> float:

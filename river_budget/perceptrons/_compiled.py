@@ -14,7 +14,7 @@ from river_budget._compile import UNCOUNTED, compiled, function_at
 from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
-    "add_term", "bound_counts", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
+    "add_term", "bound_counts", "count_label", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
     "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
     "unique_largest",
 ]  # fmt: skip
@@ -307,6 +307,22 @@ def nearest_to(table, slot, n):
     row = table[slot, :n].copy()
     row[slot] = -np.inf
     return unique_largest(row)
+
+
+@compiled(**UNCOUNTED)
+def count_label(table, slot, label, change):
+    """Add to the count of a label at the vector in a slot.
+
+    Parameters
+    ----------
+    table
+        The counts of each label at each vector, followed by the weights (2 x slots, labels).
+
+    """
+    n = len(table) // 2
+    table[slot, label] += change
+    for c in range(table.shape[1]):
+        table[n + slot, c] = np.nan
 
 
 @compiled()

@@ -7,12 +7,15 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_positive
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State, floats, require
-from river_budget.base import BudgetPerceptron, ClassWeight
+from river_budget.base import BlockPerceptron, BudgetPerceptron, ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
+from river_budget.perceptrons._compiled import count_label, unique_largest
 from river_budget.perceptrons._validation import SupportVectors, coefficients_of
-from river_budget.support import Query, Target
+from river_budget.support import Own, Query, Rule, Target
+from river_budget.support.rule import OWN, SKIP, add
 
 __all__ = ["TightestPerceptron"]
 
@@ -22,7 +25,25 @@ N_ROUGH = 512
 LEAST_SIMILARITY = 0.9
 
 
-class TightestPerceptron(BudgetPerceptron):
+# Whether a larger kernel value always means a smaller Euclidean distance.
+RANKS_BY_DISTANCE = OWN
+
+
+@compiled(**UNCOUNTED)
+def _count_nearest(f: Any, y: Any) -> Any:
+    """Count the label of a correctly classified example at the vector nearest to it.
+
+    A mistake is left, as is an example whose kernel values do not tell the nearest vector.
+
+    """
+    nearest = unique_largest(y.row) if y.margin > 0.0 and f.numbers[RANKS_BY_DISTANCE] else -1
+    if nearest < 0:
+        return f.n
+    count_label(f.table, nearest, y.label, y.weight * y.row[nearest])
+    return SKIP
+
+
+class TightestPerceptron(BlockPerceptron, BudgetPerceptron):
     """The Tightest Perceptron.
 
     Every support vector counts the positive and negative labels of the examples that were nearest
@@ -95,6 +116,7 @@ class TightestPerceptron(BudgetPerceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
+    _rule = Rule(_count_nearest, add)
 
     def __init__(
         self,
@@ -110,17 +132,15 @@ class TightestPerceptron(BudgetPerceptron):
         self.prior = prior
         _posterior.load()
         self._validation = SupportVectors(budget)
-        # The counts c of each support vector, and the weights w computed from them, by slots and
-        # labels. Weights that have to be computed anew are NaN.
-        self._counts: Floats = np.zeros((0, 2))
-        self._weights: Floats = np.zeros((0, 2))
-        # Whether a larger kernel value always means a smaller Euclidean distance.
-        self._ranks_by_distance = isinstance(self._store.kernel, RBF | RationalQuadratic)
+        self._own = Own(1)
+        self._own.numbers[RANKS_BY_DISTANCE] = isinstance(
+            self._store.kernel, RBF | RationalQuadratic
+        )
+        self._start_counts(np.zeros((0, 2)))
 
     @property
     def memory_bytes(self) -> int:
-        cached = self._validation.nbytes + self._counts.nbytes + self._weights.nbytes
-        return super().memory_bytes + cached
+        return super().memory_bytes + self._validation.nbytes + self._own.nbytes
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.
@@ -172,9 +192,9 @@ class TightestPerceptron(BudgetPerceptron):
     def restore(self, state: State) -> None:
         super().restore(state)
         self._validation.restore(state["validation"], self._store)
-        self._counts = floats(state["counts"], (self.n_support, self._hypothesis.n_labels))
-        self._weights = np.full_like(self._counts, math.nan)
-        require((self._counts >= 0).all(), "a count is negative")
+        counts = floats(state["counts"], (self.n_support, self._hypothesis.n_labels))
+        require((counts >= 0).all(), "a count is negative")
+        self._start_counts(counts)
 
     def _on_rescaled(self) -> None:
         n = self.n_support
@@ -182,21 +202,36 @@ class TightestPerceptron(BudgetPerceptron):
         self._validation.rescale(self._hypothesis, self._feature_scales)
         similarity = _similarity(before, self._validation.table[:n, :n])
         if self._n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
-            self._counts[:n] = 0.0
-            self._weights[:n] = math.nan
+            self._start_counts(np.zeros_like(self._counts))
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
         self._validation.widen(n_labels)
         if n_labels > self._counts.shape[1]:
-            self._counts = widened(self._counts, n_labels)
-            self._weights = np.full_like(self._counts, math.nan)
+            self._start_counts(widened(self._counts, n_labels))
+
+    @property
+    def _ranks_by_distance(self) -> bool:
+        return bool(self._own.numbers[RANKS_BY_DISTANCE])
+
+    @property
+    def _counts(self) -> Floats:
+        """The counts c of each support vector, by slots and labels (n or more, labels)."""
+        return self._own.table[: len(self._own.table) // 2]
+
+    @property
+    def _weights(self) -> Floats:
+        """The weights w computed from them; NaN where they have to be computed anew."""
+        return self._own.table[len(self._own.table) // 2 :]
+
+    def _start_counts(self, counts: Floats) -> None:
+        self._own.table = np.concatenate((counts, np.full_like(counts, math.nan)))
 
     def _update(self, query: Query, y: Target) -> None:
         if y.margin > 0:
             nearest = self._nearest(query)
-            self._counts[nearest, y.label] += y.weight * max(0.0, float(query.row[nearest]))
-            self._weights[nearest] = math.nan
+            change = y.weight * max(0.0, float(query.row[nearest]))
+            _compiled.count_label(self._own.table, nearest, y.label, change)
             return
         self._validation.set_incoming(self._hypothesis, query, y)
         self._set_counts(self._store.n, y)
@@ -206,11 +241,10 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _set_counts(self, slot: int, y: Target) -> None:
         """Set the counts of an incoming example."""
-        n = len(self._validation.table)
         if slot == len(self._counts):
-            self._counts, self._weights = padded(self._counts, n), padded(self._weights, n)
-        self._counts[slot] = 0.0
-        self._counts[slot, y.label] = y.weight
+            self._start_counts(padded(self._counts, len(self._validation.table)))
+        counts = self._counts[slot]
+        counts[:], counts[y.label] = 0.0, y.weight
         self._weights[slot] = math.nan
 
     def _update_full(self, query: Query, y: Target) -> None:
