@@ -13,7 +13,7 @@ from tests.algorithms import each_algorithm
 KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
 
 
-@pytest.mark.parametrize("check", checks.yield_checks(rb.Reject(rb.Forgetron())))
+@pytest.mark.parametrize("check", list(checks.yield_checks(rb.Reject(rb.Forgetron()))))
 def test_the_checks_of_river(check):
     check(rb.Reject(rb.Forgetron()))
 
@@ -67,13 +67,26 @@ def test_what_is_unlike_all_examples_is_not_answered():
     for x, y in 20 * KNOWN:
         rejecting.learn_one(x, y)
     x, _ = KNOWN[4]
-    assert rejecting.novelty_one(x) < 0.5
+    assert rejecting.doubt_one(x) < 0.5
     assert rejecting.predict_one(x) == model.predict_one(x)
     assert rejecting.predict_one({"a": 1e3, "b": 1.0}) is None
     assert rejecting.predict_proba_one(x) == model.predict_proba_one(x)
     loaded = checkpoint.loads(checkpoint.dumps(rejecting))[0]
-    assert loaded.threshold == 0.9
-    assert loaded.novelty_one(x) == rejecting.novelty_one(x)
+    assert (loaded.threshold, loaded.doubt) == (0.9, "novelty")
+    assert loaded.doubt_one(x) == rejecting.doubt_one(x)
+
+
+def test_entropy_as_a_share_of_that_of_equal_probabilities():
+    model = rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)), threshold=0.95, doubt="entropy")
+    assert model.doubt_one({"a": 0.0}) == 1.0
+    model.learn_one({"a": 0.0}, "x")
+    assert model.doubt_one({"a": 0.0}) == 0.0
+    model.learn_one({"a": 1.0}, "y")
+    model.learn_one({"a": -1.0}, "z")
+    p = model.predict_proba_one({"a": 0.5})
+    expected = -sum(value * math.log(value) for value in p.values()) / math.log(3)
+    assert model.doubt_one({"a": 0.5}) == pytest.approx(expected)
+    assert model.predict_one({"a": 100.0}) is None
 
 
 def test_the_area_under_the_curve_of_unknown_examples():
@@ -85,7 +98,7 @@ def test_the_area_under_the_curve_of_unknown_examples():
     for _ in range(200):
         is_unknown, angle = bool(rng.random() < 0.5), rng.uniform(0, 2)
         angle += 3.0 * is_unknown
-        novelty = model.novelty_one({"a": math.cos(angle), "b": math.sin(angle)})
+        novelty = model.doubt_one({"a": math.cos(angle), "b": math.sin(angle)})
         area.update(is_unknown, {True: novelty, False: 1 - novelty})
     assert area.get() > 0.99
 
@@ -95,3 +108,5 @@ def test_invalid_parameters():
         rb.Reject(linear_model.LogisticRegression())
     with pytest.raises(ValueError, match="threshold must be from 0 to 1, got 2"):
         rb.Reject(rb.Forgetron(), threshold=2)
+    with pytest.raises(ValueError, match="doubt must be one of"):
+        rb.Reject(rb.Forgetron(), doubt="margin")

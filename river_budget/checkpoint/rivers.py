@@ -422,16 +422,16 @@ class Calibrated(Composite):
 
 
 class Reject(Composite):
-    """A classifier, and the largest novelty of an example that it answers."""
+    """A classifier, the largest doubt about an example that it answers, and what doubt is."""
 
     model = rejection.Reject
 
     def parts(self, model: Any) -> Iterable[tuple[Any, Any]]:
-        return [(float(model.threshold), model.model)]
+        return [((float(model.threshold), model.doubt), model.model)]
 
     def make(self, parts: list[tuple[Any, Any]]) -> Any:
-        ((threshold, model),) = parts
-        return self.model(model, threshold)
+        (((threshold, doubt), model),) = parts
+        return self.model(model, threshold, doubt)
 
     def outline(self, model: Any) -> str:
         return f"Reject({outline(model.model)})"
