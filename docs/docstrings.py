@@ -22,7 +22,9 @@ def to_rst(line: str) -> str:
 
 
 def convert(app: Any, kind: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    lines[:] = map(to_rst, lines)
+    # Napoleon takes what is before a colon in the first line of a property for its type.
+    start = [""] if kind == "property" else []
+    lines[:] = start + [to_rst(line) for line in lines]
 
 
 def is_attribute(obj: Any) -> bool:
