@@ -92,6 +92,16 @@ def test_every_bound_is_in_the_theory():
     assert [name for name in makers if f"`bounds.{name}`" not in THEORY] == []
 
 
+DEMOS = [path for path in sorted((ROOT / "demos").glob("*.py")) if path.name != "mock_kafka.py"]
+
+
+@pytest.mark.parametrize("path", DEMOS, ids=lambda path: path.name)
+def test_every_demo_has_a_title_for_its_page(path):
+    title, underline, blank, *_ = ast.get_docstring(ast.parse(path.read_text())).splitlines()
+    assert underline == "=" * len(title)
+    assert blank == ""
+
+
 def listed(name):
     return re.search(rf"^   {re.escape(name)}$", API, re.MULTILINE) is not None
 
