@@ -24,7 +24,7 @@ def main() -> int:
     shutil.rmtree(HERE / "api", ignore_errors=True)
     if (out / ".buildinfo").exists():
         shutil.rmtree(out)
-    status = sphinx_build(["-W", "--keep-going", "-q", "-E", str(HERE), str(out)])
+    status = sphinx_build(["-W", "--keep-going", "-q", str(HERE), str(out)])
     broken = links.broken(out)
     for link in broken:
         print(link, file=sys.stderr)
