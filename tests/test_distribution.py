@@ -101,6 +101,14 @@ def test_the_sdist_has_no_leftovers(unpacked):
 
 
 @pytest.mark.slow
+def test_the_sdist_builds_the_same_wheel(unpacked, wheel, tmp_path):
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=unpacked)
+    with zipfile.ZipFile(wheel) as one, zipfile.ZipFile(tmp_path / wheel.name) as other:
+        assert one.namelist() == other.namelist()
+        assert [i.CRC for i in one.infolist()] == [i.CRC for i in other.infolist()]
+
+
+@pytest.mark.slow
 def test_links_and_pictures_of_the_readme_are_absolute(metadata):
     text = metadata.get_payload()
     assert metadata["Description-Content-Type"] == "text/markdown"
