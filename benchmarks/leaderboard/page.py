@@ -316,11 +316,13 @@ def page(found: dict) -> str:
 <p>All classifiers of river_budget (blue bar) beside River's, test then learn, on the streams of River's
 own benchmark that need no download, on Elec2, and on synthetic streams with drift. All parameters are the
 defaults: a budget of 100 unless the class has another default or none, behind a
-<code>StandardScaler</code>. River's models are those of its benchmark. A model never sees a label before
-it predicts; in percent are accuracy, Cohen's kappa, kappa m (beside the majority class) and kappa t
-(beside the last label). Time is that of predicting and learning one example, on a machine that did other
-work too; bytes are the size of the classifier in the end. A row with fewer examples than others reached
-the limit of time. A click on a heading sorts.</p>
+<code>StandardScaler</code>. River's models are those of its benchmark, and PA, softmax regression and a
+scaled Mondrian forest (AMF).</p>
+<p>In percent are accuracy, Cohen's kappa, kappa m (beside the majority class) and kappa t (beside the last
+label), over all examples, and accuracy in the worst and in the last full window. Times are those of
+predicting and learning one example, on a machine that did other work too; bytes are the size of the
+classifier in the end. A row with fewer examples than others reached the limit of time. A click on a
+heading sorts.</p>
 <p>{escape(versions)}. <code>python -m benchmarks.leaderboard</code> measures it again.</p>
 <h2>All streams</h2>
 <p>Accuracy in percent. The mean rank is among the models for any number of labels, over the streams that
