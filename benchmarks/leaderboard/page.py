@@ -332,7 +332,7 @@ all of them have done ({n_complete} of {len(streams)}).</p>
 <h2>Beside River's published figures</h2>
 <p>Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with
 the release that this board uses. Where the last two differ, River has changed: its Mondrian forest now
-expects values between 0 and 1.</p>
+expects values between 0 and 1. KNN and SRP draw at random, and the page's runs had no seed.</p>
 {published(streams, found)}
 <script>{SCRIPT}</script>
 </body>
