@@ -17,8 +17,8 @@ __all__ = ["reproduce"]
 @app.command()
 def reproduce(
     papers: Annotated[
-        str, typer.Option(help="projectron, tightest or forgetron, with commas.")
-    ] = "projectron,tightest,forgetron",
+        str, typer.Option(help="projectron, tightest, forgetron or bsgd, with commas.")
+    ] = "projectron,tightest,forgetron,bsgd",
     directory: Annotated[
         Path | None,
         typer.Option(

@@ -6,21 +6,31 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from river_budget import datasets, synth
 from river_budget.reproduce.published import tightest_data_sets
 
-__all__ = ["Split", "download", "has", "load", "sparse_training_part", "split"]
+__all__ = ["Frames", "Split", "download", "frames", "has", "load", "sparse_training_part", "split"]
 
 
 class Split(NamedTuple):
-    """Training and test examples, and whether each is positive."""
+    """Training and test examples, and their labels: whether each is positive, or its class."""
 
     X_train: NDArray[Any]
-    y_train: NDArray[np.bool_]
+    y_train: NDArray[Any]
     X_test: NDArray[Any]
-    y_test: NDArray[np.bool_]
+    y_test: NDArray[Any]
+
+
+class Frames(NamedTuple):
+    """Training examples with their labels, and test examples with theirs."""
+
+    train: Any
+    labels: Any
+    test: Any
+    truth: NDArray[Any]
 
 
 FILES = {
@@ -124,6 +134,16 @@ def split(data_set: str, seed: int, directory: Path | None) -> Split:
             kept = np.isin(labels, [3, 8])
         parts += [X[kept].astype(float), _is_positive(data_set, labels[kept])]
     return Split(*parts)
+
+
+def frames(split: Split, seed: int) -> Frames:
+    """Return the scaled and shuffled training part, and the scaled test part."""
+    mean, sd = split.X_train.mean(axis=0), split.X_train.std(axis=0)
+    sd[sd == 0] = 1.0
+    order = np.random.default_rng(seed).permutation(len(split.X_train))
+    train = pd.DataFrame((split.X_train[order] - mean) / sd)
+    test = pd.DataFrame((split.X_test - mean) / sd)
+    return Frames(train, pd.Series(split.y_train[order]), test, split.y_test)
 
 
 def _is_positive(data_set: str, labels: NDArray[Any]) -> NDArray[np.bool_]:

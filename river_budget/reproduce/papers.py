@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from river_budget.reproduce import forgetron, projectron, tightest
+from river_budget.reproduce import bsgd, forgetron, projectron, tightest
 from river_budget.reproduce.runner import Experiment
 
 __all__ = ["EXPERIMENTS"]
@@ -11,4 +11,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     "projectron": projectron.EXPERIMENT,
     "tightest": tightest.EXPERIMENT,
     "forgetron": forgetron.EXPERIMENT,
+    "bsgd": bsgd.EXPERIMENT,
 }

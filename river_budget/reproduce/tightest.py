@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
 
 import river_budget as rb
@@ -70,15 +69,8 @@ def one_repeat(data_set: str, seed: int, directory: Path | None) -> dict[str, fl
     return accuracies
 
 
-def _frames(data_set: str, seed: int, directory: Path | None) -> tuple[Any, Any, Any, Any]:
-    """Return the scaled and shuffled training part, and the test part with its labels."""
-    split = data.split(data_set, seed, directory)
-    mean, sd = split.X_train.mean(axis=0), split.X_train.std(axis=0)
-    sd[sd == 0] = 1.0
-    order = np.random.default_rng(1000 + seed).permutation(len(split.X_train))
-    train = pd.DataFrame((split.X_train[order] - mean) / sd)
-    test = pd.DataFrame((split.X_test - mean) / sd)
-    return train, pd.Series(split.y_train[order]), test, split.y_test
+def _frames(data_set: str, seed: int, directory: Path | None) -> data.Frames:
+    return data.frames(data.split(data_set, seed, directory), 1000 + seed)
 
 
 def seconds(algorithm: str, n: int) -> float:

@@ -15,6 +15,7 @@ from river_budget.reproduce import (
     Cell,
     Table,
     Task,
+    bsgd,
     data,
     forgetron,
     published,
@@ -139,6 +140,42 @@ def test_a_split_of_the_digits(directory):
     assert 0 < result["mistakes"] < 20
 
 
+def test_a_cell_of_the_table_of_budgeted_gradient_descent(monkeypatch):
+    monkeypatch.setattr(bsgd, "N_TRAIN", {"Gauss": 600})
+    monkeypatch.setattr(bsgd, "WIDTHS", (2.0,))
+    for algorithm in bsgd.ALGORITHMS:
+        values = bsgd.accuracies("Gauss", algorithm, 20, 2, None)
+        assert len(set(values)) == 2
+        assert all(55 < value < 90 for value in values)
+
+
+def test_the_parameters_that_are_best_on_held_out_examples_are_chosen(monkeypatch):
+    """A width of almost 0 makes all examples alike."""
+    monkeypatch.setattr(bsgd, "N_TRAIN", {"Gauss": 600})
+    monkeypatch.setattr(bsgd, "WIDTHS", (1e-9, 2.0))
+    monkeypatch.setattr(bsgd, "COSTS", (10.0,))
+    frames = data.frames(bsgd.gauss(0), 0)
+    assert bsgd.choice(bsgd.ALGORITHMS["BudgetedSGD, merging"], 20, frames).gamma == 1.0
+
+
+def test_the_two_gaussians():
+    X, y, _, y_test = bsgd.gauss(1)
+    assert (len(y), len(y_test)) == (10_000, 5_000)
+    assert X[y].mean(axis=0) == pytest.approx([2, 0], abs=0.1)
+    assert X[~y].mean(axis=0) == pytest.approx([0, 0], abs=0.1)
+    assert X[y].var(axis=0) == pytest.approx([4, 4], rel=0.1)
+    assert X[~y].var(axis=0) == pytest.approx([1, 1], rel=0.1)
+
+
+def test_the_table_of_budgeted_gradient_descent():
+    results = {"bsgd/Pen/BudgetedSGD, merging/500/5": [97.0, 98.0]}
+    (table,) = bsgd.tables(results)
+    (cell,) = table.cells
+    assert cell.published == Published(97.63, 0.14)
+    assert cell.verdict == "within"
+    assert (cell.row, cell.column) == ("BudgetedSGD, merging", "B=500")
+
+
 def test_splits_for_the_table_of_test_accuracies(directory):
     X, y, X_test, _ = data.split("Adult9", 0, directory)
     assert (len(X), len(X_test)) == (200, 25)
@@ -203,11 +240,15 @@ def test_published_figures():
     assert published.tightest_data_sets()["MNIST"] == (11_982, 1_984, 784, 392.0)
     assert published.tightest_support()["Covertypes"] == 28_056
     assert published.forgetron_support()["census-income"] == 14_626
+    accuracies = published.bsgd_accuracies()
+    assert len(accuracies) == 34
+    assert accuracies["Adult", "BudgetedSGD, merging", 100] == (84.55, 0.17)
+    assert accuracies["Checkerb", "BudgetPassiveAggressive", 500] == (99.70, 0.01)
 
 
 def test_every_published_table_has_a_source():
     directory = importlib.resources.files(published)
     sources = (directory / "README.md").read_text("utf-8")
     tables = [file.name for file in directory.iterdir() if file.name.endswith(".csv")]
-    assert len(tables) == 8
+    assert len(tables) == 9
     assert all(f"`{table}`" in sources for table in tables)

@@ -17,6 +17,7 @@ __all__ = [
     "Published",
     "Setting",
     "TightestDataSet",
+    "bsgd_accuracies",
     "forgetron_support",
     "projectron_data_sets",
     "projectron_results",
@@ -115,6 +116,12 @@ def tightest_support() -> Mapping[str, int]:
 def forgetron_support() -> Mapping[str, int]:
     """Return the Perceptron's support vectors by data set, from Figure 2 of the Forgetron paper."""
     return _perceptron_support("forgetron_figure_2")
+
+
+@functools.cache
+def bsgd_accuracies() -> Mapping[Setting, Published]:
+    """Return parts of Table 3 of the budgeted SGD paper: test accuracies in percent."""
+    return {_setting(row): _published(row, "accuracy") for row in _rows("bsgd_table_3")}
 
 
 def _rows(name: str) -> list[dict[str, str]]:
