@@ -31,7 +31,7 @@ DOTS_PER_INCH = 80
 
 # Where the columns of names end or begin, in fractions of a panel's width, and the least distance between
 # two names, in fractions of its height.
-OURS_END, RIVERS_BEGIN, LEAST_DISTANCE = 0.29, 0.72, 0.055
+OURS_END, RIVERS_BEGIN, LEAST_DISTANCE = 0.38, 0.74, 0.055
 
 Figures = dict[str, tuple[float, float]]
 
@@ -76,7 +76,7 @@ def name_points(axes: Axes, figures: Figures, at: float, towards: str, color: st
 
 def draw(axes: Axes, title: str, own: Figures, others: Figures) -> None:
     accuracies = [accuracy for accuracy, _ in [*own.values(), *others.values()]]
-    axes.set(xscale="log", xlim=(0.025, 350_000), ylim=(min(accuracies) - 2, max(accuracies) + 2))
+    axes.set(xscale="log", xlim=(0.001, 1_000_000), ylim=(min(accuracies) - 2, max(accuracies) + 2))
     axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
     axes.minorticks_off()
     axes.set(title=title, xlabel="microseconds per example", ylabel="accuracy (%)")
