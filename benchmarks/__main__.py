@@ -1,6 +1,9 @@
 """The cost of a round, as ratios of two times measured in one run.
 
     python -m benchmarks
+    python -m benchmarks forgetron "learn_many"
+
+With arguments, only the rows whose names contain one of them are measured.
 
 Each time is the median of several runs of River's progressive validation, in processor time of one
 thread. The two sides of a ratio run alternately. Predictions are compared with a lower limit: one BLAS
@@ -11,11 +14,16 @@ package are read from the directory given by RIVER_BUDGET_DATA.
 
 from __future__ import annotations
 
+import argparse
+import functools
+import itertools
 import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -27,7 +35,7 @@ from scipy import sparse
 import river_budget as rb
 from benchmarks import streams
 from benchmarks.timing import REPEATS, alternating_medians, lower_limit
-from river_budget.base import RulePerceptron
+from river_budget.base import BlockPerceptron
 from river_budget.catalog import ALGORITHMS
 from river_budget.theory import bounds
 
@@ -166,8 +174,10 @@ def filled(texts: list, n_vectors: int) -> rb.RemoveOldestPerceptron:
     return model
 
 
-def frames_and_dicts(frame: pd.DataFrame, labels: list, model) -> tuple[float, float]:
+def frames_and_dicts(rows: list, model) -> tuple[float, float]:
     """Return the times of learn_many on a frame with zeros, and of learn_one without them."""
+    frame = pd.DataFrame([x for x, _ in rows], columns=[f"f{j}" for j in range(123)]).fillna(0.0)
+    labels = [y for _, y in rows]
     blocks = [slice(start, start + 1000) for start in range(0, len(frame), 1000)]
     targets = pd.Series(labels)
     examples = list(zip(streams.sparse(frame.to_numpy()), labels, strict=True))
@@ -195,111 +205,155 @@ def imports() -> tuple[float, float]:
     return tuple(1e3 * t for t in alternating_medians(*works, clock=time.perf_counter))
 
 
-def report(name: str, goal: str, times: tuple[float, float]) -> None:
-    ours, theirs = times
-    print(f"{name:<60}{ours:>8.2f}{theirs:>8.2f}{ours / theirs:>7.2f}{goal:>7}")
+class Row(NamedTuple):
+    """One ratio of the table.
+
+    Attributes
+    ----------
+    name, goal
+        What is compared, and the goal of the ratio.
+    measure
+        Returns both times, or both sizes; None if a data set is absent.
+
+    """
+
+    name: str
+    goal: str
+    measure: Callable[[], tuple[float, float] | None]
+
+    def report(self) -> None:
+        """Measure the ratio and print it."""
+        both = self.measure()
+        figures = "   skipped: the data set is not in RIVER_BUDGET_DATA"
+        if both is not None:
+            figures = f"{both[0]:>8.2f}{both[1]:>8.2f}{both[0] / both[1]:>7.2f}{self.goal:>7}"
+        print(f"{self.name:<72}{figures}", flush=True)
 
 
-def report_compiled_updates(kernel: rb.RBF) -> None:
-    """Report the rounds of the algorithms whose updates are compiled; see `RulePerceptron`."""
-    for n_features, budget, goal in [(2, 100, "0.29"), (2, 1000, "0.52")]:
-        examples = streams.numeric(n_features=n_features)
-        times = learn_many_and_learn_one(examples, rb.Forgetron(kernel, budget))
-        report(f"{n_features} features: Forgetron B={budget}: learn_many / learn_one", goal, times)
-    noisy = streams.gaussians(20_000)
-    for name, row in ALGORITHMS.items():
-        if issubclass(row.model, RulePerceptron):
-            times = learn_many_and_learn_one(noisy, row.build(rb.RBF(gamma=0.1), 100, seed=1))
-            report(f"10 features, 20 % noise: {name}: learn_many / learn_one", "0.35", times)
-    for n_features in (2, 10):
-        examples = streams.numeric(n_features=n_features)
-        models = rb.Forgetron(kernel, 100), rb.RemoveOldestPerceptron(kernel, 100)
-        times = learning(examples, *models)
-        report(f"{n_features} features, B=100: Forgetron / RemoveOldest, learn_one", "1.3", times)
+def with_data(measure: Callable, data: Callable[[], Any], *args: Any) -> Callable:
+    """Return a measurement on a data set, which is loaded then; it returns None if it is absent."""
+
+    def measured():
+        loaded = data()
+        return None if loaded is None else measure(loaded, *args)
+
+    return measured
 
 
-def main() -> None:
-    print(
-        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
-        f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
-    )
-    print(f"{'microseconds per example: a / b':<60}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
+numeric = functools.cache(streams.numeric)
+noisy = functools.cache(lambda: streams.gaussians(20_000))
+adult, texts = functools.cache(streams.adult), functools.cache(streams.texts)
+bananas = functools.cache(lambda: list(datasets.Bananas()))
+
+KERNEL = rb.RBF(gamma=1.0)
+
+
+def numeric_rows() -> Iterator[Row]:
     for n_features, goal in [(100, "2.0"), (2, "3.0")]:
-        times = predictions_and_limit(1000, n_features)
-        report(f"1,000 vectors x {n_features} features: predict_one / BLAS and exp", goal, times)
-
+        name = f"1,000 vectors x {n_features} features: predict_one / BLAS and exp"
+        yield Row(name, goal, partial(predictions_and_limit, 1000, n_features))
     logistic = linear_model.LogisticRegression()
-    numeric, kernel = streams.numeric(), rb.RBF(gamma=1.0)
-    for budget, goal in [(100, "0.8"), (1000, "1.4")]:
-        model = rb.RemoveOldestPerceptron(kernel, budget)
-        times = side_by_side(numeric, model, logistic)
-        report(f"10 features: RemoveOldest B={budget} / logistic regression", goal, times)
-    for name, model in [
-        ("Forgetron", rb.Forgetron(kernel, budget=100)),
-        ("RandomizedBudget", rb.RandomizedBudgetPerceptron(kernel, budget=100, seed=1)),
+    for name, model, goal in [
+        ("RemoveOldest B=100", rb.RemoveOldestPerceptron(KERNEL, 100), "0.8"),
+        ("RemoveOldest B=1000", rb.RemoveOldestPerceptron(KERNEL, 1000), "1.4"),
+        ("Forgetron B=100", rb.Forgetron(KERNEL, 100), "1.0"),
+        ("RandomizedBudget B=100", rb.RandomizedBudgetPerceptron(KERNEL, 100, seed=1), "1.0"),
     ]:
-        times = side_by_side(numeric, model, logistic)
-        report(f"10 features: {name} B=100 / logistic regression", "1.0", times)
-    times = learn_many_and_learn_one(numeric, rb.RemoveOldestPerceptron(kernel, budget=100))
-    report("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", times)
-    report_compiled_updates(kernel)
+        measure = with_data(side_by_side, numeric, model, logistic)
+        yield Row(f"10 features: {name} / logistic regression", goal, measure)
+    measure = with_data(learn_many_and_learn_one, numeric, rb.RemoveOldestPerceptron(KERNEL, 100))
+    yield Row("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", measure)
 
-    adult, kernel = streams.adult(), rb.RBF(gamma=1 / 50)
-    if adult is None:
-        print("Adult: skipped, adult_a9a.npz is not in the directory given by RIVER_BUDGET_DATA")
-    else:
-        oldest, forgetron = rb.RemoveOldestPerceptron(kernel, 1500), rb.Forgetron(kernel, 1500)
-        times = side_by_side(adult, oldest, logistic)
-        report("Adult: RemoveOldest B=1500 / logistic regression", "1.3", times)
-        times = side_by_side(adult, forgetron, oldest)
-        report("Adult: Forgetron B=1500 (goal: 16) / RemoveOldest B=1500", "2.0", times)
-        projectron = rb.Projectron(kernel, norm_bound=bounds.forgetron_norm(1500))
-        times = side_by_side(adult, projectron, oldest)
-        report("Adult: Projectron, U of B=1500 (goal: 60) / RemoveOldest", "", times)
 
-        names = [f"f{j}" for j in range(123)]
-        frame = pd.DataFrame([x for x, _ in adult], columns=names).fillna(0.0)
-        for budget in (100, 1500):
-            times = frames_and_dicts(
-                frame, [y for _, y in adult], rb.RemoveOldestPerceptron(kernel, budget)
-            )
-            report(f"Adult: B={budget}, learn_many of zeros / learn_one of dicts", "0.6", times)
+def compiled_rows() -> Iterator[Row]:
+    """Yield the rows of the algorithms whose updates are compiled; see `BlockPerceptron`."""
+    for n_features, budget, goal in [(2, 100, "0.29"), (2, 1000, "0.52")]:
+        name = f"{n_features} features: Forgetron B={budget}: learn_many / learn_one"
+        data = partial(numeric, n_features=n_features)
+        measure = with_data(learn_many_and_learn_one, data, rb.Forgetron(KERNEL, budget))
+        yield Row(name, goal, measure)
+    for name, row in ALGORITHMS.items():
+        if issubclass(row.model, BlockPerceptron):
+            model = row.build(rb.RBF(gamma=0.1), 100, seed=1)
+            measure = with_data(learn_many_and_learn_one, noisy, model)
+            yield Row(f"10 features, 20 % noise: {name}: learn_many / learn_one", "0.35", measure)
+    for n_features in (2, 10):
+        name = f"{n_features} features, B=100: Forgetron / RemoveOldest, learn_one"
+        models = rb.Forgetron(KERNEL, 100), rb.RemoveOldestPerceptron(KERNEL, 100)
+        measure = with_data(learning, partial(numeric, n_features=n_features), *models)
+        yield Row(name, "1.3", measure)
 
-    texts = streams.texts()
-    if texts is None:
-        print("Texts: skipped, spam_assassin.npz is not in RIVER_BUDGET_DATA")
-    else:
-        for budget, goal in [(100, "2.0"), (1000, "2.0")]:
-            times = predictions_and_products(texts, budget)
-            report(f"Texts: B={budget}, predict_one / a sparse product and exp", goal, times)
-        sizes = bytes_and_content(texts, 1000)
-        report("megabytes, 1,000 texts: memory_bytes / indices and values", "4.0", sizes)
 
-    bananas = list(datasets.Bananas())
-    tightest = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)
+def adult_rows() -> Iterator[Row]:
+    kernel, logistic = rb.RBF(gamma=1 / 50), linear_model.LogisticRegression()
+    oldest, forgetron = rb.RemoveOldestPerceptron(kernel, 1500), rb.Forgetron(kernel, 1500)
+    projectron = rb.Projectron(kernel, norm_bound=bounds.forgetron_norm(1500))
+    for name, goal, models in [
+        ("RemoveOldest B=1500 / logistic regression", "1.3", (oldest, logistic)),
+        ("Forgetron B=1500 (goal: 16) / RemoveOldest B=1500", "2.0", (forgetron, oldest)),
+        ("Projectron, U of B=1500 (goal: 60) / RemoveOldest", "", (projectron, oldest)),
+    ]:
+        yield Row(f"Adult: {name}", goal, with_data(side_by_side, adult, *models))
+    for budget in (100, 1500):
+        model = rb.RemoveOldestPerceptron(kernel, budget)
+        name = f"Adult: B={budget}, learn_many of zeros / learn_one of dicts"
+        yield Row(name, "0.6", with_data(frames_and_dicts, adult, model))
+
+
+def text_rows() -> Iterator[Row]:
+    for budget in (100, 1000):
+        name = f"Texts: B={budget}, predict_one / a sparse product and exp"
+        yield Row(name, "2.0", with_data(predictions_and_products, texts, budget))
+    name = "megabytes, 1,000 texts: memory_bytes / indices and values"
+    yield Row(name, "4.0", with_data(bytes_and_content, texts, 1000))
+
+
+def other_rows() -> Iterator[Row]:
+    tightest = rb.TightestPerceptron(KERNEL, budget=100)
     trees = forest.ARFClassifier(n_models=10, seed=1)
-    times = side_by_side(bananas, tightest, trees, repeats=3)
-    report("Bananas: Tightest B=100 / ARFClassifier(n_models=10)", "0.067", times)
-    times = side_by_side(bananas, rb.Mnemotron(budget=100), trees, repeats=3)
-    report("Bananas: Mnemotron B=100 / ARFClassifier(n_models=10)", "0.05", times)
-    times = side_by_side(bananas, tightest, rb.Forgetron(rb.RBF(gamma=1.0), budget=100))
-    report("Bananas: Tightest B=100 / Forgetron B=100", "3.0", times)
-    noise = streams.noise()
-    smaller, larger = (rb.TightestPerceptron(rb.RBF(gamma=1 / 20), budget) for budget in (250, 500))
-    times = side_by_side(noise, larger, smaller, repeats=3)
-    report("20 features of noise: Tightest B=500 / Tightest B=250", "4.0", times)
-
+    forgetron = rb.Forgetron(KERNEL, budget=100)
+    for name, goal, models in [
+        ("Tightest B=100 / ARFClassifier(n_models=10)", "0.067", (tightest, trees, 3)),
+        (
+            "Mnemotron B=100 / ARFClassifier(n_models=10)",
+            "0.05",
+            (rb.Mnemotron(budget=100), trees, 3),
+        ),
+        ("Tightest B=100 / Forgetron B=100", "3.0", (tightest, forgetron)),
+    ]:
+        yield Row(f"Bananas: {name}", goal, with_data(side_by_side, bananas, *models))
     kernel = rb.RBF(gamma=1 / 20)
+    models = rb.TightestPerceptron(kernel, 500), rb.TightestPerceptron(kernel, 250), 3
+    name = "20 features of noise: Tightest B=500 / Tightest B=250"
+    yield Row(name, "4.0", with_data(side_by_side, streams.noise, *models))
     for budget, name, model, goal in [
         (100, "Tightest", rb.TightestPerceptron(kernel, budget=100), "2.5"),
         (1000, "Projectron", rb.Projectron(kernel, budget=1000), "8.0"),
         (1000, "Projectron++", rb.ProjectronPlusPlus(kernel, budget=1000), "10.0"),
     ]:
-        times = rounds_of_full(model, rb.RemoveOldestPerceptron(kernel, budget), budget)
-        report(f"20 features of noise: {name} / RemoveOldest, B={budget}", goal, times)
-    report("megabytes: Tightest B=3000 / its Gram matrix", "1.1", tightest_and_table(3000))
+        oldest = rb.RemoveOldestPerceptron(kernel, budget)
+        measure = partial(rounds_of_full, model, oldest, budget)
+        yield Row(f"20 features of noise: {name} / RemoveOldest, B={budget}", goal, measure)
+    yield Row(
+        "megabytes: Tightest B=3000 / its Gram matrix", "1.1", partial(tightest_and_table, 3000)
+    )
+    yield Row("milliseconds: import river_budget / import river, numba", "1.5", imports)
 
-    report("milliseconds: import river_budget / import river, numba", "1.5", imports())
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="parts of the names of rows; all rows by default")
+    names = [name.casefold() for name in parser.parse_args().names]
+    print(
+        f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, "
+        f"River {river.__version__}, numba {numba.__version__}, NumPy {np.__version__}"
+    )
+    print(f"{'microseconds per example: a / b':<72}{'a':>8}{'b':>8}{'a / b':>7}{'goal':>7}")
+    for row in itertools.chain(
+        numeric_rows(), compiled_rows(), adult_rows(), text_rows(), other_rows()
+    ):
+        if not names or any(name in row.name.casefold() for name in names):
+            row.report()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from river_budget._compile import UNCOUNTED, compiled, function_at
 from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
-    "add_term", "bound_counts", "count_label", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
+    "add_term", "bound_counts", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
     "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
     "unique_largest",
 ]  # fmt: skip
@@ -309,22 +309,6 @@ def nearest_to(table, slot, n):
     return unique_largest(row)
 
 
-@compiled(**UNCOUNTED)
-def count_label(table, slot, label, change):
-    """Add to the count of a label at the vector in a slot.
-
-    Parameters
-    ----------
-    table
-        The counts of each label at each vector, followed by the weights (2 x slots, labels).
-
-    """
-    n = len(table) // 2
-    table[slot, label] += change
-    for c in range(table.shape[1]):
-        table[n + slot, c] = np.nan
-
-
 @compiled()
 def bound_counts(counts):
     """Return counts (labels,), scaled down if one is above `LARGEST_COUNT`."""
@@ -359,7 +343,7 @@ def move_counts(table, counts, weights, removed, nearest, incoming):
 betainc_at = function_at(types.float64(types.float64, types.float64, types.float64, types.int32))
 
 
-@compiled()
+@compiled(**UNCOUNTED)
 def renew_weights(weights, counts, n, prior, betainc):
     """Compute the weights of two labels at n vectors where they are NaN; see `move_counts`.
 
@@ -373,8 +357,9 @@ def renew_weights(weights, counts, n, prior, betainc):
     """
     for i in range(n):
         if np.isnan(weights[i, 0]):
-            parameters = bound_counts(counts[i] + prior)
-            positive = betainc_at(betainc)(parameters[0], parameters[1], 0.5, np.int32(0))
+            a, b = counts[i, 0] + prior, counts[i, 1] + prior
+            divisor = max(1.0, max(a, b) / LARGEST_COUNT)
+            positive = betainc_at(betainc)(a / divisor, b / divisor, 0.5, np.int32(0))
             weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget.perceptrons import _compiled
 
-__all__ = ["largest", "load", "renew"]
+__all__ = ["betainc", "largest", "load", "renew"]
 
 # The quadrature leaves out tails with this probability.
 TAIL = 1e-11
@@ -34,7 +34,7 @@ def load() -> Any:
 
 
 @functools.cache
-def _betainc() -> int:
+def betainc() -> int:
     """Return the address of the function for doubles behind SciPy's `betainc`."""
     from numba.extending import get_cython_function_address
     from scipy.special import cython_special
@@ -74,7 +74,7 @@ def renew(weights: Floats, counts: Floats, n: int, prior: float) -> None:
 
     """
     if counts.shape[1] == 2:
-        _compiled.renew_weights(weights, counts, n, prior, _betainc())
+        _compiled.renew_weights(weights, counts, n, prior, betainc())
         return
     for i in np.flatnonzero(np.isnan(weights[:n, 0])):
         weights[i] = _largest_of_many(_compiled.bound_counts(counts[i] + prior))

@@ -23,16 +23,10 @@ def _margin(scores, label, y, change):
     """Return the margin of a label and the largest size of a score, after y has changed two scores."""
     own, rival, size = 0.0, -np.inf, 0.0
     for c in range(len(scores)):
-        score = scores[c]
-        if c == y.label:
-            score += change
-        elif c == y.rival:
-            score -= change
+        score = scores[c] + change * ((c == y.label) - (c == y.rival))
         size = max(size, abs(score))
-        if c == label:
-            own = score
-        else:
-            rival = max(rival, score)
+        own = score if c == label else own
+        rival = rival if c == label else max(rival, score)
     return 0.5 * (own - rival), size
 
 

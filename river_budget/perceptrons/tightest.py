@@ -5,17 +5,29 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded, widened
-from river_budget._checks import check_positive
-from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State, floats, require
-from river_budget.base import BlockPerceptron, BudgetPerceptron, ClassWeight
+from river_budget._arrays import Floats, Ints
+from river_budget._checks import check_count, check_positive
+from river_budget._state import State, floats
+from river_budget.base import BlockPerceptron, ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._compiled import count_label, unique_largest
-from river_budget.perceptrons._validation import SupportVectors, coefficients_of
-from river_budget.support import Own, Query, Rule, Target
-from river_budget.support.rule import OWN, SKIP, add
+from river_budget.perceptrons._counted import CountedVectors
+from river_budget.perceptrons._counting import (
+    ANSWER,
+    ANSWERED,
+    ASK,
+    ASKED,
+    BETAINC,
+    NOTHING,
+    PRIOR,
+    RANKS_BY_DISTANCE,
+    REMOVED,
+    RULE,
+    WEIGHTS,
+)
+from river_budget.support import Query, Target
+from river_budget.support.rounds import DONE
+from river_budget.support.rule import BUDGET
 
 __all__ = ["TightestPerceptron"]
 
@@ -25,25 +37,7 @@ N_ROUGH = 512
 LEAST_SIMILARITY = 0.9
 
 
-# Whether a larger kernel value always means a smaller Euclidean distance.
-RANKS_BY_DISTANCE = OWN
-
-
-@compiled(**UNCOUNTED)
-def _count_nearest(f: Any, y: Any) -> Any:
-    """Count the label of a correctly classified example at the vector nearest to it.
-
-    A mistake is left, as is an example whose kernel values do not tell the nearest vector.
-
-    """
-    nearest = unique_largest(y.row) if y.margin > 0.0 and f.numbers[RANKS_BY_DISTANCE] else -1
-    if nearest < 0:
-        return f.n
-    count_label(f.table, nearest, y.label, y.weight * y.row[nearest])
-    return SKIP
-
-
-class TightestPerceptron(BlockPerceptron, BudgetPerceptron):
+class TightestPerceptron(BlockPerceptron):
     """The Tightest Perceptron.
 
     Every support vector counts the positive and negative labels of the examples that were nearest
@@ -116,7 +110,8 @@ class TightestPerceptron(BlockPerceptron, BudgetPerceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
-    _rule = Rule(_count_nearest, add)
+    _rule = RULE
+    _own: CountedVectors
 
     def __init__(
         self,
@@ -127,20 +122,20 @@ class TightestPerceptron(BlockPerceptron, BudgetPerceptron):
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
     ) -> None:
+        check_count("budget", budget)
         check_positive("prior", prior)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes)
+        self._own = CountedVectors(budget)
+        super().__init__(kernel, gamma, class_weight, max_classes)
+        self.budget = budget
         self.prior = prior
         _posterior.load()
-        self._validation = SupportVectors(budget)
-        self._own = Own(1)
-        self._own.numbers[RANKS_BY_DISTANCE] = isinstance(
-            self._store.kernel, RBF | RationalQuadratic
-        )
-        self._start_counts(np.zeros((0, 2)))
+        numbers = self._own.numbers
+        numbers[BUDGET], numbers[PRIOR] = budget, prior
+        numbers[RANKS_BY_DISTANCE] = isinstance(self._store.kernel, RBF | RationalQuadratic)
 
     @property
     def memory_bytes(self) -> int:
-        return super().memory_bytes + self._validation.nbytes + self._own.nbytes
+        return super().memory_bytes + self._own.nbytes
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.
@@ -180,114 +175,82 @@ class TightestPerceptron(BlockPerceptron, BudgetPerceptron):
         return self._posteriors(x)[1]
 
     def numerical_errors(self) -> dict[str, float]:
-        return self._validation.errors(self._hypothesis)
+        return self._own.errors(self._hypothesis)
 
     def state(self) -> State:
         return {
             **super().state(),
-            "validation": self._validation.state(self.n_support),
-            "counts": self._counts[: self.n_support].copy(),
+            "validation": self._own.state(self.n_support),
+            "counts": self._own.tables.counts[: self.n_support].copy(),
         }
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        self._validation.restore(state["validation"], self._store)
         counts = floats(state["counts"], (self.n_support, self._hypothesis.n_labels))
-        require((counts >= 0).all(), "a count is negative")
-        self._start_counts(counts)
+        self._own.restore(state["validation"], counts)
 
     def _on_rescaled(self) -> None:
         n = self.n_support
-        before = self._validation.table[:n, :n].copy()
-        self._validation.rescale(self._hypothesis, self._feature_scales)
-        similarity = _similarity(before, self._validation.table[:n, :n])
+        before = self._own.tables.gram[:n, :n].copy()
+        self._own.renew(self._hypothesis)
+        similarity = _similarity(before, self._own.tables.gram[:n, :n])
         if self._n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
-            self._start_counts(np.zeros_like(self._counts))
+            self._own.start_again(np.zeros((n, self._hypothesis.n_labels)))
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)
-        self._validation.widen(n_labels)
-        if n_labels > self._counts.shape[1]:
-            self._start_counts(widened(self._counts, n_labels))
+        self._own.widen(n_labels)
 
-    @property
-    def _ranks_by_distance(self) -> bool:
-        return bool(self._own.numbers[RANKS_BY_DISTANCE])
-
-    @property
-    def _counts(self) -> Floats:
-        """The counts c of each support vector, by slots and labels (n or more, labels)."""
-        return self._own.table[: len(self._own.table) // 2]
-
-    @property
-    def _weights(self) -> Floats:
-        """The weights w computed from them; NaN where they have to be computed anew."""
-        return self._own.table[len(self._own.table) // 2 :]
-
-    def _start_counts(self, counts: Floats) -> None:
-        self._own.table = np.concatenate((counts, np.full_like(counts, math.nan)))
+    def _learn_rows(
+        self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
+    ) -> None:
+        self._own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
+        super()._learn_rows(block, columns, weights, start, stop)
 
     def _update(self, query: Query, y: Target) -> None:
-        if y.margin > 0:
-            nearest = self._nearest(query)
-            change = y.weight * max(0.0, float(query.row[nearest]))
-            _compiled.count_label(self._own.table, nearest, y.label, change)
-            return
-        self._validation.set_incoming(self._hypothesis, query, y)
-        self._set_counts(self._store.n, y)
-        if self._store.n < self.budget:
-            self._validation.add(self._hypothesis, query, y)
-        super()._update(query, y)
+        rule, own, f = self._rule, self._own, self._hypothesis
+        own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
+        try:
+            slot = self._store.update(rule, own, query, y.label, y.weight, f)
+            while slot == ASK:
+                self._answer(query)
+                slot = self._store.update(rule, own, query, y.label, y.weight, f)
+        finally:
+            own.numbers[ANSWERED] = NOTHING
+        if slot != DONE:
+            own.reserve(self._store.n + 1)
+            f.finish(rule, own, slot, query, y.label, y.weight)
 
-    def _set_counts(self, slot: int, y: Target) -> None:
-        """Set the counts of an incoming example."""
-        if slot == len(self._counts):
-            self._start_counts(padded(self._counts, len(self._validation.table)))
-        counts = self._counts[slot]
-        counts[:], counts[y.label] = 0.0, y.weight
-        self._weights[slot] = math.nan
-
-    def _update_full(self, query: Query, y: Target) -> None:
-        incoming = self._store.n
-        r = self._least_loss(y)
-        k = self._nearest(query) if r == incoming else self._nearest_to_removed(r, query)
-        _compiled.move_counts(self._validation.table, self._counts, self._weights, r, k, incoming)
-        self._validation.replace(r, self._hypothesis, query, y)
-        if r < incoming:
-            self._hypothesis.replace(r, query, y)
-
-    def _least_loss(self, y: Target) -> int:
-        """Return the slot whose removal gives the least loss (Eq. 2); `n_support` for the incoming."""
-        _posterior.renew(self._weights, self._counts, self._store.n + 1, self.prior)
-        return _compiled.least_loss(
-            self._validation.table, self._validation.scores, self._weights,
-            *coefficients_of(self._hypothesis), self._store.inserted, y.weight, y.label, y.rival,
-        )  # fmt: skip
+    def _answer(self, query: Query) -> None:
+        """Compute what the compiled rule has asked for."""
+        n, numbers, tables = self._store.n, self._own.numbers, self._own.tables
+        asked = numbers[ANSWERED] = numbers[ASKED]
+        if asked == WEIGHTS:
+            _posterior.renew(tables.weights, tables.counts, n + 1, self.prior)
+        else:
+            r = int(numbers[REMOVED])
+            numbers[ANSWER] = self._nearest_to_removed(r, query) if r < n else self._nearest(query)
 
     def _posteriors(self, x: Features) -> list[float]:
         query = self._store.query(x, self._hypothesis)
         counts = np.zeros((1, self._hypothesis.n_labels))
         if self._store.n:
-            counts[0] = self._counts[self._nearest(query)]
+            counts[0] = self._own.tables.counts[self._nearest(query)]
         return _posterior.largest(counts + self.prior)[0].tolist()
 
     def _nearest(self, query: Query) -> int:
         """Return the slot of the support vector nearest to an example."""
-        nearest = _compiled.unique_largest(query.row) if self._ranks_by_distance else -1
+        ranks = self._own.numbers[RANKS_BY_DISTANCE]
+        nearest = _compiled.unique_largest(query.row) if ranks else -1
         if nearest < 0:
             nearest = self._store.oldest_largest(-self._store.distances(query))
         return nearest
 
     def _nearest_to_removed(self, r: int, query: Query) -> int:
-        """Return the slot nearest to slot r; `n_support` for the incoming example."""
-        n, nearest = self._store.n, -1
-        if self._ranks_by_distance:
-            nearest = _compiled.nearest_to(self._validation.table, r, n + 1)
-        if nearest < 0:
-            distances = np.append(self._store.distances_of(r), self._store.distances(query)[r])
-            distances[r] = math.inf
-            nearest = self._store.oldest_largest(-distances)
-        return nearest
+        """Return the slot nearest to slot r by distance; `n_support` for the incoming example."""
+        distances = np.append(self._store.distances_of(r), self._store.distances(query)[r])
+        distances[r] = math.inf
+        return self._store.oldest_largest(-distances)
 
 
 def _similarity(before: Floats, after: Floats) -> float:

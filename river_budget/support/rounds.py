@@ -144,9 +144,7 @@ def _update(code, f, store, scratch, label, weight, value):
     y = example(label, weight, value, scratch.scores, scratch.both, self_value, row)
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)
     slot = choice_at(code.choice)(f, y)
-    if slot == SKIP:
-        return DONE
-    if slot == f.n or store.layouts[slot] != store.layout:
+    if slot < 0 or slot == f.n or store.layouts[slot] != store.layout:
         return slot
     return DONE if _replace(code, f, y, slot, store, scratch.removed) else slot
 

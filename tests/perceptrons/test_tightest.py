@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 
 import numpy as np
+import pandas as pd
 import plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from river import datasets, evaluate, metrics, preprocessing
 from scipy import special
+from states import content
 
 import river_budget as rb
 from river_budget import synth
 from river_budget.perceptrons import _compiled, _posterior
+from river_budget.perceptrons._counting import BETAINC
 
 
 def hat(x, z):
@@ -28,7 +33,7 @@ def test_a_trace_by_hand():
         vectors = zip(model.support_vectors, model.coefficients, strict=True)
         return [
             (x["u"], a, *map(float, counts))
-            for (x, a), counts in zip(vectors, model._counts[slots, ::-1], strict=True)
+            for (x, a), counts in zip(vectors, model._own.tables.counts[slots, ::-1], strict=True)
         ]
 
     def learn(u, y):
@@ -70,16 +75,17 @@ def test_the_losses_of_that_trace():
     model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
     for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False)]:
         model.learn_one({"u": u}, y)
-    query = model._hypothesis.query({"u": 0.5})
-    y = model._hypothesis.target(query, 1)
-    model._validation.set_incoming(model._hypothesis, query, y)
-    model._set_counts(3, y)
-    assert model._least_loss(y) == 0
-    table, scores = model._validation.table[:4], model._validation.scores[:4]
-    _compiled.add_term(scores, table[:, 3], 1.0, y.label, y.rival)
-    terms = model._hypothesis.terms(y)
-    losses = _compiled.removal_losses(table, scores, model._weights, *terms)
+    f, t = model._hypothesis, model._own.tables
+    query = f.query({"u": 0.5})
+    t.gram[3, :3] = t.gram[:3, 3] = query.row
+    t.gram[3, 3], t.scores[3], t.counts[3] = 1.0, f.scores(query), [0.0, 1.0]
+    _posterior.renew(t.weights, t.counts, 4, 1.0)
+    _compiled.add_term(t.scores, t.gram[:, 3], 1.0, 1, 0)
+    terms = f.terms(f.target(query, 1))
+    losses = _compiled.removal_losses(t.gram, t.scores, t.weights, *terms)
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
+    model.learn_one({"u": 0.5}, True)
+    assert [x["u"] for x in model.support_vectors] == [2.0, 0.0, 0.5]
 
 
 KERNELS = [
@@ -106,7 +112,7 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
         model.learn_one(x, y > 0)
         reference.learn(x, y)
         assert model.support_vectors == reference.vectors
-    counts = model._counts[model._store.by_age, ::-1]
+    counts = model._own.tables.counts[model._store.by_age, ::-1]
     assert counts == pytest.approx(np.array(reference.counts), abs=1e-9)
     assert model.n_mistakes > 60
 
@@ -118,9 +124,9 @@ def test_cached_values_agree_with_values_from_scratch(seed):
         model.learn_one(x, y)
     vectors = [model._store.vector(slot) for slot in range(15)]
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
-    assert model._validation.table[:15, :15] == pytest.approx(np.array(gram), abs=1e-12)
+    assert model._own.tables.gram[:15, :15] == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._validation.scores[:15, 1] == pytest.approx(np.array(f), abs=1e-9)
+    assert model._own.tables.scores[:15, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():
@@ -174,8 +180,7 @@ def test_a_full_model_has_room_for_one_example_more():
     for x, y in synth.TwoGaussians(2000, flip=0.5, seed=1):
         model.learn_one(x, y)
     assert model.n_support == 37
-    assert model._validation.table.shape == (38, 38)
-    assert len(model._counts) == len(model._weights) == 38
+    assert model._own.tables.gram.shape == (38, 38)
 
 
 @pytest.mark.parametrize(("factor", "starts_again"), [(1.0, False), (4.0, True)])
@@ -188,5 +193,49 @@ def test_counts_start_again_where_learned_scales_change_the_kernel(factor, start
         radius, angle = (1.0 if y else 2.0) + 0.3 * rng.normal(), 2 * math.pi * rng.random()
         u, v = radius * math.cos(angle), radius * math.sin(angle)
         model.learn_one({"u": u if t < 1000 else factor * u, "v": v}, y)
-        totals.append(model._counts[: model.n_support].sum())
+        totals.append(model._own.tables.counts[: model.n_support].sum())
     assert (min(totals[1000:]) == 0.0) == starts_again
+
+
+def repeated(n, n_labels):
+    """Return examples on a grid, so that several support vectors are equally near to most."""
+    rng = np.random.default_rng(7)
+    X = pd.DataFrame(rng.integers(-2, 3, size=(n, 2)).astype(float), columns=["u", "v"])
+    y = (X["u"] > 0) + (n_labels > 2) * (X["v"] > 0)
+    return X, y.where(rng.random(n) < 0.8, rng.integers(0, n_labels, n))
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.5), rb.Laplacian(gamma=0.5), None])
+def test_ties_are_left_to_python_in_blocks_too(kernel, n_labels):
+    X, y = repeated(300, n_labels)
+    one, many = (rb.TightestPerceptron(kernel, budget=9) for _ in range(2))
+    for x, label in zip(X.to_dict("records"), y, strict=True):
+        one.learn_one(x, label)
+    many.learn_many(X[:130], y[:130])
+    many.learn_many(X[130:], y[130:])
+    assert one.n_mistakes > 40
+    assert content(many.state()) == content(one.state())
+    assert max(one.numerical_errors().values()) < 1e-9
+
+
+def test_a_copy_learns_on_its_own():
+    X, y = repeated(200, 2)
+    model = rb.TightestPerceptron(rb.RBF(gamma=0.5), budget=9)
+    model.learn_many(X, y)
+    before, other = content(model.state()), copy.deepcopy(model)
+    other.learn_many(X, y)
+    assert content(model.state()) == before != content(other.state())
+
+
+def test_a_stored_model_goes_on_in_a_new_process():
+    """The address of a function of SciPy is another one there."""
+    X, y = repeated(200, 2)
+    model = rb.TightestPerceptron(rb.RBF(gamma=0.5), budget=9)
+    model.learn_many(X, y)
+    restored = pickle.loads(pickle.dumps(model))
+    restored._own.numbers.view(np.int64)[BETAINC] = 0
+    for learner in (model, restored):
+        learner.learn_many(X[:50], y[:50])
+        learner.learn_one({"u": 0.3, "v": 0.1}, 1)
+    assert content(restored.state()) == content(model.state())

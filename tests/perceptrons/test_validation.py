@@ -36,13 +36,14 @@ NAMES = ["tightest", "support", "reservoir", "all"]
 
 def learned_state(model):
     """Return the support set and all that is computed from it."""
-    validation = model._validation
     state = {"hypothesis": model._hypothesis.coefficients, "vectors": model.support_vectors}
+    if isinstance(model, rb.TightestPerceptron):
+        counts = model._own.tables.counts[: model.n_support].copy()
+        return content({**state, **model._own.state(model.n_support), "counts": counts})
+    validation = model._validation
     for name in ("table", "scores", "_columns"):
         state[name] = getattr(validation, name)[: validation.n]
     state["table"] = state["table"][:, : model.n_support].copy()
-    if hasattr(model, "_counts"):
-        state["counts"] = model._counts[: model.n_support]
     if hasattr(validation, "examples"):
         state["examples"] = validation.examples
     return content(state)
