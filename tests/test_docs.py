@@ -23,7 +23,8 @@ API = (DOCS / "api.md").read_text()
 
 # Packages whose public names the API reference lists, and whose classes describe their attributes.
 PACKAGES = [
-    "calibration", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "synth", "theory",
+    "calibration", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "preprocessing",
+    "synth", "theory",
 ]  # fmt: skip
 
 

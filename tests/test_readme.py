@@ -9,14 +9,16 @@ import re
 import pytest
 import snippets
 
+import river_budget as rb
 from river_budget.catalog import ALGORITHMS
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+KEYED = (ROOT / "docs" / "keyed.md").read_text()
 PROMISES = (ROOT / "docs" / "promises.md").read_text()
 PAGES = [
     "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/keyed.md", "docs/promises.md",
-    "benchmarks/RESULTS.md",
+    "docs/embeddings.md",    "benchmarks/RESULTS.md",
 ]  # fmt: skip
 
 
@@ -38,9 +40,19 @@ def application(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_snippets_run_as_one_script(application, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/embeddings.md"])
+def test_the_snippets_run_as_one_script(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    snippets.run(ROOT / "README.md", application)
+    snippets.run(ROOT / page, {})
+
+
+@pytest.mark.slow
+def test_the_line_for_quix_runs(application):
+    from river_budget.keyed import KeyedLearner, quix
+
+    (line,) = [line for line in KEYED.splitlines() if line.startswith("quix.apply(")]
+    learner = KeyedLearner(lambda: rb.TightestPerceptron(budget=50))
+    exec(line, {"quix": quix, "learner": learner, **application})
 
 
 @pytest.mark.parametrize("page", PAGES)
