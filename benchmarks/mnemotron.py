@@ -1,7 +1,7 @@
 """Mnemotron on a budget of 100 beside perceptrons, River's models and IE-GP, all with default parameters.
 
     python -m benchmarks.mnemotron [--streams NAME ...] [--models NAME ...] [--examples N] [--raw]
-        [--save FILE] [--against FILE ...] [--one-vs-rest]
+        [--save FILE] [--against FILE ...] [--one-vs-rest] [--blocks]
 
 Progressive validation of the first N examples of each stream of `benchmarks.suite` in order, 5,000 by
 default, after a StandardScaler, or on values as they are with `--raw`. Accuracy, F1 and the calibration
@@ -12,13 +12,15 @@ the scaler. A label is predicted if its probability is the largest.
 `--save` writes every figure to a JSON file as soon as it is there, and does not repeat what the file has.
 `--against` adds rows of saved runs; a model of the same name gets the name of the file in addition. Run it
 on a checkout of an earlier version to compare with that. `--one-vs-rest` compares one Mnemotron with one
-a label, in time and memory too. Streams without data are left out.
+a label, in time and memory too. `--blocks` compares the time of blocks of 1,000 rows with that of one row
+after another, at 10 features and two labels, once the budget is full. Streams without data are left out.
 
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import math
 import operator
@@ -30,18 +32,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from river import forest, linear_model, multiclass, preprocessing
 
 import river_budget as rb
+from benchmarks import streams as plain_streams
 from benchmarks.ie_gp import IEGP
 from benchmarks.models import knn, size_of
 from benchmarks.multiclass import markdown
 from benchmarks.suite import BINARY, STREAMS, Stream
+from benchmarks.timing import alternating_medians
 from river_budget.datasets import DatasetError
 from river_budget.metrics import CalibrationError
 
 BUDGET = 100
 SMALLEST_PROBABILITY = 1e-3
+BLOCK = 1_000
 # More examples than the budget, so that everything is compiled before it is timed.
 WARM_UP = 200
 
@@ -264,6 +270,58 @@ def ratios(results: Results) -> str:
     return markdown(rows)
 
 
+def blocks() -> str:
+    """Return a table of the times of blocks and of their rows one by one."""
+    n = 4 * BLOCK
+    rows = {}
+    for name, examples in [
+        ("RandomRBF", plain_streams.numeric(2 * n)),
+        ("two Gaussians, 20 % noise", plain_streams.gaussians(2 * n)),
+    ]:
+        model = rb.Mnemotron(BUDGET)
+        learn(model, examples[:n])
+        times = block_times(model, examples[n:])
+        for task, (many, one) in times.items():
+            rows[f"{name}: {task}"] = {
+                "µs, blocks": f"{many:.1f}", "µs, one by one": f"{one:.1f}",
+                "ratio": f"{many / one:.2f}",
+            }  # fmt: skip
+    return markdown(rows)
+
+
+def block_times(model: rb.Mnemotron, examples: list) -> dict[str, tuple[float, float]]:
+    """Return the times of blocks and of rows one by one, in microseconds a row."""
+    frame = pd.DataFrame([x for x, _ in examples])
+    labels = pd.Series([y for _, y in examples])
+    starts = range(0, len(examples), BLOCK)
+    parts = [(frame[i : i + BLOCK], labels[i : i + BLOCK]) for i in starts]
+
+    def learn_many():
+        learner = copy.deepcopy(model)
+        for X, y in parts:
+            learner.learn_many(X, y)
+
+    def learn_one():
+        learner = copy.deepcopy(model)
+        for x, y in examples:
+            learner.learn_one(x, y)
+
+    def predict_many():
+        for X, _ in parts:
+            model.predict_many(X)
+
+    def predict_one():
+        for x, _ in examples:
+            model.predict_one(x)
+
+    times = alternating_medians(learn_many, learn_one, predict_many, predict_one)
+    learned, one, predicted, one_predicted = (1e6 * t / len(examples) for t in times)
+    return {
+        "learn_many / learn_one": (learned, one),
+        "predict_many / predict_one": (predicted, one_predicted),
+    }
+
+
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mnemotron")
     parser.add_argument("--streams", nargs="+", choices=STREAMS, metavar="NAME")
@@ -273,11 +331,15 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--save", type=Path, metavar="FILE")
     parser.add_argument("--against", type=Path, nargs="+", default=[], metavar="FILE")
     parser.add_argument("--one-vs-rest", action="store_true")
+    parser.add_argument("--blocks", action="store_true")
     return parser
 
 
 def main(arguments: list[str] | None = None) -> None:
     options = parser().parse_args(arguments)
+    if options.blocks:
+        print(blocks())
+        return
     available = SHARED if options.one_vs_rest else MODELS
     models = {name: {**MODELS, **SHARED}[name] for name in options.models or available}
     streams = options.streams or (SHARED_STREAMS if options.one_vs_rest else list(STREAMS))

@@ -47,13 +47,13 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         try:
-            return _stamped(numba.njit(cache=True, **options)(function))
+            return _stamped(numba.njit(cache=True, error_model="numpy", **options)(function))
         except RuntimeError:  # no writable cache directory
             _cache_in_temporary_directory()
         try:
-            return _stamped(numba.njit(cache=True, **options)(function))
+            return _stamped(numba.njit(cache=True, error_model="numpy", **options)(function))
         except (RuntimeError, OSError):
-            return numba.njit(**options)(function)
+            return numba.njit(error_model="numpy", **options)(function)
 
     return decorate
 

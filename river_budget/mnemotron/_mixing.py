@@ -8,7 +8,10 @@ import numpy as np
 
 from river_budget._compile import compiled
 
-__all__ = ["hedge_weights", "mix", "update_mixture"]
+__all__ = ["FAST_MIXER", "HEDGE", "LOG_WEIGHTS", "SLOW_MIXER", "mix", "softmax", "update_mixture"]
+
+# The rows of weights: the logarithms of those of a hedge, these themselves, and the mixers.
+LOG_WEIGHTS, HEDGE, SLOW_MIXER, FAST_MIXER = range(4)
 
 # Learning rates of the two mixers.
 SLOW, FAST = 0.002, 0.02
@@ -24,20 +27,35 @@ CLIP = 0.02
 
 
 @compiled()
-def hedge_weights(log_weights, weights):
-    """Compute weights with a sum of 1 from their logarithms."""
-    largest = log_weights.max()
+def softmax(logits, i, weights, j):
+    """Set row j of the weights to the softmax of row i of the logits."""
+    largest = -np.inf
+    for e in range(logits.shape[1]):
+        largest = max(largest, logits[i, e])
     total = 0.0
-    for e in range(len(log_weights)):
-        weights[e] = math.exp(log_weights[e] - largest)
-        total += weights[e]
-    for e in range(len(log_weights)):
-        weights[e] /= total
+    for e in range(logits.shape[1]):
+        weights[j, e] = math.exp(logits[i, e] - largest)
+        total += weights[j, e]
+    for e in range(logits.shape[1]):
+        weights[j, e] /= total
 
 
 @compiled()
-def _softmax(logits):
-    hedge_weights(logits, logits)
+def _take_logarithms(probabilities, e, logs):
+    """Compute the logarithms of the clipped probabilities of expert e, up to a common term.
+
+    The mixers depend on their differences only. With two labels, that of the first is 0.
+
+    """
+    n_labels = probabilities.shape[1]
+    lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
+    if n_labels == 2:
+        first = min(max(probabilities[e, 0], lowest), highest)
+        logs[e, 0] = 0.0
+        logs[e, 1] = math.log(min(max(probabilities[e, 1], lowest), highest) / first)
+        return
+    for c in range(n_labels):
+        logs[e, c] = math.log(min(max(probabilities[e, c], lowest), highest))
 
 
 @compiled()
@@ -51,41 +69,37 @@ def mix(weights, top, probabilities, logs, mixtures):
     probabilities
         The probabilities of the labels under each expert (experts, labels).
     logs
-        Output for the logarithms of the clipped probabilities (experts, labels).
+        Output of `_take_logarithms` (experts, labels).
     mixtures
         Output for the probabilities of the labels in the three mixtures and in the forecast (4,
         labels).
 
     """
     n_experts, n_labels = probabilities.shape
-    lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
-    hedge, shares = np.empty(n_experts), np.empty(3)
-    hedge_weights(weights[0], hedge)
-    hedge_weights(top, shares)
     mixtures[:] = 0.0
     for e in range(n_experts):
+        _take_logarithms(probabilities, e, logs)
         for c in range(n_labels):
-            p = probabilities[e, c]
-            logs[e, c] = math.log(min(max(p, lowest), highest))
-            mixtures[0, c] += hedge[e] * p
-            mixtures[1, c] += weights[1, e] * logs[e, c]
-            mixtures[2, c] += weights[2, e] * logs[e, c]
-    _softmax(mixtures[1])
-    _softmax(mixtures[2])
+            mixtures[0, c] += weights[HEDGE, e] * probabilities[e, c]
+            mixtures[1, c] += weights[SLOW_MIXER, e] * logs[e, c]
+            mixtures[2, c] += weights[FAST_MIXER, e] * logs[e, c]
+    softmax(mixtures, 1, mixtures, 1)
+    softmax(mixtures, 2, mixtures, 2)
     for c in range(n_labels):
         for i in range(3):
-            mixtures[3, c] += shares[i] * mixtures[i, c]
+            mixtures[3, c] += top[HEDGE, i] * mixtures[i, c]
     if n_labels == 2:
         half = 0.5 * (mixtures[3, 1] - mixtures[3, 0])
         mixtures[3, 0], mixtures[3, 1] = 0.5 - half, 0.5 + half
 
 
 @compiled()
-def _update_hedge(label, balance, log_weights, probabilities):
+def _update_hedge(label, balance, weights, probabilities):
     """Add the balanced log probabilities of a label to the decayed log weights of a hedge."""
-    for i in range(len(log_weights)):
+    for i in range(weights.shape[1]):
         gain = math.log(FLOOR + (1.0 - 2.0 * FLOOR) * probabilities[i, label])
-        log_weights[i] = RHO * log_weights[i] + balance * gain
+        weights[LOG_WEIGHTS, i] = RHO * weights[LOG_WEIGHTS, i] + balance * gain
+    softmax(weights, LOG_WEIGHTS, weights, HEDGE)
 
 
 @compiled()
@@ -98,12 +112,12 @@ def update_mixture(label, weights, top, counts, probabilities, logs, mixtures):
     n_experts, n_labels = probabilities.shape
     balance = math.sqrt(counts.sum() / (n_labels * counts[label]))
     counts[label] += 1.0
-    _update_hedge(label, balance, weights[0], probabilities)
+    _update_hedge(label, balance, weights, probabilities)
     _update_hedge(label, balance, top, mixtures)
     for e in range(n_experts):
         slow, fast = logs[e, label], logs[e, label]
         for c in range(n_labels):
             slow -= mixtures[1, c] * logs[e, c]
             fast -= mixtures[2, c] * logs[e, c]
-        weights[1, e] += SLOW * slow
-        weights[2, e] += FAST * fast
+        weights[SLOW_MIXER, e] += SLOW * slow
+        weights[FAST_MIXER, e] += FAST * fast

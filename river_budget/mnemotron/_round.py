@@ -23,7 +23,7 @@ __all__ = ["compute_rows", "learn_block", "learn_query", "predict", "predict_blo
 def compute_rows(workspace, specs, reads, rows, n, n_rows, features, tiles, statistics):
     """Compute the kernel rows of the example of a workspace, and return whether it is valid."""
     values = workspace[statistics.size :]
-    if not prepare(specs, reads, values, rows):
+    if not prepare(specs, reads, values):
         return False
     out = workspace[: statistics.size].reshape(statistics.shape)
     kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out)
@@ -44,9 +44,12 @@ def predict(
     experts, scales, means, weights, top, counts, recent, outputs,
 ):  # fmt: skip
     """Compute kernel rows and forecast of an example, and return whether it is valid."""
-    if not compute_rows(workspace, specs, reads, rows, n, n_rows, features, tiles, statistics):
+    values, k = workspace[statistics.size :], _rows_of(workspace, statistics)
+    # A call of `compute_rows` would take seconds more to compile.
+    if not prepare(specs, reads, values):
         return False
-    k = _rows_of(workspace, statistics)
+    out = k.reshape(statistics.shape)
+    kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out)
     forecast(k, n, experts, scales, means, weights, top, counts, recent, outputs)
     return True
 
@@ -56,13 +59,14 @@ def predict_block(
     block, probabilities, workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
     experts, scales, means, weights, top, counts, recent, outputs,
 ):  # fmt: skip
-    """Compute the probabilities of the labels for each row of a block (rows, labels)."""
+    """Compute the probabilities of the labels for each row of a valid block (rows, labels)."""
+    values, k = workspace[statistics.size :], _rows_of(workspace, statistics)
+    out = k.reshape(statistics.shape)
     for i in range(len(block)):
-        workspace[statistics.size :] = block[i]
-        predict(
-            workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
-            experts, scales, means, weights, top, counts, recent, outputs,
-        )  # fmt: skip
+        for j in range(len(values)):
+            values[j] = reads[0, j] * block[i, j]
+        kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out)
+        forecast(k, n, experts, scales, means, weights, top, counts, recent, outputs)
         probabilities[i] = outputs[-1]
 
 
@@ -71,7 +75,7 @@ def learn_query(
     label, weight, workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
     heap, squares, numbers, number, inserted, n_inserted,
     experts, scales, means, weights, top, counts, recent, outputs,
-    novelty, budget, covariances, inverses, examples,
+    novelty, budget, covariances, changes, inverses, examples,
 ):  # fmt: skip
     """Learn the example of the last forecast.
 
@@ -83,7 +87,8 @@ def learn_query(
     """
     slot = learn(
         label, weight, novelty, budget, _rows_of(workspace, statistics), n, inserted[:n],
-        experts, scales, means, covariances, inverses, weights, top, examples, counts, recent, outputs,
+        experts, scales, means, covariances, changes, inverses, weights, top, examples, counts, recent,
+        outputs,
     )  # fmt: skip
     if slot < 0 or slot == n or numbers[slot] != number:
         return slot, False
@@ -109,7 +114,7 @@ def learn_block(
     workspace, specs, reads, rows, n, n_rows, features, tiles, statistics,
     heap, squares, numbers, number, inserted, n_inserted,
     experts, scales, means, weights, top, counts, recent, outputs,
-    novelty, budget, covariances, inverses, examples,
+    novelty, budget, covariances, changes, inverses, examples,
 ):  # fmt: skip
     """Learn rows of a block, until an example has to be stored by the calling code.
 
@@ -140,7 +145,7 @@ def learn_block(
             labels[i], sample_weights[i], workspace, specs, reads, rows, n, n_rows, features, tiles,
             statistics, heap, squares, numbers, number, inserted, n_inserted + n_stored,
             experts, scales, means, weights, top, counts, recent, outputs,
-            novelty, budget, covariances, inverses, examples,
+            novelty, budget, covariances, changes, inverses, examples,
         )  # fmt: skip
         n_stored += is_stored
         if (slot >= 0 and not is_stored) or n_stored == until_check:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from river_budget._compile import compiled
@@ -11,21 +13,25 @@ from river_budget.kernels._compiled import (
     apply_kernel_function,
     covers,
     inner_statistics,
-    is_valid,
     raw_self_value,
     self_statistic,
 )
-from river_budget.kernels.spec import FACTORS, GAMMA
+from river_budget.kernels.spec import DOT_PRODUCT, FACTORS, INNER_STATISTIC, MANHATTAN_DISTANCE
 from river_budget.support._compiled import squared_norm_of
 from river_budget.support._values_compiled import overwrite_values
 
 __all__ = [
-    "GAMMA_OF_GROUP", "LEADER", "check_examples", "kernel_rows", "overwrite", "prepare", "set_statistics",
+    "INNER", "KEEPS_NORM", "KERNELS", "LEADER", "N_SLOTS", "check_examples", "kernel_rows", "overwrite",
+    "prepare", "set_statistics",
 ]  # fmt: skip
 
-# What follows the slots of a kernel spec here: the largest gamma of the kernels with the same inner
-# statistics, and the first of these kernels, which computes them for all.
-GAMMA_OF_GROUP, LEADER = FACTORS, FACTORS + 1
+# The specs of the kernels, and those of their inner statistics, which have the largest gamma of the
+# kernels with the same inner statistics.
+KERNELS, INNER = range(2)
+
+# What follows the slots of a kernel spec here: the first of these kernels, which computes them for
+# all; and whether the norms of the vectors are kept, by which kernel values are divided here.
+LEADER, KEEPS_NORM, N_SLOTS = range(FACTORS, FACTORS + 3)
 
 
 @compiled()
@@ -46,42 +52,56 @@ def _active(reads, z, values, rows):
 
 
 @compiled()
-def prepare(specs, reads, values, rows):
+def _magnitude(specs, reads, z, values):
+    """Return the sum of the squares of what a kernel reads; of absolute values for `MANHATTAN`."""
+    is_sum = specs[KERNELS, z, INNER_STATISTIC] == MANHATTAN_DISTANCE
+    total = 0.0
+    for j in range(len(values)):
+        if reads[1 + z, j] != 0.0:
+            total += abs(values[j]) if is_sum else values[j] * values[j]
+    return total
+
+
+@compiled()
+def prepare(specs, reads, values):
     """Return whether the values of an example are valid; if so, scale them in place.
 
     Parameters
     ----------
     specs
-        The spec of each kernel, followed by `GAMMA_OF_GROUP` and `LEADER` (kernels, any).
+        `KERNELS` and `INNER`, each with the spec of each kernel, followed by `LEADER` and
+        `KEEPS_NORM` (2, kernels, N_SLOTS).
     reads
         The factor of each value, and whether each kernel reads it (1 + kernels, m).
-    values, rows
-        The values of the example and their feature rows (m,).
+    values
+        The values of the example (m,).
 
     """
+    n_kernels = specs.shape[1]
     for value in values:
         if not abs(value) < np.inf:
             return False
-    for z in range(len(specs)):
-        own_values, _ = _active(reads, z, values, rows)
-        if not is_valid(specs[z], own_values, self_statistic(specs[z], own_values)):
+    for z in range(n_kernels):
+        magnitude = _magnitude(specs, reads, z, values)
+        if not (magnitude <= LARGEST and raw_self_value(specs[KERNELS, z], magnitude) <= LARGEST):
             return False
     for j in range(len(values)):
         values[j] *= reads[0, j]
-    for z in range(len(specs)):
-        own_values, _ = _active(reads, z, values, rows)
-        if not raw_self_value(specs[z], self_statistic(specs[z], own_values)) <= LARGEST:
-            return False
+    for z in range(n_kernels):
+        if specs[KERNELS, z, INNER_STATISTIC] == DOT_PRODUCT:
+            magnitude = _magnitude(specs, reads, z, values)
+            if not raw_self_value(specs[KERNELS, z], magnitude) <= LARGEST:
+                return False
     return True
 
 
 @compiled()
-def check_examples(specs, reads, rows, block):
+def check_examples(specs, reads, block):
     """Return the index of the first invalid row of a block, or the number of rows."""
     values = np.empty(block.shape[1])
     for i in range(len(block)):
         values[:] = block[i]
-        if not prepare(specs, reads, values, rows):
+        if not prepare(specs, reads, values):
             return i
     return len(block)
 
@@ -94,41 +114,62 @@ def kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statisti
 
     Parameters
     ----------
+    rows
+        The feature rows of the values (m,).
     statistics
-        `self_statistic` of each stored vector under each kernel (kernels, blocks, TILE).
+        What `set_statistics` keeps of each stored vector (kernels, blocks, TILE).
     out
         Output (kernels, blocks, TILE).
 
     The other parameters are those of `prepare` and `kernels._compiled.kernel_row`.
 
     """
+    n_kernels, n_blocks = specs.shape[1], (n + TILE - 1) // TILE
     covered = covers(rows, n_rows)
-    n_blocks = (n + TILE - 1) // TILE
-    x_statistics = np.empty(len(specs))
-    for z in range(len(specs)):
-        leader = int(specs[z, LEADER])
+    x_statistics = np.empty(n_kernels)
+    for z in range(n_kernels):
+        leader = int(specs[INNER, z, LEADER])
         if leader < z:
             x_statistics[z] = x_statistics[leader]
             out[z, :n_blocks] = out[leader, :n_blocks]
             continue
-        spec = specs[z, :FACTORS].copy()
         own_values, own_rows = _active(reads, z, values, rows)
-        x_statistics[z] = self_statistic(spec, own_values)
-        spec[GAMMA] = specs[z, GAMMA_OF_GROUP]
+        x_statistics[z] = self_statistic(specs[KERNELS, z], own_values)
         inner_statistics(
-            spec, x_statistics[z], covered, own_values, own_rows, features, tiles, statistics[z],
-            n_blocks, out[z],
+            specs[INNER, z], x_statistics[z], covered, own_values, own_rows, features, tiles,
+            statistics[z], n_blocks, out[z],
         )  # fmt: skip
-    for z in range(len(specs)):
-        apply_kernel_function(specs[z], x_statistics[z], statistics[z], n_blocks, out[z])
+    for z in range(n_kernels):
+        spec = specs[KERNELS, z]
+        apply_kernel_function(spec, x_statistics[z], statistics[z], n_blocks, out[z])
+        if spec[KEEPS_NORM] != 0.0:
+            x_norm = math.sqrt(raw_self_value(spec, x_statistics[z]))
+            _normalize(x_norm, statistics, n_blocks, z, out)
+
+
+@compiled()
+def _normalize(x_norm, norms, n_blocks, z, out):
+    """Divide the row of kernel z by norms; the vectors of norm 0 have kernel values of 0."""
+    for block in range(n_blocks):
+        for i in range(TILE):
+            product = x_norm * norms[z, block, i]
+            out[z, block, i] = out[z, block, i] / product if product > 0.0 else 0.0
 
 
 @compiled()
 def set_statistics(specs, reads, values, rows, slot, statistics):
-    """Set the statistics of the vector in a slot, given its scaled values."""
-    for z in range(len(specs)):
+    """Set what is kept of the vector in a slot, given its scaled values.
+
+    This is its norm under a kernel that `KEEPS_NORM`, or else `self_statistic`.
+
+    """
+    for z in range(specs.shape[1]):
+        spec = specs[KERNELS, z]
         own_values, _ = _active(reads, z, values, rows)
-        statistics[z, slot // TILE, slot % TILE] = self_statistic(specs[z], own_values)
+        statistic = self_statistic(spec, own_values)
+        if spec[KEEPS_NORM] != 0.0:
+            statistic = math.sqrt(raw_self_value(spec, statistic))
+        statistics[z, slot // TILE, slot % TILE] = statistic
 
 
 @compiled()

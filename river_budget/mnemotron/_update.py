@@ -11,16 +11,18 @@ import math
 import numpy as np
 
 from river_budget._compile import compiled
-from river_budget.mnemotron._mixing import hedge_weights, mix, update_mixture
+from river_budget.mnemotron._lanes import LANES
+from river_budget.mnemotron._mixing import HEDGE, mix, update_mixture
 from river_budget.mnemotron._repeats import count_label, predict_label
 from river_budget.mnemotron._triangle import (
     REORDERED,
-    add_outer,
-    add_outers,
     clear,
     copy_column,
+    copy_diagonal,
     dot,
     multiply,
+    subtract_and_multiply,
+    update,
 )
 
 __all__ = ["FACTOR", "JITTER", "KERNEL", "LINK", "NOISE", "forecast", "learn"]
@@ -125,7 +127,7 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
 
 
 @compiled()
-def _forget(experts, margins, means, covariances, scales):
+def _forget(experts, margins, means, covariances, changes, scales):
     """Decay the posterior of each expert towards its prior."""
     n_columns = means.shape[1]
     prior = prior_mean(n_columns)
@@ -137,6 +139,7 @@ def _forget(experts, margins, means, covariances, scales):
         if scales[e] < SMALLEST_SCALE:
             means[e] *= math.sqrt(scales[e])
             covariances[e] *= scales[e]
+            changes[e] *= math.sqrt(scales[e])
             scales[e] = 1.0
 
 
@@ -162,43 +165,32 @@ def _errors(label, e, margins, errors):
     return margins[e, label] - largest < 1.0
 
 
-@compiled(error_model="numpy")
+@compiled()
 def _least_relevant(experts, shares, means, covariances, inverses, scales, u, g, c, q, r, inserted):
     """Return the least relevant support vector and its score; the oldest among ties."""
     n = len(inserted)
-    scores, squares, variances = np.zeros(n), np.empty(n), np.empty(n)
+    scores, squares = np.zeros(n), np.empty(n)
+    prior, own = np.empty(u.shape), np.empty((1, u.shape[1]))
+    for z in range(len(inverses)):
+        copy_diagonal(inverses, z, n, prior, z)
+        for i in range(n):
+            prior[z, i] += u[z, i] * u[z, i] / g[z]
     for e in range(len(experts)):
         z, root = int(experts[e, KERNEL]), math.sqrt(scales[e])
-        for i in range(n):
-            diagonal = i * (i + 3) // 2
-            variances[i] = inverses[z, diagonal] + scales[e] * covariances[e, diagonal]
-            squares[i] = 0.0
+        copy_diagonal(covariances, e, n, own, 0)
+        squares[:] = 0.0
         for column in range(means.shape[1]):
             for i in range(n):
                 value = root * means[e, column, i] + q[e, column] * c[e, i]
                 squares[i] += value * value
         for i in range(n):
-            variance = variances[i] + u[z, i] * u[z, i] / g[z] + r[e] * c[e, i] * c[e, i]
+            variance = prior[z, i] + scales[e] * own[0, i] + r[e] * c[e, i] * c[e, i]
             scores[i] += shares[e] * squares[i] / variance
     slot = 0
     for i in range(1, n):
         if scores[i] < scores[slot] or (scores[i] == scores[slot] and inserted[i] < inserted[slot]):
             slot = i
     return slot, scores[slot]
-
-
-@compiled()
-def _project(experts, means, covariances, scales, u, g, c, q, r, n):
-    """Update each expert without adding the example to the support set."""
-    for e in range(len(experts)):
-        if r[e] == 0.0:
-            continue
-        z = int(experts[e, KERNEL])
-        for i in range(n):
-            c[e, i] += u[z, i]
-        h = 1.0 / (1.0 + r[e] * g[z])
-        _change_means(e, means, h / math.sqrt(scales[e]), q, c, n)
-        add_outer(covariances, e, h * r[e] / scales[e], c, n)
 
 
 @compiled()
@@ -212,18 +204,52 @@ def _change_means(e, means, factor, q, c, n):
 
 
 @compiled()
+def _project(experts, means, changes, scales, u, g, c, q, r, n):
+    """Update each expert without adding the example to the support set.
+
+    The covariances change in the next round that reads them, see `subtract_and_multiply`.
+
+    """
+    for e in range(len(experts)):
+        if r[e] == 0.0:
+            continue
+        z = int(experts[e, KERNEL])
+        h = 1.0 / (1.0 + r[e] * g[z])
+        factor = math.sqrt(-h * r[e] / scales[e])
+        for i in range(n):
+            c[e, i] += u[z, i]
+            changes[e, i] = factor * c[e, i]
+        _change_means(e, means, h / math.sqrt(scales[e]), q, c, n)
+
+
+@compiled()
 def _append(experts, means, covariances, inverses, scales, u, g, c, q, r, n):
     """Update each expert, and add the example as the last support vector."""
+    vectors = np.zeros((3, c.shape[1]))
     for e in range(len(experts)):
         c[e, n] = 1.0
-        clear(covariances, e, n, n + 1)
-        add_outer(covariances, e, r[e] / scales[e], c, n + 1)
-        means[e, :, n] = 0.0
+        _put(vectors, 1, math.sqrt(-r[e] / scales[e]), c, e, n + 1)
+        update(covariances, e, vectors, n + 1)
         _change_means(e, means, 1.0 / math.sqrt(scales[e]), q, c, n + 1)
+    vectors[1] = 0.0
     for z in range(len(inverses)):
         u[z, n] = -1.0
-        clear(inverses, z, n, n + 1)
-        add_outer(inverses, z, 1.0 / g[z], u, n + 1)
+        _put(vectors, 0, math.sqrt(1.0 / g[z]), u, z, n + 1)
+        update(inverses, z, vectors, n + 1)
+
+
+@compiled()
+def _put(vectors, i, factor, x, e, n):
+    """Set vector i to a multiple of vector x, e."""
+    for k in range(n):
+        vectors[i, k] = factor * x[e, k]
+
+
+@compiled()
+def _put_moved(vectors, i, factor, x, e, j, n):
+    """Set vector i to a multiple of vector x, e, whose element n is moved to element j."""
+    _put(vectors, i, factor, x, e, n)
+    vectors[i, j] = factor * x[e, n]
 
 
 @compiled()
@@ -231,11 +257,11 @@ def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
     """Update each expert, add the example, and remove support vector j, whose slot it takes.
 
     With the example added as in `_append`, Q and C are of size n + 1. The vectors a and p are column
-    j of Q and Q + C. Each matrix is changed in one pass: element n of the vectors, that of the
-    example, is moved to element j first.
+    j of Q and Q + C. Each matrix is changed in one pass.
 
     """
-    a, p = np.empty((len(inverses), n + 1)), np.empty((len(experts), n + 1))
+    vectors = np.zeros((3, c.shape[1]))
+    a, p = np.empty((len(inverses), n + 1)), np.empty((1, n + 1))
     for z in range(len(inverses)):
         u[z, n] = -1.0
         copy_column(inverses, z, j, n, a, z)
@@ -243,41 +269,38 @@ def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
         factor = u[z, j] / g[z]
         for i in range(n + 1):
             a[z, i] += factor * u[z, i]
+        _put_moved(vectors, 0, math.sqrt(1.0 / g[z]), u, z, j, n)
+        _put_moved(vectors, 1, math.sqrt(1.0 / a[z, j]), a, z, j, n)
+        clear(inverses, z, j, n)
+        update(inverses, z, vectors, n)
     for e in range(len(experts)):
         z = int(experts[e, KERNEL])
         scale, root = scales[e], math.sqrt(scales[e])
         c[e, n] = 1.0
-        copy_column(covariances, e, j, n, p, e)
-        p[e, n] = 0.0
+        copy_column(covariances, e, j, n, p, 0)
+        p[0, n] = 0.0
         factor = r[e] * c[e, j]
         for i in range(n + 1):
-            p[e, i] = (scale * p[e, i] + factor * c[e, i]) + a[z, i]
-        removed_a, removed_p, removed_c = a[z, j], p[e, j], c[e, j]
-        p[e, j], c[e, j] = p[e, n], c[e, n]
+            p[0, i] = (scale * p[0, i] + factor * c[e, i]) + a[z, i]
+        _put_moved(vectors, 0, math.sqrt(1.0 / (scale * a[z, j])), a, z, j, n)
+        _put_moved(vectors, 1, math.sqrt(1.0 / (scale * p[0, j])), p, 0, j, n)
+        _put_moved(vectors, 2, math.sqrt(-r[e] / scale), c, e, j, n)
+        clear(covariances, e, j, n)
+        update(covariances, e, vectors, n)
+        removed_p, removed_c = p[0, j], c[e, j]
+        p[0, j], c[e, j] = p[0, n], c[e, n]
         for column in range(means.shape[1]):
             change = q[e, column]
             share = (root * means[e, column, j] + change * removed_c) / removed_p
             means[e, column, j] = 0.0
             for i in range(n):
-                means[e, column, i] += (change * c[e, i] - share * p[e, i]) / root
-        clear(covariances, e, j, n)
-        a[z, j] = a[z, n]
-        add_outers(
-            covariances, e, r[e] / scale, c[e], 1.0 / (scale * removed_a), a[z],
-            -1.0 / (scale * removed_p), p[e], n,
-        )  # fmt: skip
-        a[z, j] = removed_a
-    for z in range(len(inverses)):
-        removed_a = a[z, j]
-        a[z, j], u[z, j] = a[z, n], u[z, n]
-        clear(inverses, z, j, n)
-        add_outers(inverses, z, 1.0 / g[z], u[z], -1.0 / removed_a, a[z], 0.0, a[z], n)
+                means[e, column, i] += (change * c[e, i] - share * p[0, i]) / root
 
 
 @compiled()
 def learn(
-    label, weight, novelty, budget, rows, n, inserted, experts, scales, means, covariances, inverses,
-    weights, top, examples, counts, recent, outputs,
+    label, weight, novelty, budget, rows, n, inserted, experts, scales, means, covariances, changes,
+    inverses, weights, top, examples, counts, recent, outputs,
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot; -1 if it is not stored.
 
@@ -293,7 +316,7 @@ def learn(
         Maximum number of support vectors.
     inserted
         Insertion order of the slots, for ties (n,).
-    covariances, inverses
+    covariances, changes, inverses
         See `Posteriors`.
     examples
         The counts of a `Mixture`.
@@ -303,12 +326,11 @@ def learn(
     """
     n_experts, n_kernels, n_columns = len(experts), len(inverses), means.shape[1]
     margins, probabilities, logs, mixtures = _parts(outputs, n_experts, weights.shape[1])
-    shares = np.empty(n_experts)
-    hedge_weights(weights[0, :n_experts], shares)
+    shares = weights[HEDGE, :n_experts] / weights[HEDGE, :n_experts].sum()
     update_mixture(label, weights, top, examples, probabilities, logs, mixtures)
     if len(counts):
         count_label(label, counts, recent)
-    _forget(experts, margins, means, covariances, scales)
+    _forget(experts, margins, means, covariances, changes, scales)
 
     q, r = np.zeros((n_experts, n_columns)), np.zeros(n_experts)
     n_updates = 0
@@ -318,20 +340,23 @@ def learn(
             n_updates += 1
     if n_updates == 0:
         return -1
-    u, g = np.empty((n_kernels, n + 1)), np.empty(n_kernels)
+    size = LANES * (n // LANES + 1)
+    u, g = np.zeros((n_kernels, size)), np.empty(n_kernels)
     for z in range(n_kernels):
         multiply(inverses, z, rows, z, n, u)
         g[z] = 1.0 + JITTER - dot(rows, z, u, z, n)
-    c = np.zeros((n_experts, n + 1))
+    c = np.zeros((n_experts, size))
     share = 0.0
     for e in range(n_experts):
         z = int(experts[e, KERNEL])
         share += shares[e] * g[z] / (1.0 + JITTER)
+        if r[e] != 0.0 or changes[e, :n].any():
+            subtract_and_multiply(covariances, e, changes, rows, z, n, c)
+            changes[e] = 0.0
         if r[e] == 0.0:
-            for column in range(n_columns):
-                q[e, column] = 0.0
+            c[e] = 0.0
+            q[e] = 0.0
             continue
-        multiply(covariances, e, rows, z, n, c)
         for i in range(n):
             c[e, i] *= scales[e]
         noise = experts[e, NOISE]
@@ -354,7 +379,7 @@ def learn(
             score += shares[e] * dot(q, e, q, e, n_columns) / (1.0 / g_e + r[e])
         add = score > least
     if not add:
-        _project(experts, means, covariances, scales, u, g, c, q, r, n)
+        _project(experts, means, changes, scales, u, g, c, q, r, n)
         return -1
     if n < budget:
         _append(experts, means, covariances, inverses, scales, u, g, c, q, r, n)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from river import base
 
-from river_budget._arrays import Floats, Ints
+from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State, count, require
 from river_budget.base import ClassWeight, Labels, Machine, rows_of
@@ -24,6 +24,7 @@ from river_budget.kernels import (
 from river_budget.mnemotron import _round, _update
 from river_budget.mnemotron.experts import Experts
 from river_budget.mnemotron.mixing import LAYERS
+from river_budget.mnemotron.triangles import with_lanes
 from river_budget.mnemotron.vectors import SharedStore
 from river_budget.support import (
     ArrayFoundError,
@@ -125,9 +126,9 @@ class Mnemotron(Machine):
     random features. Here, all experts share one support set with a rule of removal.
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
-    an expert is updated and O(B d + E B C) otherwise. The matrices take
-    `4 (E + Z) (B + 1) (B + 2)` bytes, 659 kB by default, and each label `8 E (B + 1)` bytes with
-    more than two of them.
+    an expert is updated and O(B d + E B C) otherwise. The matrices take about
+    `4 (E + Z) B (B + 10)` bytes, 706 kB by default, and each label `8 E (B + 1)` bytes with more
+    than two of them.
 
     Parameters
     ----------
@@ -356,7 +357,7 @@ class Mnemotron(Machine):
 
         """
         try:
-            rows = self._rows_of(self._forecast_here(x).queries)
+            rows = self._rows_of(self._forecast_here(x).queries)[:, : self.n_support]
         except ArrayFoundError:
             return self._with_arrays().novelty_one(x)
         experts, n = self._experts, self.n_support
@@ -565,8 +566,9 @@ class Mnemotron(Machine):
         return Forecast(queries, outputs)
 
     def _rows_of(self, queries: list[Query]) -> Floats:
-        """Return the kernel rows of queries (kernels, n)."""
-        return np.array(self._in_order(map(_rows_of_query, self._stores, queries)))
+        """Return the kernel rows of queries, filled up to whole lanes (kernels, any)."""
+        rows = self._in_order(map(_rows_of_query, self._stores, queries))
+        return widened(np.array(rows), with_lanes(self.n_support))
 
     def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
         self._n_rounds += 1
@@ -585,8 +587,8 @@ class Mnemotron(Machine):
             slot, is_stored = _update.learn(
                 label, weight, float(self.novelty), self.budget, self._rows_of(forecast.queries),
                 self.n_support, self._stores[0].inserted, posteriors.experts, posteriors.scales,
-                posteriors.means, posteriors.covariances, posteriors.inverses, mixture.weights,
-                mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
+                posteriors.means, posteriors.covariances, posteriors.changes, posteriors.inverses,
+                mixture.weights, mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
             ), False  # fmt: skip
         if slot < 0:
             self._forget_queries()
@@ -691,7 +693,7 @@ class Mnemotron(Machine):
         slot = self._n_changes // CHECK_INTERVAL % n
         for z, row in enumerate(self._rows_of_slot(slot)):
             row[slot] = 1.0 + _update.JITTER
-            residual = posteriors.inverse(z, n) @ row
+            residual = posteriors.product(z, row)
             residual[slot] -= 1.0
             if not abs(residual).max() <= LARGEST_RESIDUAL:
                 posteriors.set_inverse(z, np.linalg.inv(_regularized(self._grams()[z])))

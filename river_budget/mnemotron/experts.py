@@ -81,7 +81,10 @@ class Experts:
     @property
     def learning(self) -> tuple[Any, ...]:
         """The further arguments of the compiled update."""
-        return self.posteriors.covariances, self.posteriors.inverses, self.mixture.counts
+        posteriors = self.posteriors
+        return (
+            posteriors.covariances, posteriors.changes, posteriors.inverses, self.mixture.counts
+        )  # fmt: skip
 
     def widen(self, n_labels: int) -> None:
         """Add new labels, up to a number of labels."""

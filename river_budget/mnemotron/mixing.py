@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from river_budget._arrays import Floats, padded
 from river_budget._state import State, floats, require
+from river_budget.mnemotron._mixing import (
+    FAST_MIXER,
+    HEDGE,
+    LOG_WEIGHTS,
+    SLOW_MIXER,
+    softmax,
+)
 
 __all__ = ["LAYERS", "Mixture"]
 
@@ -21,10 +26,10 @@ class Mixture:
     Attributes
     ----------
     weights
-        The log weights of the hedge, and the weights of the slow and of the fast mixer (3,
-        experts).
+        The weights of the hedge, their logarithms up to a common term, and the weights of the slow
+        and of the fast mixer; see `_mixing` for their rows (4, experts).
     top
-        The log weights of the three in the forecast (3,).
+        The weights of the three in the forecast, and their logarithms (2, 3).
     counts
         1 more than the number of examples of each label (labels,).
 
@@ -33,9 +38,9 @@ class Mixture:
     __slots__ = ("counts", "top", "weights")
 
     def __init__(self, n_experts: int) -> None:
-        self.weights: Floats = np.zeros((3, n_experts))
-        self.weights[1:] = 1.0 / n_experts
-        self.top: Floats = np.zeros(3)
+        self.weights: Floats = np.full((4, n_experts), 1.0 / n_experts)
+        self.top: Floats = np.full((2, 3), 1.0 / 3.0)
+        self.weights[LOG_WEIGHTS] = self.top[LOG_WEIGHTS] = 0.0
         self.counts: Floats = np.ones(2)
 
     def widen(self, n_labels: int) -> None:
@@ -47,12 +52,12 @@ class Mixture:
     @property
     def hedge(self) -> Floats:
         """The weights of the experts in the hedge, with a sum of 1 (experts,)."""
-        return _normalized(self.weights[0])
+        return self.weights[HEDGE]
 
     @property
     def layers(self) -> Floats:
         """The weights of the three mixtures in the forecast, with a sum of 1 (3,)."""
-        return _normalized(self.top)
+        return self.top[HEDGE]
 
     @property
     def arrays(self) -> list[Floats]:
@@ -60,19 +65,19 @@ class Mixture:
         return [self.weights, self.top, self.counts]
 
     def state(self) -> State:
-        """Return all weights and counts."""
+        """Return all weights and counts, without the weights that follow from their logarithms."""
         return {
-            "weights": self.weights.copy(), "top": self.top.copy(), "counts": self.counts.copy()
+            "weights": np.delete(self.weights, HEDGE, axis=0), "top": self.top[LOG_WEIGHTS].copy(),
+            "counts": self.counts.copy(),
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
         """Restore weights and counts from their state."""
-        self.weights = floats(state["weights"], self.weights.shape)
-        self.top = floats(state["top"], (3,))
+        n_experts = self.weights.shape[1]
+        given = floats(state["weights"], (3, n_experts))
+        self.weights[[LOG_WEIGHTS, SLOW_MIXER, FAST_MIXER]] = given
+        self.top[LOG_WEIGHTS] = floats(state["top"], (3,))
         self.counts = floats(state["counts"], self.counts.shape)
         require((self.counts >= 1).all(), "the numbers of examples of the labels are wrong")
-
-
-def _normalized(log_weights: Floats) -> Any:
-    weights = np.exp(log_weights - log_weights.max())
-    return weights / weights.sum()
+        for weights in (self.weights, self.top):
+            softmax(weights, LOG_WEIGHTS, weights, HEDGE)

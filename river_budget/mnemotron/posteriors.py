@@ -10,8 +10,17 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, floats, require, require_definite
+from river_budget.mnemotron._triangle import multiply, subtract_and_multiply
 from river_budget.mnemotron._update import FACTOR, KERNEL, NOISE
-from river_budget.mnemotron.triangles import packed, packed_size, unpacked
+from river_budget.mnemotron.triangles import (
+    aligned_copy,
+    aligned_zeros,
+    packed,
+    put,
+    tiled_size,
+    unpacked,
+    with_lanes,
+)
 
 __all__ = ["Posteriors"]
 
@@ -41,6 +50,9 @@ class Posteriors:
         that of the positive one, and one for each of more labels (experts, columns, budget + 1).
     covariances
         The triangle of C for each expert, without the common factor (experts, any).
+    changes
+        What is still to be subtracted from each covariance: the outer product of a vector and
+        itself (experts, any).
     inverses
         The triangle of Q for each kernel (kernels, any).
     scales
@@ -48,7 +60,7 @@ class Posteriors:
 
     """
 
-    __slots__ = ("covariances", "experts", "inverses", "means", "scales")
+    __slots__ = ("changes", "covariances", "experts", "inverses", "means", "scales")
 
     def __init__(
         self, experts: Sequence[tuple[int, float, float]], n_kernels: int, budget: int
@@ -56,8 +68,9 @@ class Posteriors:
         n_experts, size = len(experts), budget + 1
         self.experts: Floats = np.array(experts, np.float64)
         self.means: Floats = np.zeros((n_experts, 1, size))
-        self.covariances: Floats = np.zeros((n_experts, packed_size(size)))
-        self.inverses: Floats = np.zeros((n_kernels, packed_size(size)))
+        self.covariances: Floats = aligned_zeros(n_experts, tiled_size(budget))
+        self.changes: Floats = aligned_zeros(n_experts, with_lanes(size))
+        self.inverses: Floats = aligned_zeros(n_kernels, tiled_size(budget))
         self.scales: Floats = np.ones(n_experts)
 
     @property
@@ -78,7 +91,9 @@ class Posteriors:
     @property
     def arrays(self) -> list[Floats]:
         """All arrays."""
-        return [self.experts, self.means, self.covariances, self.inverses, self.scales]
+        return [
+            self.experts, self.means, self.covariances, self.changes, self.inverses, self.scales
+        ]  # fmt: skip
 
     def widened(self, n_labels: int) -> Floats:
         """Return the means with a column for each of more than two labels.
@@ -100,12 +115,19 @@ class Posteriors:
 
     def inverse(self, z: int, n: int) -> Floats:
         """Return the inverse Gram matrix of a kernel (n, n)."""
-        return unpacked(self.inverses[z], n)
+        return unpacked(packed(self.inverses[z], n), n)
+
+    def product(self, z: int, row: Floats) -> Floats:
+        """Return the product of the inverse Gram matrix of a kernel and a kernel row (n,)."""
+        n = len(row)
+        vectors: Floats = np.zeros((2, with_lanes(n)))
+        vectors[0, :n] = row
+        multiply(self.inverses[z : z + 1], 0, vectors[:1], 0, n, vectors[1:])
+        return vectors[1, :n]
 
     def set_inverse(self, z: int, inverse: Any) -> None:
         """Set the inverse Gram matrix of a kernel (n, n)."""
-        triangle = packed(inverse)
-        self.inverses[z, : len(triangle)] = triangle
+        put(0.5 * (inverse + inverse.T), self.inverses[z])
 
     def change_priors(self, before: Floats, after: Floats, n: int) -> None:
         """Replace the prior of each expert by that of its kernel as it is now.
@@ -124,42 +146,55 @@ class Posteriors:
         """
         for z, gram in enumerate(after):
             self.set_inverse(z, np.linalg.inv(gram))
+        covariances = unpacked(packed(self._settled(n), n), n)
+        self.changes[:] = 0.0
         for e, z in enumerate(self.kernel_of):
             scale = self.scales[e]
-            covariance = scale * unpacked(self.covariances[e], n)
+            covariance = scale * covariances[e]
             mean = math.sqrt(scale) * self.means[e, :, :n].T
             system = np.eye(n) - covariance @ (after[z] - before[z])
             solution = np.linalg.solve(system, np.hstack((covariance, mean)))
-            triangle = packed(0.5 * (solution[:, :n] + solution[:, :n].T))
-            self.covariances[e, : len(triangle)] = triangle
+            put(0.5 * (solution[:, :n] + solution[:, :n].T), self.covariances[e])
             self.means[e, :, :n] = solution[:, n:].T
             self.scales[e] = 1.0
 
     def state(self, n: int) -> State:
         """Return what belongs to n support vectors, and the common factors."""
-        size = packed_size(n)
         return {
             "means": self.means[:, :, :n].copy(),
-            "covariances": self.covariances[:, :size].copy(),
-            "inverses": self.inverses[:, :size].copy(),
+            "covariances": packed(self._settled(n), n),
+            "inverses": packed(self.inverses, n),
             "scales": self.scales.copy(),
         }
 
     def restore(self, state: State, n: int) -> None:
         """Restore the posteriors at n support vectors from their state."""
         n_experts, n_columns, _ = self.means.shape
-        size = packed_size(n)
+        size = n * (n + 1) // 2
         self.means[:, :, :n] = floats(state["means"], (n_experts, n_columns, n))
-        self.covariances[:, :size] = floats(state["covariances"], (n_experts, size))
-        self.inverses[:, :size] = floats(state["inverses"], (len(self.inverses), size))
+        covariances = unpacked(floats(state["covariances"], (n_experts, size)), n)
+        inverses = unpacked(floats(state["inverses"], (len(self.inverses), size)), n)
         self.scales = floats(state["scales"], (n_experts,))
         require(((self.scales > 0) & (self.scales <= 1)).all(), "a scale is out of its range")
-        self._check(n)
-
-    def _check(self, n: int) -> None:
-        """Raise ValueError unless each posterior variance is from 0 to the prior one."""
-        inverses, covariances = unpacked(self.inverses, n), unpacked(self.covariances, n)
-        scaled = self.scales[:, None, None] * covariances
+        # Each posterior variance is from 0 to the prior one.
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
-        require_definite(inverses[self.kernel_of] + scaled, "a posterior variance is wrong")
+        posterior = inverses[self.kernel_of] + self.scales[:, None, None] * covariances
+        require_definite(posterior, "a posterior variance is wrong")
+        put(covariances, self.covariances)
+        put(inverses, self.inverses)
+
+    def __setstate__(self, state: Any) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        self.covariances, self.changes, self.inverses = map(
+            aligned_copy, (self.covariances, self.changes, self.inverses)
+        )
+
+    def _settled(self, n: int) -> Floats:
+        """Return the covariances with their changes (experts, any)."""
+        settled = aligned_copy(self.covariances)
+        nothing = np.zeros_like(self.changes)
+        for e in range(len(settled)):
+            subtract_and_multiply(settled, e, self.changes, nothing, e, n, nothing)
+        return settled

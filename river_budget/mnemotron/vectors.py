@@ -12,7 +12,14 @@ from river_budget._arrays import Floats
 from river_budget._state import State, count, integers, require
 from river_budget.kernels import Features, Kernel, RationalQuadratic, Scaled
 from river_budget.kernels._compiled import TILE
-from river_budget.kernels.spec import FACTORS, GAMMA, INNER_STATISTIC, SUM_OF_RATIONALS
+from river_budget.kernels.spec import (
+    DOT_PRODUCT,
+    FACTORS,
+    GAMMA,
+    INNER_STATISTIC,
+    NORMALIZED,
+    SUM_OF_RATIONALS,
+)
 from river_budget.mnemotron import _round, _rows
 from river_budget.support import Query
 from river_budget.support.features import (
@@ -179,7 +186,7 @@ class SharedStore(NumericStore):
 
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
         values, layout = pack_rows(columns, rows), self._layout_of(list(columns))
-        invalid = _rows.check_examples(self._specs, layout.reads, layout.rows, values)
+        invalid = _rows.check_examples(self._specs, layout.reads, values)
         if invalid < len(values):
             x = dict(zip(columns, values[invalid].tolist(), strict=True))
             raise ValueError(f"row {invalid}: {invalid_example(x, self._largest_under)}")
@@ -243,16 +250,20 @@ class SharedStore(NumericStore):
 
     def _set_kernels(self, kernels: Sequence[Kernel]) -> None:
         self.kernels = tuple(kernels)
-        specs = np.zeros((len(kernels), FACTORS + 2))
+        specs = np.zeros((2, len(kernels), _rows.N_SLOTS))
+        own, inner = specs[_rows.KERNELS], specs[_rows.INNER]
         for z, kernel in enumerate(kernels):
-            specs[z, :FACTORS] = kernel.spec
-        statistic, gamma = specs[:, INNER_STATISTIC], specs[:, GAMMA].copy()
+            own[z, :FACTORS] = inner[z, :FACTORS] = kernel.spec
+        statistic, gamma = own[:, INNER_STATISTIC], own[:, GAMMA]
         everything = [kernel.active([UNKNOWN_NAME]) is None for kernel in kernels]
-        for z, spec in enumerate(specs):
+        for z in range(len(kernels)):
             alike = [z]
             if statistic[z] != SUM_OF_RATIONALS and everything[z]:
                 alike = np.flatnonzero((statistic == statistic[z]) & everything).tolist()
-            spec[_rows.GAMMA_OF_GROUP], spec[_rows.LEADER] = gamma[alike].max(), alike[0]
+            inner[z, GAMMA], inner[z, _rows.LEADER] = gamma[alike].max(), alike[0]
+        keeps_norm = (own[:, NORMALIZED] != 0.0) & (statistic == DOT_PRODUCT)
+        own[:, _rows.KEEPS_NORM] = keeps_norm
+        own[keeps_norm, NORMALIZED] = 0.0
         self._specs = specs
 
     def _layout_of(self, names: list[Any]) -> SharedLayout:

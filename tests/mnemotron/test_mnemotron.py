@@ -143,7 +143,7 @@ def test_inaccurate_inverses_are_recomputed():
 
 def test_memory_is_as_documented():
     model = rb.Mnemotron(budget=100)
-    assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 101 * 102, rel=0.15)
+    assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 100 * 110, rel=0.1)
 
 
 def test_probabilities_are_those_of_the_mixture():
