@@ -79,7 +79,9 @@ class CountedVectors(Own):
     def restore(self, state: State, counts: Floats) -> None:
         """Restore new tables from the state and the counts of all vectors."""
         n, n_labels = counts.shape
-        gram, scores = floats(state["table"], (n, n)), floats(state["scores"], (n, n_labels))
+        gram, scores = floats(state["table"], (None, None)), floats(state["scores"], (n, n_labels))
+        matches = gram.shape == (n, n)
+        require(matches, "a validation table has too few or too many rows or columns")
         columns = integers(state["columns"], (n,))
         require(
             ((columns >= 0) & (columns < n_labels)).all(),

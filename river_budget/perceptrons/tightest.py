@@ -204,8 +204,9 @@ class TightestPerceptron(BlockPerceptron):
     def _learn_rows(
         self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
     ) -> None:
-        self._own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
-        super()._learn_rows(block, columns, weights, start, stop)
+        if start < stop:
+            self._own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
+            super()._learn_rows(block, columns, weights, start, stop)
 
     def _update(self, query: Query, y: Target) -> None:
         rule, own, f = self._rule, self._own, self._hypothesis
