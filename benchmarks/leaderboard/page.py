@@ -218,7 +218,7 @@ def verdict(cells: list[Cell]) -> str:
         names = ", ".join(map(escape, worse))
         return (
             f"<p><strong>The last label beats {len(worse)} of {len(others)} models.</strong> "
-            f"{figure}; not better are {names}.</p>"
+            f"{figure}; not better: {names}.</p>"
         )
     return f"<p>{figure}; every model does better.</p>"
 
@@ -313,9 +313,8 @@ def page(found: dict) -> str:
 </head>
 <body>
 <h1>Leaderboard</h1>
-<p>All classifiers of river_budget (blue bar) beside River's, test then learn, on the streams of River's
-own benchmark that need no download, on Elec2, and on synthetic streams with drift. All parameters are the
-defaults: a budget of 100 unless the class has another default or none, behind a
+<p>All classifiers of river_budget (blue bar) beside River's, test then learn, on each of the streams below.
+All parameters are the defaults: a budget of 100 unless the class has another default or none, behind a
 <code>StandardScaler</code>. River's models are those of its benchmark, and PA, softmax regression and a
 scaled Mondrian forest (AMF).</p>
 <p>In percent are accuracy, Cohen's kappa, kappa m (beside the majority class) and kappa t (beside the last
