@@ -105,7 +105,7 @@ class Writer:
         return written
 
     def value(self, value: Any) -> Any:
-        """Return a number, a text, None, a kernel, or a container of these."""
+        """Return a number, a text, None, a kernel, an array, or a container of these."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or type(value) in (bool, str):
@@ -127,6 +127,8 @@ class Writer:
             return {"dict": [[self.value(key), self.value(item)] for key, item in value.items()]}
         if isinstance(value, kernels.Kernel):
             return self._kernel(value)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            return {"array": self._tensor(value)}
         raise CheckpointError(
             f"{value!r} cannot be stored: a {type(value).__name__} is no number, text, None or "
             "tuple of these"
@@ -211,6 +213,8 @@ class Reader:
             return frozenset(self.value(item) for item in node["frozenset"])
         if "set" in node:
             return {self.value(item) for item in node["set"]}
+        if "array" in node:
+            return self._tensors[node["array"]]
         if "dict" in node:
             return {self.value(key): self.value(item) for key, item in node["dict"]}
         fields = {key: self.value(value) for key, value in node["fields"].items()}

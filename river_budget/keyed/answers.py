@@ -61,7 +61,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
 
 
 def check_given(x: Any) -> None:
-    """Raise ValueError unless x maps names to texts, lists of texts and valid numbers."""
+    """Raise ValueError unless x maps names to texts, lists of texts, arrays and valid numbers."""
     if isinstance(x, dict) and not PLAIN.issuperset(map(type, x.values())):
         x = {name: value for name, value in x.items() if not _is_text(value)}
     check_features(x)
