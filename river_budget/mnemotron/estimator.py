@@ -157,6 +157,30 @@ class Mnemotron(Machine):
     max_classes
         Maximum number of labels.
 
+    Attributes
+    ----------
+    classes
+        The labels seen so far: the negative one, the positive one, others as they appeared.
+    support_vectors
+        The support vectors as dicts, oldest first.
+    coefficients
+        Their coefficients, signed (n_support,) with two labels; a column for each label with more
+        (n_support, n_classes).
+    n_support, n_rounds, n_mistakes
+        Number of support vectors, of examples learned, and of those with a margin of at most 0.
+    norm
+        Norm of f in the kernel's Hilbert space.
+    memory_bytes
+        Memory of the model in bytes.
+    expert_weights
+        Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
+    mixture_weights
+        Weights of the hedge, the slow mixer and the fast mixer in the forecast.
+    n_rebuilds
+        Number of times that an inverse Gram matrix was recomputed because of rounding errors.
+    resolved_kernels
+        The kernels, with the parameters that were set from the first stored example.
+
     Raises
     ------
     ValueError

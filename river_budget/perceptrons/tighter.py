@@ -48,6 +48,24 @@ class TighterPerceptron(BudgetPerceptron):
     max_classes
         Maximum number of labels.
 
+    Attributes
+    ----------
+    classes
+        The labels seen so far: the negative one, the positive one, others as they appeared.
+    support_vectors
+        The support vectors as dicts, oldest first.
+    coefficients
+        Their coefficients, signed (n_support,) with two labels; a column for each label with more
+        (n_support, n_classes).
+    n_support, n_rounds, n_mistakes
+        Number of support vectors, of examples learned, and of those with a margin of at most 0.
+    norm
+        Norm of f in the kernel's Hilbert space.
+    resolved_kernel
+        The kernel, with the width and the scales of the features that were learned.
+    memory_bytes
+        Memory of the model in bytes.
+
     Raises
     ------
     ValueError
