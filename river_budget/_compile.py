@@ -24,7 +24,8 @@ COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
 
 # The option of a function that takes arrays without counting their references, as do all that it
 # calls with them. Numba counts atomically, which takes most of the time of a short function. Such a
-# function can neither allocate an array nor return one.
+# function can neither allocate an array nor return one, nor call one that returns an array, unless
+# with `inline="always"`: the reference would never be released.
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
 
 

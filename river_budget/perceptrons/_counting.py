@@ -89,7 +89,7 @@ def tables_of(numbers, n_labels):
     )
 
 
-@compiled()
+@compiled(inline="always")
 def _coefficients(f):
     return f.alphas if f.matrix.shape[1] == 0 else f.matrix
 

@@ -188,7 +188,9 @@ def margin_and_rival_of(label, value, scores):
     return margin_and_rival(scores, label)
 
 
-@compiled(forceinline=True)
+# Inlined as source code, since a function without reference counts must not take arrays from one that
+# returns them.
+@compiled(inline="always")
 def example(label, weight, value, scores, both, self_value, row):
     """Return a misclassified example; see `margin_and_rival_of`.
 
