@@ -599,10 +599,13 @@ def golden_section(value, slack):
 
 
 def between(h, x, z):
-    """Return h x + (1 - h) z."""
+    """Return h x + (1 - h) z, without values below a hundredth that only one of the two has."""
     if h == 0:
         return dict(z)
-    return {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
+    sums = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
+    limit = 0.01 * max((abs(value) for value in sums.values()), default=0.0)
+    common = x.keys() & z.keys()
+    return {name: v for name, v in sums.items() if abs(v) > limit or name in common}
 
 
 class Reservoir:
