@@ -60,7 +60,7 @@ class Reject(base.Wrapper[base.Estimator], base.Classifier):
     >>> model.predict_one({"x": 1.0, "y": 0.1})
     'low'
     >>> round(model.doubt_one({"x": 1.0, "y": 0.1}), 3)
-    0.0
+    0.005
     >>> print(model.predict_one({"x": -2.0, "y": 0.0}))
     None
 

@@ -201,7 +201,7 @@ def test_values_that_only_look_like_numbers_are_refused_by_name(make, is_cached)
         for call in [model.predict_one, lambda x: model.learn_one(x, False)]:
             with pytest.raises(ValueError, match=r"feature 'b' (has the value|is an array)"):
                 call({"a": 0.5, "b": value})
-        with pytest.raises(ValueError, match="row 1: feature 'b' has the value"):
+        with pytest.raises(ValueError, match=r"row 1: feature 'b' (has the value|is an array)"):
             model.learn_many(frame, pd.Series([True, False]))
     assert pickle.dumps(model) == before
 
