@@ -31,6 +31,9 @@ def warmup() -> None:
         for rows in (two_labels, three_labels):
             evaluate.compare({name: model}, rows)
             evaluate.lifelong(model, [rows], [0], len(rows) // 2, len(rows) // 3)
+        # The commands above learn with clones.
+        for x, y in two_labels:
+            model.learn_one(x, y)
         checkpoint.loads(checkpoint.dumps(model))
     notes.say("certificates ...")
     theory.certify(

@@ -8,7 +8,6 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from river import compose, preprocessing
 
@@ -130,6 +129,20 @@ def test_copies_and_checkpoints(make):
     assert checkpoint.dumps(model) == checkpoint.dumps(others[0])
 
 
+def check_batch(model, X, y, expected, examples):
+    """Let a model learn a frame, and compare it with one that learned its examples one by one."""
+    model.predict_many(X)
+    model.learn_many(X, y)
+    assert model.n_mistakes == expected.n_mistakes
+    assert model.scores_one(examples[0]) == pytest.approx(
+        expected.scores_one(examples[0]), abs=1e-9
+    )
+    predicted = [
+        getattr(label, "as_py", lambda label=label: label)() for label in model.predict_many(X)
+    ]
+    assert [int(label) for label in predicted] == [expected.predict_one(x) for x in examples]
+
+
 @each_algorithm
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_frames_and_dicts_of_arrays(make, n_labels):
@@ -146,27 +159,24 @@ def test_frames_and_dicts_of_arrays(make, n_labels):
             ),
             pl.Series(labels),
         ),
-        (
-            pa.table(
-                {
-                    "e": pa.FixedSizeListArray.from_arrays(arrays.reshape(-1), N_ELEMENTS),
-                    "h": numbers,
-                }
-            ),
-            pa.chunked_array([labels]),
-        ),
     ]
     for X, y in batches:
-        model = make(None)
-        model.predict_many(X)
-        model.learn_many(X, y)
-        assert model.n_mistakes == expected.n_mistakes
-        x = examples[0][0]
-        assert model.scores_one(x) == pytest.approx(expected.scores_one(x), abs=1e-9)
-        predicted = list(model.predict_many(X))
-        assert [
-            int(getattr(label, "as_py", lambda label=label: label)()) for label in predicted
-        ] == [expected.predict_one(x) for x, _ in examples]
+        check_batch(make(None), X, y, expected, [x for x, _ in examples])
+
+
+@each_algorithm
+def test_tables_of_pyarrow(make):
+    pa = pytest.importorskip("pyarrow")
+    examples = clusters(50, 3)
+    arrays = np.array([x["e"] for x, _ in examples])
+    X = pa.table(
+        {
+            "e": pa.FixedSizeListArray.from_arrays(arrays.reshape(-1), N_ELEMENTS),
+            "h": [x["h"] for x, _ in examples],
+        }
+    )
+    y = pa.chunked_array([[y for _, y in examples]])
+    check_batch(make(None), X, y, learned(make(None), examples), [x for x, _ in examples])
 
 
 BAD = {
