@@ -1,41 +1,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from river import base
 
-from river_budget._arrays import Floats, Ints, widened
-from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._arrays import Floats, Ints
+from river_budget._checks import check_count, check_not_negative
 from river_budget._state import State, count, require
-from river_budget.base import ClassWeight, Labels, Machine, rows_of
+from river_budget.base import ClassWeight, Labels, Machine
 from river_budget.base.classifier import ADVICE
-from river_budget.kernels import (
-    AdditiveRationalQuadratic,
-    Features,
-    Kernel,
-    Normalized,
-    Polynomial,
-    RationalQuadratic,
-    check_kernel,
-)
+from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron import _round, _update
 from river_budget.mnemotron.experts import Experts
 from river_budget.mnemotron.mixing import LAYERS
-from river_budget.mnemotron.triangles import with_lanes
+from river_budget.mnemotron.parameters import kernels_of, memories_of
+from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
-from river_budget.support import (
-    ArrayFoundError,
-    ArrayStore,
-    Query,
-    Scales,
-    VectorStore,
-    vector_store,
-)
-from river_budget.support.numeric import NumericStore
-from river_budget.support.objects import ObjectStore
+from river_budget.support import ArrayFoundError, Query, Scales
 
 __all__ = ["Mnemotron"]
 
@@ -43,33 +27,6 @@ __all__ = ["Mnemotron"]
 # recomputed if an element of Q K - I is larger than the largest residual.
 CHECK_INTERVAL = 64
 LARGEST_RESIDUAL = 1e-6
-
-Pairs = tuple[tuple[float, float], ...]
-
-# Forgetting factors and noise variances.
-MEMORIES: Pairs = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
-FEW_MEMORIES: Pairs = ((1.0, 0.1), (0.998, 0.1))
-
-DEFAULTS: dict[Kernel, Pairs] = {
-    RationalQuadratic(): MEMORIES,
-    AdditiveRationalQuadratic(): MEMORIES,
-    RationalQuadratic(gamma_factor=10.0): FEW_MEMORIES,
-    Normalized(Polynomial(degree=1)): FEW_MEMORIES,
-}
-
-
-class Group(NamedTuple):
-    """Kernels that share a store, by their positions among all kernels."""
-
-    store: VectorStore
-    positions: list[int]
-
-
-class Block(NamedTuple):
-    """A frame and its rows as a block for each store."""
-
-    frame: Any
-    parts: list[Any]
 
 
 class Forecast(NamedTuple):
@@ -230,9 +187,8 @@ class Mnemotron(Machine):
         check_count("max_classes", max_classes)
         if not isinstance(repeats, bool):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
-        chosen = tuple(DEFAULTS) if kernels is None else kernels
-        _check_kernels(chosen)
-        memories = _memories(forgetting, kernels, len(chosen))
+        chosen = kernels_of(kernels)
+        memories = memories_of(forgetting, kernels, len(chosen))
         super().__init__(Labels(max_classes, ADVICE), chosen, class_weight)
         self.budget = budget
         self.kernels = kernels
@@ -240,9 +196,7 @@ class Mnemotron(Machine):
         self.novelty = novelty
         self.repeats = repeats
         self.max_classes = max_classes
-        self._chosen = tuple(chosen)
-        # All stores have the same vectors in the same slots.
-        self._groups = self._grouped()
+        self._stores = KernelStores(chosen, self._feature_scales is not None)
         self._experts = Experts(memories, budget, repeats)
         self._n_changes = 0
         self._n_rebuilds = 0
@@ -259,7 +213,7 @@ class Mnemotron(Machine):
         expert of `repeats` is left out.
 
         """
-        posteriors, kernels = self._experts.posteriors, self._kernels
+        posteriors, kernels = self._experts.posteriors, self._stores.kernels
         experts = zip(
             posteriors.kernel_of,
             posteriors.factors.tolist(),
@@ -282,22 +236,18 @@ class Mnemotron(Machine):
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels, with the parameters that were set from the first stored example."""
-        return self._in_order(
-            group.store.resolved_kernels
-            if isinstance(group.store, SharedStore)
-            else [group.store.resolved_kernel]
-            for group in self._groups
-        )
+        return self._stores.resolved_kernels
 
     @property
     def n_support(self) -> int:
         """Number of support vectors."""
-        return self._stores[0].n
+        return self._stores.n
 
     @property
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
-        return [self._stores[0].vector(slot) for slot in self._stores[0].by_age]
+        vectors = self._stores.vectors
+        return [vectors[slot] for slot in self._stores.by_age]
 
     @property
     def coefficients(self) -> Floats:
@@ -307,7 +257,7 @@ class Mnemotron(Machine):
         with more (n_support, n_classes).
 
         """
-        mean = self._experts.mean(self.n_support)[:, self._stores[0].by_age]
+        mean = self._experts.mean(self.n_support)[:, self._stores.by_age]
         return mean[0] if len(mean) == 1 else mean.T
 
     @property
@@ -318,7 +268,7 @@ class Mnemotron(Machine):
 
         """
         square, n = 0.0, self.n_support
-        for z, gram in enumerate(self._grams()):
+        for z, gram in enumerate(self._stores.grams()):
             mean = self._experts.mean(n, z)
             square += float(np.sum(mean @ gram * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
@@ -326,8 +276,7 @@ class Mnemotron(Machine):
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
-        stores = sum(store.nbytes for store in self._stores)
-        return super().memory_bytes + stores + self._experts.nbytes
+        return super().memory_bytes + self._stores.nbytes + self._experts.nbytes
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
@@ -381,7 +330,7 @@ class Mnemotron(Machine):
 
         """
         try:
-            rows = self._rows_of(self._forecast_here(x).queries)[:, : self.n_support]
+            rows = self._stores.rows(self._forecast_here(x).queries)[:, : self.n_support]
         except ArrayFoundError:
             return self._with_arrays().novelty_one(x)
         experts, n = self._experts, self.n_support
@@ -424,7 +373,7 @@ class Mnemotron(Machine):
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
-        for z, gram in enumerate(self._grams()):
+        for z, gram in enumerate(self._stores.grams()):
             residual = self._experts.posteriors.inverse(z, n) @ _regularized(gram) - np.eye(n)
             largest = max(largest, float(np.abs(residual).max(initial=0.0)))
         return {"inverses": largest}
@@ -432,7 +381,7 @@ class Mnemotron(Machine):
     def state(self) -> State:
         return {
             **super().state(),
-            "stores": {str(i): store.state() for i, store in enumerate(self._stores)},
+            "stores": self._stores.state(),
             "experts": self._experts.state(self.n_support),
             "n_changes": self._n_changes,
             "n_rebuilds": self._n_rebuilds,
@@ -440,131 +389,44 @@ class Mnemotron(Machine):
 
     def restore(self, state: State) -> None:
         super().restore(state)
-        if "arrays" in state["stores"]["0"] and not self._takes_arrays:
-            self._take_arrays()
-        for i, store in enumerate(self._stores):
-            store.restore(state["stores"][str(i)])
-            if self._feature_scales is not None and store in self._scaled:
-                _rescale_store(store, _kernels_of(store), self._feature_scales)
+        self._stores.restore(state["stores"], self._feature_scales)
         n = self.n_support
-        require(
-            all(store.n == n <= self.budget for store in self._stores),
-            "there are more support vectors than the budget allows",
-        )
+        require(n <= self.budget, "there are more support vectors than the budget allows")
         self._widen(len(self._labels.names))
         self._experts.restore(state["experts"], n)
         self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
-    def _grouped(self) -> list[Group]:
-        """Return the kernels by stores: those with scaled features, those without, each function."""
-        shared: dict[bool, list[int]] = {}
-        groups = []
-        for z, kernel in enumerate(self._chosen):
-            if kernel.spec is None:
-                groups.append(Group(vector_store(kernel), [z]))
-            else:
-                shared.setdefault(self._is_scaled(kernel), []).append(z)
-        for positions in shared.values():
-            groups.append(Group(SharedStore([self._chosen[z] for z in positions]), positions))
-        return groups
-
-    def _is_scaled(self, kernel: Kernel) -> bool:
-        """Return whether a kernel reads features that are scaled."""
-        return self._feature_scales is not None and (kernel.learns_scales or not kernel.is_radial)
-
     @property
     def _takes_arrays(self) -> bool:
-        return not any(isinstance(store, NumericStore) for store in self._stores)
+        return self._stores.takes_arrays
 
     def _take_arrays(self) -> None:
-        """Give each kernel a store of its own, one that takes arrays."""
-        self._groups = [
-            Group(ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel), [z])
-            for z, kernel in enumerate(self._chosen)
-        ]
+        self._stores.take_arrays()
 
     def _with_arrays(self) -> Mnemotron:
-        model, state = self.clone(), self.state()
+        model = self.clone()
         model._take_arrays()  # noqa: SLF001 (of the same class)
-        of_kernels = {}
-        for i, (store, positions) in enumerate(self._groups):
-            for z, kernel in zip(positions, _kernels_of(store), strict=True):
-                of_kernels[str(z)] = {**state["stores"][str(i)], "kernel": kernel}
-        model.restore({**state, "stores": of_kernels})
+        model.restore({**self.state(), "stores": self._stores.state_by_kernels()})
         return model
-
-    @property
-    def _stores(self) -> list[VectorStore]:
-        return [group.store for group in self._groups]
-
-    @property
-    def _shared(self) -> SharedStore | None:
-        """The store of all kernels, if there is one."""
-        store = self._groups[0].store
-        return store if len(self._groups) == 1 and isinstance(store, SharedStore) else None
-
-    @property
-    def _kernels(self) -> tuple[Kernel, ...]:
-        """The kernels as they are now."""
-        return self._in_order(_kernels_of(group.store) for group in self._groups)
-
-    def _in_order(self, parts: Iterable[Any]) -> tuple[Any, ...]:
-        """Return what belongs to each kernel, given by groups, in the order of the kernels."""
-        by_position: dict[int, Any] = {}
-        for group, part in zip(self._groups, parts, strict=True):
-            by_position.update(zip(group.positions, part, strict=True))
-        return tuple(by_position[z] for z in range(len(by_position)))
-
-    def _rows_of_slot(self, slot: int) -> Floats:
-        """Return the kernel rows of the vector in a slot (kernels, n)."""
-        return np.array(self._in_order(_rows_of_slots(store, [slot])[0] for store in self._stores))
-
-    def _grams(self) -> Floats:
-        """Return the Gram matrices of all kernels (kernels, n, n)."""
-        n = self.n_support
-        grams = (_rows_of_slots(store, range(n)).swapaxes(0, 1) for store in self._stores)
-        return np.array(self._in_order(grams))
 
     def _widen(self, n_labels: int) -> None:
         """Give all that is kept for each label a place for new ones, up to a number of labels."""
         if n_labels > self._experts.n_labels:
             self._experts.widen(n_labels)
-            self._forget_queries()
-
-    def _forget_queries(self) -> None:
-        for group in self._groups:
-            group.store.forget_query()
+            self._stores.forget_queries()
 
     def _features(self, query: list[Query]) -> Features:
-        return self._stores[0].features(query[0])
+        return self._stores.features(query)
 
     @property
     def _names(self) -> Collection[Any]:
-        return self._stores[0].names
-
-    @property
-    def _scaled(self) -> dict[VectorStore, list[int]]:
-        """The stores whose features are scaled, with the positions of their kernels."""
-        return {
-            store: positions
-            for store, positions in self._groups
-            if isinstance(store, SharedStore | ArrayStore)
-            and self._is_scaled(self._chosen[positions[0]])
-        }
+        return self._stores.names
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
-        before, names = _regularized(self._grams()), sorted(self._names, key=repr)
-        # Kernels may read features from now on that they did not read before.
-        vectors = None if self._shared else list(map(self._stores[0].vector, range(self.n_support)))
-        for store, positions in self._scaled.items():
-            kernels = list(_kernels_of(store))
-            for i, z in enumerate(positions):
-                given = self._chosen[z]
-                if scales.gamma and given.learns_scales:
-                    kernels[i] = given.with_width(scales.gamma, names)
-            _rescale_store(store, kernels, scales, vectors)
-        after = _regularized(self._grams())
+        before = _regularized(self._stores.grams())
+        self._stores.rescale(scales)
+        after = _regularized(self._stores.grams())
         self._experts.posteriors.change_priors(before, after, self.n_support)
 
     def _forecast(self, x: Features) -> Forecast:
@@ -576,28 +438,23 @@ class Mnemotron(Machine):
 
     def _forecast_here(self, x: Features) -> Forecast:
         """Return the forecast. Raises ArrayFoundError if only another store could take x."""
-        shared = self._shared
+        shared = self._stores.shared
         if shared is not None:
             query = shared.query(x, self._experts)
             return Forecast([query], query.answer)
-        return self._mixed([store.query(x) for store in self._stores])
+        return self._mixed(self._stores.queries(x))
 
     def _mixed(self, queries: list[Query]) -> Forecast:
         """Return the forecast of queries without one."""
         experts, n = self._experts, queries[0].n
         outputs = experts.new_outputs()
-        _update.forecast(self._rows_of(queries), n, *experts.arguments, outputs)
+        _update.forecast(self._stores.rows(queries), n, *experts.arguments, outputs)
         return Forecast(queries, outputs)
-
-    def _rows_of(self, queries: list[Query]) -> Floats:
-        """Return the kernel rows of queries, filled up to whole lanes (kernels, any)."""
-        rows = self._in_order(map(_rows_of_query, self._stores, queries))
-        return widened(np.array(rows), with_lanes(self.n_support))
 
     def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
         self._n_rounds += 1
         self._n_mistakes += forecast.is_mistake(label)
-        shared, experts = self._shared, self._experts
+        shared, experts = self._stores.shared, self._experts
         if shared is not None:
             query = forecast.queries[0]
             layout = query.layout
@@ -609,29 +466,21 @@ class Mnemotron(Machine):
         else:
             posteriors, mixture, repeats = experts.posteriors, experts.mixture, experts.repeats
             slot, is_stored = _update.learn(
-                label, weight, float(self.novelty), self.budget, self._rows_of(forecast.queries),
-                self.n_support, self._stores[0].inserted, posteriors.experts, posteriors.scales,
+                label, weight, float(self.novelty), self.budget, self._stores.rows(forecast.queries),
+                self.n_support, self._stores.inserted, posteriors.experts, posteriors.scales,
                 posteriors.means, posteriors.covariances, posteriors.changes, posteriors.inverses,
                 mixture.weights, mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
             ), False  # fmt: skip
         if slot < 0:
-            self._forget_queries()
+            self._stores.forget_queries()
             return
         if not is_stored:
-            self._store(forecast.queries, slot)
+            self._stores.put(forecast.queries, slot)
         self._on_changes(1)
 
     @property
     def _learning(self) -> tuple[Any, ...]:
         return float(self.novelty), self.budget, *self._experts.learning
-
-    def _store(self, queries: list[Query], slot: int) -> None:
-        """Store an example in a slot, used or the next one."""
-        for store, query in zip(self._stores, queries, strict=True):
-            if slot == store.n:
-                store.add(query)
-            else:
-                store.replace(slot, query)
 
     def _on_changes(self, n_changes: int) -> None:
         """Check the inverses after every `CHECK_INTERVAL` changes of the support set."""
@@ -652,15 +501,19 @@ class Mnemotron(Machine):
 
     def _learn_rows(self, block: Any, columns: Ints, weights: Floats, row: int) -> int:
         """Learn at least one row of a block, and return their number."""
-        shared = self._shared
-        if shared is None:
-            parts = zip(self._stores, block.parts, strict=True)
-            forecast = self._mixed([store.query_row(part, row) for store, part in parts])
-            self._learn(forecast, int(columns[row]), float(weights[row]))
-            if self._n_rounds >= self._observed_at:
-                self._observe(forecast.queries, forecast.queries[0].row)
-            return 1
-        part, n = block.parts[0], shared.n
+        if self._stores.shared is not None:
+            return self._learn_compiled(self._stores.shared, block[0], columns, weights, row)
+        forecast = self._mixed(self._stores.queries_of_row(block, row))
+        self._learn(forecast, int(columns[row]), float(weights[row]))
+        if self._n_rounds >= self._observed_at:
+            self._observe(forecast.queries, forecast.queries[0].row)
+        return 1
+
+    def _learn_compiled(
+        self, shared: SharedStore, part: Any, columns: Ints, weights: Floats, row: int
+    ) -> int:
+        """Learn rows by compiled code, up to one that it leaves; return their number."""
+        n = shared.n
         later = np.flatnonzero(columns[row:] >= self._experts.n_labels)
         stop = row + int(later[0]) if len(later) else len(columns)
         stop = min(stop, row + max(1, self._observed_at - self._n_rounds))
@@ -677,18 +530,17 @@ class Mnemotron(Machine):
         queries = [Query(None, None, None, layout, workspace, n, None)]
         is_new = slot >= 0 and not is_stored
         if is_new:
-            self._store(queries, slot)
+            self._stores.put(queries, slot)
         self._on_changes(n_stored + is_new)
         if self._n_rounds >= self._observed_at:
             self._observe(queries, queries[0].row)
         return last + 1 - row
 
     def _block(self, frame: Any) -> Any:
-        rows = rows_of(frame)
-        return Block(frame, [store.block(frame.columns, rows) for store in self._stores])
+        return self._stores.block(frame)
 
     def _score_block(self, block: Any) -> Floats:
-        experts, shared, part = self._experts, self._shared, block.parts[0]
+        experts, shared, part = self._experts, self._stores.shared, block[0]
         probabilities = np.empty((len(part), experts.n_labels))
         if shared is not None:
             layout = shared.block_layout(part)
@@ -698,8 +550,7 @@ class Mnemotron(Machine):
             )  # fmt: skip
         else:
             for row in range(len(part)):
-                parts = zip(self._stores, block.parts, strict=True)
-                queries = [store.query_row(own, row) for store, own in parts]
+                queries = self._stores.queries_of_row(block, row)
                 probabilities[row] = self._mixed(queries).outputs[-1]
         return _scores(probabilities)
 
@@ -715,12 +566,12 @@ class Mnemotron(Machine):
         """
         n, posteriors = self.n_support, self._experts.posteriors
         slot = self._n_changes // CHECK_INTERVAL % n
-        for z, row in enumerate(self._rows_of_slot(slot)):
+        for z, row in enumerate(self._stores.rows_of_slot(slot)):
             row[slot] = 1.0 + _update.JITTER
             residual = posteriors.product(z, row)
             residual[slot] -= 1.0
             if not abs(residual).max() <= LARGEST_RESIDUAL:
-                posteriors.set_inverse(z, np.linalg.inv(_regularized(self._grams()[z])))
+                posteriors.set_inverse(z, np.linalg.inv(_regularized(self._stores.grams()[z])))
                 self._n_rebuilds += 1
 
 
@@ -732,91 +583,8 @@ def _scores(probabilities: Floats) -> Floats:
     return scores
 
 
-def _kernels_of(store: VectorStore) -> Sequence[Kernel]:
-    return store.kernels if isinstance(store, SharedStore) else (store.kernel,)
-
-
-def _rescale_store(
-    store: VectorStore,
-    kernels: Sequence[Kernel],
-    scales: Scales,
-    vectors: Sequence[Features] | None = None,
-) -> None:
-    """Change the kernels and the scales of a store; see `VectorStore.rescale`."""
-    if isinstance(store, SharedStore):
-        store.rescale_all(kernels, scales.factors, scales.pooled)
-    else:
-        store.rescale(kernels[0], scales.factors, scales.pooled, vectors)
-
-
-def _rows_of_slots(store: VectorStore, slots: Sequence[int]) -> Floats:
-    """Return the kernel rows of the vectors in slots (slots, kernels of the store, n)."""
-    if isinstance(store, SharedStore):
-        rows = list(store.rows_of_slots(slots))
-        return np.array(rows).reshape(len(slots), len(store.kernels), store.n)
-    return np.array([store.row(slot)[None] for slot in slots]).reshape(len(slots), 1, store.n)
-
-
-def _rows_of_query(store: VectorStore, query: Query) -> Floats:
-    """Return the kernel rows of a query (kernels of the store, n)."""
-    if isinstance(store, SharedStore):
-        return store.rows_of_query(query)[:, : query.n]
-    return query.row[None]
-
-
 def _regularized(grams: Floats) -> Floats:
     """Return K + jitter I for Gram matrices (..., n, n), with k(x, x) = 1 for every vector."""
     regularized, diagonal = grams.copy(), np.arange(grams.shape[-1])
     regularized[..., diagonal, diagonal] = 1.0 + _update.JITTER
     return regularized
-
-
-def _check_kernels(kernels: Any) -> None:
-    if not isinstance(kernels, Sequence) or not kernels:
-        raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
-    for kernel in kernels:
-        check_kernel(kernel)
-        if not kernel.has_unit_norm:
-            raise ValueError(
-                f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
-            )
-
-
-def _memories(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
-    """Return the pairs of each kernel. Raises ValueError if they are out of range."""
-    if forgetting is None:
-        return list(DEFAULTS.values()) if kernels is None else [MEMORIES] * n_kernels
-    if not _is_nested(forgetting):
-        _check_pairs(forgetting)
-        return [forgetting] * n_kernels
-    if len(forgetting) != n_kernels:
-        raise ValueError(
-            f"forgetting has pairs for {len(forgetting)} kernels, but there are {n_kernels}"
-        )
-    for pairs in forgetting:
-        _check_pairs(pairs)
-    return list(forgetting)
-
-
-def _is_nested(forgetting: Any) -> bool:
-    """Return whether there is a tuple of pairs for each kernel."""
-    parts: Any = forgetting
-    for _ in range(2):
-        if not isinstance(parts, Sequence) or not parts:
-            return False
-        parts = parts[0]
-    return isinstance(parts, Sequence)
-
-
-def _check_pairs(pairs: Any) -> None:
-    expected = "forgetting must be pairs of a forgetting factor and a noise variance"
-    if not isinstance(pairs, Sequence) or not pairs:
-        raise ValueError(f"{expected}, got {pairs!r}")
-    for pair in pairs:
-        if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise ValueError(f"{expected}, got {pair!r}")
-        factor, variance = pair
-        check_positive("forgetting: a forgetting factor", factor)
-        check_positive("forgetting: a noise variance", variance)
-        if factor > 1:
-            raise ValueError(f"forgetting: a forgetting factor must be at most 1, got {factor!r}")

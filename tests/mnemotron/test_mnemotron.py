@@ -82,7 +82,7 @@ def test_a_new_name_is_active_in_the_first_kernel_only():
         model.learn_one({"a": value}, value > 0)
     model.learn_one({"a": 0.5, "new": 9.0}, False)
     assert model.support_vectors[-1] == {"a": 0.5, "new": 9.0}
-    radial, additive = model._rows_of_slot(4)
+    radial, additive = model._stores.rows_of_slot(4)
     assert radial[4] == additive[4] == 1.0
     assert radial[:4].max() < 0.02 < 0.4 < additive[:4].max()
     with pytest.raises(ValueError, match="'late'"):
