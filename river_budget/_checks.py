@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "check_count",
+    "check_dtype",
     "check_not_negative",
     "check_positive",
     "check_probability",
@@ -17,6 +18,8 @@ __all__ = [
 
 # With larger weights, products of coefficients and kernel values could overflow.
 LARGEST_WEIGHT = 1e12
+
+DTYPES = ("float32", "float64")
 
 
 def check_real(name: str, value: Any) -> None:
@@ -57,6 +60,12 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
     if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
         allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
         raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+
+
+def check_dtype(dtype: Any) -> None:
+    """Raise ValueError unless the parameter is the name of a type of floats."""
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of the strings {DTYPES}, got {dtype!r}")
 
 
 def _is_real(value: Any) -> bool:

@@ -48,6 +48,9 @@ class KernelClassifier(Machine):
         of the `n` examples so far, of `C` labels. They multiply the weights of the examples.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     """
 
@@ -57,6 +60,7 @@ class KernelClassifier(Machine):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         if kernel is not None:
             check_kernel(kernel)
@@ -64,7 +68,7 @@ class KernelClassifier(Machine):
                 raise ValueError("give kernel or gamma, not both")
         check_count("max_classes", max_classes)
         given = RBF(gamma) if kernel is None else kernel
-        super().__init__(Labels(max_classes, ADVICE), (given,), class_weight)
+        super().__init__(Labels(max_classes, ADVICE), (given,), class_weight, dtype)
         self.kernel = kernel
         self.gamma = gamma
         self.max_classes = max_classes
@@ -172,7 +176,7 @@ class KernelClassifier(Machine):
         return not isinstance(self._store, NumericStore)
 
     def _take_arrays(self) -> None:
-        self._store = ArrayStore(self._store.kernel)
+        self._store = ArrayStore(self._store.kernel, self.dtype)
         self._hypothesis = Expansion(self._store)
 
     def _widen(self, n_labels: int) -> None:

@@ -16,6 +16,7 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats, Ints
+from river_budget._checks import check_dtype
 from river_budget._state import State, count, require
 from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_of, series_like
 from river_budget.base.labels import Labels
@@ -78,6 +79,8 @@ class Machine(base.MiniBatchClassifier):
         The kernels as they were given.
     class_weight
         The weights of the classes by label, "balanced", or None.
+    dtype
+        The type of the elements of stored arrays: "float32" or "float64".
 
     """
 
@@ -87,10 +90,16 @@ class Machine(base.MiniBatchClassifier):
             setattr(cls, name, _parameter(name))
 
     def __init__(
-        self, labels: Labels, kernels: Sequence[Kernel], class_weight: ClassWeight | None = None
+        self,
+        labels: Labels,
+        kernels: Sequence[Kernel],
+        class_weight: ClassWeight | None,
+        dtype: str,
     ) -> None:
+        check_dtype(dtype)
         self._labels = labels
         self.class_weight = class_weight
+        self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
         # The number of the next example that is observed.

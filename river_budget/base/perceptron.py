@@ -33,7 +33,7 @@ class Perceptron(KernelClassifier):
     ----------
     kernel
         The kernel; `RBF()` by default.
-    gamma, class_weight, max_classes
+    gamma, class_weight, max_classes, dtype
         See `KernelClassifier`.
 
     """
@@ -47,8 +47,9 @@ class Perceptron(KernelClassifier):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         unit_norm = self._store.kernel.has_unit_norm
         self._largest_self_value = 1.0 if unit_norm else 0.0
         # The theorems assume k(x, x) <= 1 for every example that updates the model.
@@ -181,7 +182,7 @@ class BudgetPerceptron(Perceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
-    gamma, class_weight, max_classes
+    gamma, class_weight, max_classes, dtype
         See `KernelClassifier`.
 
     """
@@ -193,9 +194,10 @@ class BudgetPerceptron(Perceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget: int = budget
 
     def _update(self, query: Query, y: Target) -> None:
@@ -218,7 +220,7 @@ class GrowingPerceptron(Perceptron):
     ----------
     kernel
         The kernel; `RBF()` by default.
-    gamma, class_weight, max_classes
+    gamma, class_weight, max_classes, dtype
         See `KernelClassifier`.
 
     """
@@ -229,8 +231,9 @@ class GrowingPerceptron(Perceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         # For each slot and label, the sum of (round x change of the coefficient) over all updates.
         # The sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
         self._moments: Floats = np.zeros((0, 2))

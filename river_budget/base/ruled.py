@@ -84,7 +84,7 @@ class RulePerceptron(BlockPerceptron):
         The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors.
-    gamma, class_weight, max_classes
+    gamma, class_weight, max_classes, dtype
         See `KernelClassifier`.
 
     """
@@ -99,11 +99,12 @@ class RulePerceptron(BlockPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         self._own = Own(self._n_numbers)
         self._own.numbers[BUDGET] = budget
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget: int = budget
 
     @property

@@ -113,6 +113,9 @@ class Mnemotron(Machine):
         predicted. It takes `8 C (C + 22)` bytes.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -181,6 +184,7 @@ class Mnemotron(Machine):
         class_weight: ClassWeight | None = None,
         repeats: bool = False,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_not_negative("novelty", novelty)
@@ -189,7 +193,7 @@ class Mnemotron(Machine):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
         chosen = kernels_of(kernels)
         memories = memories_of(forgetting, kernels, len(chosen))
-        super().__init__(Labels(max_classes, ADVICE), chosen, class_weight)
+        super().__init__(Labels(max_classes, ADVICE), chosen, class_weight, dtype)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
@@ -389,6 +393,8 @@ class Mnemotron(Machine):
 
     def restore(self, state: State) -> None:
         super().restore(state)
+        if "arrays" in state["stores"]["0"] and not self._takes_arrays:
+            self._take_arrays()
         self._stores.restore(state["stores"], self._feature_scales)
         n = self.n_support
         require(n <= self.budget, "there are more support vectors than the budget allows")
@@ -401,7 +407,7 @@ class Mnemotron(Machine):
         return self._stores.takes_arrays
 
     def _take_arrays(self) -> None:
-        self._stores.take_arrays()
+        self._stores.take_arrays(self.dtype)
 
     def _with_arrays(self) -> Mnemotron:
         model = self.clone()

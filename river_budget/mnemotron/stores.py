@@ -75,11 +75,20 @@ class KernelStores:
         """Whether the values of an example may be arrays."""
         return all(isinstance(store, ArrayStore | ObjectStore) for store in self._stores)
 
-    def take_arrays(self) -> None:
-        """Give each kernel an empty store of its own, one that takes arrays."""
+    def take_arrays(self, dtype: str) -> None:
+        """Give each kernel an empty store of its own, one that takes arrays.
+
+        Parameters
+        ----------
+        dtype
+            The type in which arrays are stored.
+
+        """
         self._set_groups(
             [
-                Group(ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel), [z])
+                Group(
+                    ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel, dtype), [z]
+                )
                 for z, kernel in enumerate(self._given)
             ]
         )
@@ -211,8 +220,6 @@ class KernelStores:
 
     def restore(self, state: Mapping[str, Any], scales: Scales | None) -> None:
         """Restore the vectors from their state, with the scales of their features, if there are."""
-        if "arrays" in state["0"] and not self.takes_arrays:
-            self.take_arrays()
         for i, (store, positions) in enumerate(self._groups):
             store.restore(state[str(i)])
             if scales is not None and self._has_scales(store, positions):

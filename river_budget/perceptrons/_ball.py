@@ -61,6 +61,9 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Raises
     ------
@@ -79,9 +82,10 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
         gamma: float | None,
         class_weight: ClassWeight | None,
         max_classes: int,
+        dtype: str,
     ) -> None:
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.learning_rate = learning_rate
         self._own.numbers[LEARNING_RATE] = learning_rate
         self._set_ball(math.inf)

@@ -69,6 +69,9 @@ class Ahpatron(NormedPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -130,6 +133,7 @@ class Ahpatron(NormedPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_positive("epsilon", epsilon)
         if epsilon >= 1:
@@ -138,7 +142,7 @@ class Ahpatron(NormedPerceptron):
             check_positive("norm_bound", norm_bound)
         check_count("budget", budget)
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.epsilon = epsilon
         self.learning_rate = learning_rate

@@ -79,6 +79,9 @@ class BudgetPassiveAggressive(NormedPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -141,12 +144,13 @@ class BudgetPassiveAggressive(NormedPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_positive("C", C)
         if maintenance not in MAINTENANCE:
             raise ValueError(f"maintenance must be one of {list(MAINTENANCE)}, got {maintenance!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.C = C
         self.maintenance = maintenance

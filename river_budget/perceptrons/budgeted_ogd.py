@@ -66,6 +66,9 @@ class BudgetedOGD(Perceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -129,6 +132,7 @@ class BudgetedOGD(Perceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_loss(loss)
@@ -141,7 +145,7 @@ class BudgetedOGD(Perceptron):
             raise ValueError(f"clip must be at least 1, got {clip!r}")
         if sampling not in SAMPLINGS:
             raise ValueError(f"sampling must be one of {SAMPLINGS}, got {sampling!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.loss = loss
         self.learning_rate = learning_rate

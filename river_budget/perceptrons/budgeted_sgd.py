@@ -90,6 +90,9 @@ class BudgetedSGD(Perceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -150,13 +153,14 @@ class BudgetedSGD(Perceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_loss(loss)
         check_positive("regularization", regularization)
         if maintenance is not None and maintenance not in MAINTENANCE:
             raise ValueError(f"maintenance must be one of {MAINTENANCE}, got {maintenance!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.loss = loss
         self.regularization = regularization

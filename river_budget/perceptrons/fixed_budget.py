@@ -98,6 +98,9 @@ class FixedBudgetPerceptron(RulePerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -150,8 +153,9 @@ class FixedBudgetPerceptron(RulePerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self._own.table = np.zeros((0, 2))
 
     def numerical_errors(self) -> dict[str, float]:

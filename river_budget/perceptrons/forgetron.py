@@ -84,6 +84,9 @@ class Forgetron(RulePerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -142,8 +145,9 @@ class Forgetron(RulePerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self._own.numbers[SHRINK_FACTOR] = 1.0
 
     @property

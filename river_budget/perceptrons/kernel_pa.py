@@ -39,6 +39,9 @@ class KernelPAClassifier(GrowingPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -96,11 +99,12 @@ class KernelPAClassifier(GrowingPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_positive("C", C)
         if isinstance(mode, bool) or mode not in (0, 1, 2):
             raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.C = C
         self.mode = mode
 

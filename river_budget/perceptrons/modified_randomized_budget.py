@@ -58,6 +58,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -112,8 +115,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes, dtype)
         self.seed = seed
         self._own.seed(BITS, seed)
         self._set_ball(bounds.modified_randomized_budget_norm(budget))

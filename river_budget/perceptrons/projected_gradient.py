@@ -51,6 +51,9 @@ class ProjectedGradient(NormedPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -115,11 +118,12 @@ class ProjectedGradient(NormedPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_not_negative("eta", eta)
         check_positive("norm_bound", norm_bound)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.eta = eta
         self.norm_bound = norm_bound

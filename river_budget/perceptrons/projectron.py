@@ -78,6 +78,9 @@ class Projectron(GrowingPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -137,6 +140,7 @@ class Projectron(GrowingPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         if eta is not None and norm_bound is not None:
             raise ValueError("give eta or norm_bound, not both")
@@ -146,7 +150,7 @@ class Projectron(GrowingPerceptron):
             check_positive("norm_bound", norm_bound)
         if budget is not None:
             check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget

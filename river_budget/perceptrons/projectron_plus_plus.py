@@ -51,6 +51,9 @@ class ProjectronPlusPlus(Projectron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -114,8 +117,9 @@ class ProjectronPlusPlus(Projectron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, eta, norm_bound, budget, gamma, class_weight, max_classes)
+        super().__init__(kernel, eta, norm_bound, budget, gamma, class_weight, max_classes, dtype)
         self._bound_improvement = 0.0
 
     @property

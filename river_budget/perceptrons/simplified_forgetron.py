@@ -58,6 +58,9 @@ class SimplifiedForgetron(BallPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -110,8 +113,9 @@ class SimplifiedForgetron(BallPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes, dtype)
         radius = bounds.simplified_forgetron_norm(budget)
         self._set_ball(radius, decay=max(0.0, 1 - learning_rate / (2 * radius) ** 2))
 

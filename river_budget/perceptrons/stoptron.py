@@ -30,6 +30,9 @@ class Stoptron(GrowingPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -79,9 +82,10 @@ class Stoptron(GrowingPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
 
     def _update(self, query: Query, y: Target) -> None:

@@ -47,6 +47,9 @@ class TighterPerceptron(BudgetPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -107,8 +110,9 @@ class TighterPerceptron(BudgetPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.validation = validation
         self.seed = seed
         self._validation = _validation_set(budget, validation, seed)

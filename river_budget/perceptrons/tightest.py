@@ -79,6 +79,9 @@ class TightestPerceptron(BlockPerceptron):
         numbers of their examples so far.
     max_classes
         Maximum number of labels.
+    dtype
+        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
+        them have double precision.
 
     Attributes
     ----------
@@ -139,11 +142,12 @@ class TightestPerceptron(BlockPerceptron):
         gamma: float | None = None,
         class_weight: ClassWeight | None = None,
         max_classes: int = 1000,
+        dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
         check_positive("prior", prior)
         self._own = CountedVectors(budget)
-        super().__init__(kernel, gamma, class_weight, max_classes)
+        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.prior = prior
         _posterior.load()

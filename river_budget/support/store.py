@@ -393,7 +393,7 @@ class VectorStore(abc.ABC):
             "the insertion order is invalid",
         )
         # An empty store checks a vector without a kernel value for each one before it.
-        empty = type(self)(kernel)
+        empty = self.empty_like()
         for x in vectors:
             empty.query(x)
             self._append(self.entry(x))

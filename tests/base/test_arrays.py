@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -264,6 +265,55 @@ def test_single_precision_takes_half_the_memory_of_a_dict():
     assert arrays.n_support == numbers.n_support == 128
     assert arrays.memory_bytes < 1.2 * 128 * 256 * 4
     assert arrays.memory_bytes < 0.55 * numbers.memory_bytes
+
+
+@each_algorithm
+def test_arrays_in_double_precision_are_exact(make):
+    rng = np.random.default_rng(1)
+    model, expected = make(rb.RBF(gamma=0.1)).clone({"dtype": "float64"}), make(rb.RBF(gamma=0.1))
+    examples = [
+        ({"e": x["e"] + rng.normal(size=N_ELEMENTS), "h": x["h"]}, y) for x, y in clusters(40, 3)
+    ]
+    for x, y in examples:
+        model.learn_one(x, y)
+        expected.learn_one(as_numbers(x), y)
+    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    for copied in (model, loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert copied.dtype == "float64"
+        assert copied.scores_one(x) == pytest.approx(expected.scores_one(as_numbers(x)), abs=1e-12)
+        for s, z in zip(copied.support_vectors, expected.support_vectors, strict=True):
+            assert as_numbers(s) == z
+
+
+@pytest.mark.parametrize("n_elements", [16, 256])
+def test_double_precision_takes_twice_the_memory_of_arrays(n_elements):
+    singles, doubles = (
+        rb.Stoptron(rb.RBF(gamma=0.1), budget=128, dtype=dtype) for dtype in ("float32", "float64")
+    )
+    for i in range(128):
+        x = {"e": np.full(n_elements, float(i))}
+        singles.learn_one(x, i % 2)
+        doubles.learn_one(x, i % 2)
+    assert singles.n_support == doubles.n_support == 128
+    # Counted are the matrix, and twice the row of a query.
+    assert doubles.memory_bytes - singles.memory_bytes == 4 * (128 + 2) * n_elements
+
+
+def test_double_precision_stores_what_single_precision_refuses():
+    x = {"e": np.array([1e50, 0.0])}
+    with pytest.raises(ValueError, match="'e' is an array with too large a value"):
+        rb.KernelPerceptron(rb.RBF(gamma=0.1)).learn_one(x, 0)
+    model = learned(rb.KernelPerceptron(rb.RBF(gamma=0.1), dtype="float64"), [(x, 0)])
+    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    assert loaded.support_vectors[0]["e"].tolist() == [1e50, 0.0]
+
+
+@each_algorithm
+def test_types_that_are_refused(make):
+    for dtype in ("int8", "double", np.int32, np.float32, np.dtype("float32"), None, []):
+        message = f"dtype must be one of the strings ('float32', 'float64'), got {dtype!r}"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            make(None).clone({"dtype": dtype})
 
 
 def test_arrays_and_scaled_numbers_in_a_pipeline():

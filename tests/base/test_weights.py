@@ -536,7 +536,7 @@ def test_widths_that_are_refused(model, gamma):
 def test_the_common_parameters_come_last(model):
     names = list(model()._get_params())
     assert names[0] == "kernel"
-    assert names[-3:] == ["gamma", "class_weight", "max_classes"]
+    assert names[-4:] == ["gamma", "class_weight", "max_classes", "dtype"]
 
 
 # --- River ---

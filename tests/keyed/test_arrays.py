@@ -9,19 +9,21 @@ import river_budget as rb
 from river_budget import keyed
 
 
-def learner():
-    return keyed.KeyedLearner(lambda: rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1), budget=5))
+def learner(dtype="float32"):
+    kernel = rb.RBF(gamma=0.1)
+    return keyed.KeyedLearner(lambda: rb.RemoveOldestPerceptron(kernel, budget=5, dtype=dtype))
 
 
-def test_arrays_wait_for_their_label_in_a_stored_model():
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_arrays_wait_for_their_label_in_a_stored_model(dtype):
     rng, states = np.random.default_rng(0), {}
     events = [keyed.Event("a", t, {"e": rng.normal(size=4), "h": 1.0}) for t in range(6)]
     labels = [keyed.Event("a", t, None, t % 2 == 0) for t in range(6)]
     for event in events + labels:
-        (stored,) = keyed.run_local([event], learner(), states)
-    (expected, *_) = [*keyed.run_local(events + labels, learner())][::-1]
+        (stored,) = keyed.run_local([event], learner(dtype), states)
+    (expected, *_) = [*keyed.run_local(events + labels, learner(dtype))][::-1]
     assert stored == expected
-    (last,) = keyed.run_local([keyed.Event("a", 9, events[0].x)], learner(), states)
+    (last,) = keyed.run_local([keyed.Event("a", 9, events[0].x)], learner(dtype), states)
     assert last.y_pred is True
 
 
