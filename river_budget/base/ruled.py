@@ -119,11 +119,6 @@ class RulePerceptron(BlockPerceptron):
         self._count(weight, self._hypothesis.margin(query, label))
         self._hypothesis.finish(self._rule, self._own, slot, query, label, weight)
 
-    def _count(self, weight: float, margin: float) -> None:
-        """Count an update."""
-        self._n_mistakes += margin <= 0.0
-        self._n_weighted += weight != 1.0
-
     def _update(self, query: Query, y: Target) -> None:
         self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)
 
