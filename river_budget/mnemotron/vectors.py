@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from river_budget._arrays import Floats
 from river_budget._state import State, count, integers, require
-from river_budget.kernels import Features, Kernel, RationalQuadratic, Scaled
+from river_budget.kernels import Features, Kernel, RationalQuadratic
 from river_budget.kernels._compiled import TILE
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
@@ -85,10 +85,7 @@ class SharedStore(NumericStore):
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels of examples in the units of the user, with all parameters set."""
-        if not self._is_scaled:
-            return self.kernels
-        scales = tuple((name, 1 / factor) for name, factor in self._factors.items())
-        return tuple(Scaled(kernel, scales, 1 / self._pooled) for kernel in self.kernels)
+        return tuple(map(self._in_units_of_user, self.kernels))
 
     def query(self, x: Features, f: Any = None) -> Query:
         """Return x with its kernel rows, and the outputs of `f` at x as the answer.
@@ -212,7 +209,7 @@ class SharedStore(NumericStore):
             f"expected the kernels {expected!r}, got {kernels!r}",
         )
         self._set_kernels(kernels)
-        self._layout = self._layout_of([])
+        self._derive()
         vectors = self.restored_vectors(state)
         inserted, n_inserted = (
             integers(state["inserted"], (len(vectors),)),

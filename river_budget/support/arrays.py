@@ -26,7 +26,6 @@ from river_budget.kernels.spec import (
     Spec,
     kernel_spec,
 )
-from river_budget.kernels.wrappers import Scaled
 from river_budget.support import _arrays_compiled, _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
@@ -38,6 +37,7 @@ from river_budget.support.features import (
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
+from river_budget.support.scaled import ScaledStore
 from river_budget.support.store import NO_WEIGHTS, ScoreWeights, Weights
 
 __all__ = ["ArrayStore"]
@@ -133,7 +133,7 @@ class Matrix:
         return self.values.nbytes + self.is_present.nbytes
 
 
-class ArrayStore(PlainStore):
+class ArrayStore(PlainStore, ScaledStore):
     """A store of examples with one-dimensional arrays as values, beside numbers.
 
     The elements of an array are features like others to a kernel. The arrays of one name are the rows
@@ -151,22 +151,20 @@ class ArrayStore(PlainStore):
 
     __slots__ = (
         "_dtype",
-        "_factors",
         "_is_selective",
         "_matrices",
         "_no_numbers",
         "_numbers",
-        "_pooled",
         "_spec",
         "_statistic",
         "_statistics",
     )
 
+    _derived = "_no_numbers"
+
     def __init__(self, kernel: Kernel, dtype: Any = np.float32) -> None:
         super().__init__(kernel)
         self._dtype = np.dtype(dtype)
-        self._factors: Mapping[Any, float] = {}
-        self._pooled = 1.0
         # The self statistic of each vector.
         self._statistics: Floats = np.zeros((0, TILE))
         self._matrices: dict[Any, Matrix] = {}
@@ -244,13 +242,6 @@ class ArrayStore(PlainStore):
         return self._numbers.names | self._matrices.keys()
 
     @property
-    def resolved_kernel(self) -> Kernel:
-        if not self._factors and self._pooled == 1.0:
-            return self.kernel
-        scales = tuple((name, 1 / factor) for name, factor in self._factors.items())
-        return Scaled(self.kernel, scales, 1 / self._pooled)
-
-    @property
     def nbytes(self) -> int:
         matrices = self._matrices.values()
         # One query is always counted, so that the figure does not depend on the last call.
@@ -301,6 +292,9 @@ class ArrayStore(PlainStore):
                 numbers[name] = value
         return numbers, arrays
 
+    def _derive(self) -> None:
+        self._no_numbers = self._numbers.entry({})
+
     def _query_of(self, numbers: Features) -> Query:
         """Return the query of the features that are numbers."""
         if numbers or self._numbers.names or self._is_mean:
@@ -336,9 +330,6 @@ class ArrayStore(PlainStore):
             check_array(name, value)
             raise ValueError(f"feature {name!r} is an array with too large a value")
         return array
-
-    def _factor(self, name: Any) -> float:
-        return self._factors.get(name, self._pooled)
 
     def _unscaled(self, arrays: Mapping[Any, Array]) -> Features:
         """Return copies of arrays in the units of the user."""
@@ -436,7 +427,7 @@ class ArrayStore(PlainStore):
         self._spec, self._statistic = spec, int(spec[INNER_STATISTIC])
         of_numbers = Statistic(self.kernel, float(spec[GAMMA]), n_numbers)
         self._numbers.rescale(of_numbers, self._factors, self._pooled)
-        self._no_numbers = self._numbers.entry({})
+        self._derive()
 
     @property
     def _is_mean(self) -> bool:
@@ -475,7 +466,7 @@ class ArrayStore(PlainStore):
 
     def _clear(self) -> None:
         self._numbers = self._numbers.empty_like()
-        self._no_numbers = self._numbers.entry({})
+        self._derive()
         self._matrices = {}
         self._statistics[:] = 0.0
 
@@ -505,15 +496,6 @@ class ArrayStore(PlainStore):
                 require(name not in vectors[slot], "a vector has a name twice")
                 vectors[slot][name] = values[slot]
         return vectors
-
-    def __getstate__(self) -> Any:
-        _, slots = super().__getstate__()
-        return None, {**slots, "_no_numbers": None}
-
-    def __setstate__(self, state: Any) -> None:
-        for name, value in state[1].items():
-            setattr(self, name, value)
-        self._no_numbers = self._numbers.entry({})
 
 
 def _another_length(name: Any, array: Array, length: int) -> ValueError:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
-from river_budget.kernels import Features, Kernel, VectorKernel
+from river_budget.kernels import Features, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
     FACTORS,
@@ -22,7 +22,6 @@ from river_budget.kernels.spec import (
     SQUARED_DISTANCE,
     kernel_spec,
 )
-from river_budget.kernels.wrappers import Scaled
 from river_budget.support import _compiled, _values_compiled, rounds
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
@@ -37,7 +36,8 @@ from river_budget.support.features import (
 )
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, Own, Rule
-from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
+from river_budget.support.scaled import ScaledStore
+from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, Weights
 from river_budget.support.values import FeatureValues
 
 __all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
@@ -63,7 +63,7 @@ class Block:
         return len(self.values)
 
 
-class NumericStore(VectorStore):
+class NumericStore(ScaledStore):
     """A store of numeric vectors, by feature (see `FeatureValues`).
 
     A name has a feature row as long as a stored vector has that name. Memory thus follows the number
@@ -72,7 +72,6 @@ class NumericStore(VectorStore):
     """
 
     __slots__ = (
-        "_factors",
         "_index",
         "_is_selective",
         "_keeps_squares",
@@ -80,7 +79,6 @@ class NumericStore(VectorStore):
         "_layouts",
         "_n_layouts",
         "_newest",
-        "_pooled",
         "_slot_rows",
         "_spec",
         "_squares",
@@ -88,14 +86,13 @@ class NumericStore(VectorStore):
         "_values",
     )
 
+    _derived = "_layout"
+
     def __init__(self, kernel: VectorKernel) -> None:
         super().__init__(kernel)
         self._statistics: Floats = np.zeros((0, TILE))
         # Squared norms, under kernels whose statistics are none.
         self._squares: Floats = np.zeros((0, TILE))
-        # The inverse scales of features by name, and of all others.
-        self._factors: Mapping[Any, float] = {}
-        self._pooled = 1.0
         self._layout: Layout
         # The number of the layout of each stored vector; see `Layout`.
         self._layouts: Ints = np.zeros(0, np.int64)
@@ -286,13 +283,6 @@ class NumericStore(VectorStore):
     def names(self) -> Collection[Any]:
         return self._index.by_name.keys()
 
-    @property
-    def resolved_kernel(self) -> Kernel:
-        if not self._is_scaled:
-            return self.kernel
-        scales = tuple((name, 1 / factor) for name, factor in self._factors.items())
-        return Scaled(self.kernel, scales, 1 / self._pooled)
-
     def rescale(
         self,
         kernel: Any,
@@ -341,6 +331,9 @@ class NumericStore(VectorStore):
         self._n_inserted = int(numbers.item(N_INSERTED))
         self._last = None
 
+    def _derive(self) -> None:
+        self._layout = self._layout_of([])
+
     def _layout_of(self, names: list[Any]) -> Layout:
         active = self.kernel.active(names) if self._is_selective else None
         spec = self._spec
@@ -360,15 +353,6 @@ class NumericStore(VectorStore):
     def _row_size(self) -> int:
         """Length of what is computed of an example, in front of its values in a workspace."""
         return self.n_slots
-
-    def _factors_of(self, names: Sequence[Any]) -> Floats:
-        """Return the factors of features (names,)."""
-        pooled = itertools.repeat(self._pooled)
-        return np.fromiter(map(self._factors.get, names, pooled), np.float64, len(names))
-
-    @property
-    def _is_scaled(self) -> bool:
-        return bool(self._factors) or self._pooled != 1.0
 
     def _block_layout(self, block: Block) -> Layout:
         """Return the layout of a block, which has active features only."""
@@ -398,14 +382,14 @@ class NumericStore(VectorStore):
         self._spec = kernel.spec
         self._keeps_squares = self._spec[INNER_STATISTIC] not in WITH_SQUARED_NORMS
         self._is_selective = kernel.active([UNKNOWN_NAME]) is not None
-        self._layout = self._layout_of([])
+        self._derive()
 
     def _clear(self) -> None:
         self._values = FeatureValues(self.n_slots // TILE)
         self._index = FeatureIndex()
         self._slot_rows: list[Rows] = []
         self._newest = b"", 0
-        self._layout = self._layout_of([])
+        self._derive()
         # Statistics of free slots are 0.
         self._statistics[:] = 0.0
         self._squares[:] = 0.0
@@ -450,7 +434,7 @@ class NumericStore(VectorStore):
             self._values.extend_rows(self._index.n_rows)
             layout.rows = rows
             if layout is not self._layout:
-                self._layout = self._layout_of([])
+                self._derive()
 
     def _number(self, layout: Layout, slot: int) -> None:
         """Note the number of the layout of the vector in a slot."""
@@ -465,7 +449,7 @@ class NumericStore(VectorStore):
         """Free those rows of the last example in a slot that no vector has any more."""
         self._index.release(self._values.unused(old).tolist())
         if layout is not self._layout:
-            self._layout = self._layout_of([])
+            self._derive()
         if self._values.is_sparse:
             self._refill(self._vectors_by_slot)
 
@@ -486,7 +470,7 @@ class NumericStore(VectorStore):
         """Change the factors of all values, and return whether a value becomes 0."""
         underflows = False
         for name, row in self._index.by_name.items():
-            ratio = factors.get(name, pooled) / self._factors.get(name, self._pooled)
+            ratio = factors.get(name, pooled) / self._factor(name)
             if ratio != 1.0:
                 underflows |= self._values.rescale(row, ratio)
         return underflows
@@ -539,15 +523,6 @@ class NumericStore(VectorStore):
         vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
         require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
         return vectors
-
-    def __getstate__(self) -> Any:
-        _, slots = super().__getstate__()
-        return None, {**slots, "_layout": None}
-
-    def __setstate__(self, state: Any) -> None:
-        for name, value in state[1].items():
-            setattr(self, name, value)
-        self._layout = self._layout_of([])
 
 
 def doubles(x: Features) -> Features:
