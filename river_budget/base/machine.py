@@ -9,7 +9,7 @@ import operator
 import sys
 import warnings
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from river import base
@@ -86,8 +86,9 @@ class Machine(base.MiniBatchClassifier):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in list(inspect.signature(cls.__init__).parameters)[1:]:
-            setattr(cls, name, _parameter(name))
+        for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
+            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                setattr(cls, name, _parameter(name))
 
     def __init__(
         self,
@@ -110,6 +111,31 @@ class Machine(base.MiniBatchClassifier):
 
     def __copy__(self) -> Any:
         """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
+        return copy.deepcopy(self)
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new model with the same parameters.
+
+        Parameters
+        ----------
+        new_params
+            Other values of some parameters, by name.
+        include_attributes
+            Whether the new model knows what this one has learned.
+
+        Raises
+        ------
+        ValueError
+            If a value is out of range; or if both are given, as what was learned belongs to the
+            parameters.
+
+        """
+        if not include_attributes:
+            return super().clone(new_params)
+        if new_params:
+            raise ValueError("give new_params or include_attributes, not both")
         return copy.deepcopy(self)
 
     @property

@@ -149,13 +149,13 @@ class Perceptron(KernelClassifier):
         return max(1, self._observed_at - self._n_rounds)
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
-        self._count(weight, margin)
+        self._count_update(weight, margin)
         if self._tracks_self_values:
             self_value = float(self._store.self_value(query))
             self._largest_self_value = max(self._largest_self_value, self_value)
         self._update(query, self._hypothesis.target(query, label, weight))
 
-    def _count(self, weight: float, margin: float) -> None:
+    def _count_update(self, weight: float, margin: float) -> None:
         """Count an update."""
         self._n_mistakes += margin <= 0.0
         self._n_weighted += weight != 1.0

@@ -112,11 +112,11 @@ class RulePerceptron(BlockPerceptron):
         return super().memory_bytes + self._own.nbytes
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
-        self._count(weight, margin)
+        self._count_update(weight, margin)
         self._hypothesis.update(self._rule, self._own, query, label, weight)
 
     def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:
-        self._count(weight, self._hypothesis.margin(query, label))
+        self._count_update(weight, self._hypothesis.margin(query, label))
         self._hypothesis.finish(self._rule, self._own, slot, query, label, weight)
 
     def _update(self, query: Query, y: Target) -> None:

@@ -16,7 +16,7 @@ from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron import _round, _update
 from river_budget.mnemotron.experts import Experts
 from river_budget.mnemotron.mixing import LAYERS
-from river_budget.mnemotron.parameters import kernels_of, memories_of
+from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
 from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
 from river_budget.support import ArrayFoundError, Query, Scales
@@ -139,7 +139,7 @@ class Mnemotron(Machine):
     n_rebuilds
         Number of times that an inverse Gram matrix was recomputed because of rounding errors.
     resolved_kernels
-        The kernels, with the parameters that were set from the first stored example.
+        The kernels, with the widths and the scales of the features that were learned.
 
     Raises
     ------
@@ -192,7 +192,7 @@ class Mnemotron(Machine):
         if not isinstance(repeats, bool):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
         chosen = kernels_of(kernels)
-        memories = memories_of(forgetting, kernels, len(chosen))
+        pairs = pairs_of_kernels(forgetting, kernels, len(chosen))
         super().__init__(Labels(max_classes, ADVICE), chosen, class_weight, dtype)
         self.budget = budget
         self.kernels = kernels
@@ -201,7 +201,7 @@ class Mnemotron(Machine):
         self.repeats = repeats
         self.max_classes = max_classes
         self._stores = KernelStores(chosen, self._feature_scales is not None)
-        self._experts = Experts(memories, budget, repeats)
+        self._experts = Experts(pairs, budget, repeats)
         self._n_changes = 0
         self._n_rebuilds = 0
 
@@ -239,7 +239,7 @@ class Mnemotron(Machine):
 
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
-        """The kernels, with the parameters that were set from the first stored example."""
+        """The kernels, with the widths and the scales of the features that were learned."""
         return self._stores.resolved_kernels
 
     @property

@@ -15,19 +15,19 @@ from river_budget.kernels import (
     check_kernel,
 )
 
-__all__ = ["Pairs", "kernels_of", "memories_of"]
+__all__ = ["Pairs", "kernels_of", "pairs_of_kernels"]
 
 Pairs = tuple[tuple[float, float], ...]
 
 # Forgetting factors and noise variances.
-MEMORIES: Pairs = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
-FEW_MEMORIES: Pairs = ((1.0, 0.1), (0.998, 0.1))
+DEFAULT_PAIRS: Pairs = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
+FEW_PAIRS: Pairs = ((1.0, 0.1), (0.998, 0.1))
 
 DEFAULTS: dict[Kernel, Pairs] = {
-    RationalQuadratic(): MEMORIES,
-    AdditiveRationalQuadratic(): MEMORIES,
-    RationalQuadratic(gamma_factor=10.0): FEW_MEMORIES,
-    Normalized(Polynomial(degree=1)): FEW_MEMORIES,
+    RationalQuadratic(): DEFAULT_PAIRS,
+    AdditiveRationalQuadratic(): DEFAULT_PAIRS,
+    RationalQuadratic(gamma_factor=10.0): FEW_PAIRS,
+    Normalized(Polynomial(degree=1)): FEW_PAIRS,
 }
 
 
@@ -53,7 +53,7 @@ def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     return tuple(kernels)
 
 
-def memories_of(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
+def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
     """Return the pairs of a forgetting factor and a noise variance of each kernel.
 
     Parameters
@@ -70,7 +70,7 @@ def memories_of(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs
 
     """
     if forgetting is None:
-        return list(DEFAULTS.values()) if kernels is None else [MEMORIES] * n_kernels
+        return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
     if not _is_nested(forgetting):
         _check_pairs(forgetting)
         return [forgetting] * n_kernels

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from river_budget._arrays import Floats
-from river_budget.support import Expansion, GramFactor
+from river_budget.support import GramFactor
 
 __all__ = ["IN_SPAN", "Basis"]
 
@@ -60,9 +61,16 @@ class Basis:
         """
         return self.factor.backward(self.factor.forward(row[self.kept]))
 
-    def merge_others(self, hypothesis: Expansion) -> list[int]:
-        """Project all other vectors onto the span, and return their slots, which may be removed."""
+    def merge_others(self, merge: Callable[[int, list[int], Floats], None]) -> list[int]:
+        """Project all other vectors onto the span, and return their slots, which may be removed.
+
+        Parameters
+        ----------
+        merge
+            Replaces a vector by a linear combination of others; see `Expansion.merge`.
+
+        """
         others = sorted(set(range(len(self._gram))) - set(self.kept))
         for slot in others:
-            hypothesis.merge(slot, self.kept, self.weights(self._gram[slot]))
+            merge(slot, self.kept, self.weights(self._gram[slot]))
         return others

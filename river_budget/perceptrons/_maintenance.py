@@ -265,7 +265,7 @@ class Projection(Maintenance):
     def on_rescaled(self, hypothesis: Expansion) -> None:
         gram = self.store.gram()
         basis = Basis(gram, list(range(self.store.n)))
-        hypothesis.remove(basis.merge_others(hypothesis))
+        hypothesis.remove(basis.merge_others(hypothesis.merge))
         self._root.rebuild(gram[np.ix_(basis.kept, basis.kept)], range(len(basis.kept)))
         self._n_replaced = 0
 

@@ -214,7 +214,7 @@ class Ahpatron(NormedPerceptron):
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
         gram = store.gram()
         basis = Basis(gram, largest[: self.budget // 2].tolist(), APART)
-        removed = basis.merge_others(f)
+        removed = basis.merge_others(f.merge)
         self._restore_norm(before, gram)
         f.remove(removed)
         query = store.query(x, f)

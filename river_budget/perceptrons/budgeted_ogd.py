@@ -179,14 +179,14 @@ class BudgetedOGD(Perceptron):
 
     def _remove(self) -> int:
         """Draw a support vector, and make up for its removal; return its slot."""
-        chances = self._chances()
-        sums = chances.cumsum()
+        probabilities = self._removal_probabilities()
+        sums = probabilities.cumsum()
         slot = int(np.searchsorted(sums[:-1], self._rng.random() * sums[-1], side="right"))
         rows = self._hypothesis.rows
         steps = rows.max(axis=1)
-        # The vector in the slot is replaced, so that its own chance, which may be 1, is not used.
-        chances[slot] = 0.0
-        factors = 1 / (1 - chances)
+        # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
+        probabilities[slot] = 0.0
+        factors = 1 / (1 - probabilities)
         limits = np.divide(
             self.clip * self.learning_rate, steps, out=np.full(len(steps), np.inf), where=steps > 0
         )
@@ -194,7 +194,7 @@ class BudgetedOGD(Perceptron):
         add_rows(self._hypothesis, growth[:, None] * rows)
         return slot
 
-    def _chances(self) -> Floats:
+    def _removal_probabilities(self) -> Floats:
         """Return the probability of each support vector to be removed (n,)."""
         n, uniform = self.budget, np.full(self.budget, 1 / self.budget)
         if self.sampling == "uniform":
@@ -202,5 +202,5 @@ class BudgetedOGD(Perceptron):
         sizes = self._hypothesis.rows.max(axis=1) * np.sqrt(self_values(self._store))
         if not 0 < sizes.sum() < math.inf:
             return uniform
-        chances = np.maximum(0.0, 1 - (n - 1) * sizes / sizes.sum())
-        return chances / chances.sum()
+        probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / sizes.sum())
+        return probabilities / probabilities.sum()

@@ -184,7 +184,7 @@ class ProjectedGradient(NormedPerceptron):
     def _on_rescaled(self) -> None:
         n, gram = self.n_support, self._store.gram()
         basis = Basis(gram, list(range(n)))
-        self._hypothesis.remove(basis.merge_others(self._hypothesis))
+        self._hypothesis.remove(basis.merge_others(self._hypothesis.merge))
         self._factor = basis.factor
         super()._on_rescaled()
 
@@ -211,6 +211,10 @@ class ProjectedGradient(NormedPerceptron):
         change = step * y.weight
         self._square += change * (2 * y.margin + change * followed)
         self._limit_norm()
+
+    def _projected(self, query: Query) -> float:
+        z = self._factor.forward(query.row)
+        return float(z @ z)
 
     def _limit_norm(self) -> None:
         """Project f onto the ball."""

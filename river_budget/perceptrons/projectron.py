@@ -10,15 +10,16 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import State
 from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._basis import Basis
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
 __all__ = ["Projectron"]
 
-# An example is numerically in the span of the support vectors if its squared distance from the span
-# is at most this fraction of its squared norm.
-IN_SPAN = 1e-12
+# A squared distance of an example from the span of the support vectors is a rounding error if it is
+# at most this fraction of the squared norm.
+ROUNDING = 1e-12
 
 DEFAULT_ETA = 0.1
 
@@ -185,17 +186,9 @@ class Projectron(GrowingPerceptron):
 
     def _on_rescaled(self) -> None:
         """Factorize the new Gram matrix, and project vectors that are in the span of others now."""
-        gram, self._factor = self._store.gram(), GramFactor()
-        kept: list[int] = []
-        for slot in range(self.n_support):
-            z = self._factor.forward(gram[slot, kept])
-            square = gram[slot, slot] - float(z @ z)
-            if square > IN_SPAN * gram[slot, slot]:
-                self._factor.append(z, math.sqrt(square))
-                kept.append(slot)
-            else:
-                self._merge(slot, kept, self._factor.backward(z))
-        self._remove(sorted(set(range(self.n_support)) - set(kept)))
+        basis = Basis(self._store.gram(), list(range(self.n_support)), ROUNDING)
+        self._remove(basis.merge_others(self._merge))
+        self._factor = basis.factor
         self._is_full = self.n_support == self.budget
 
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
@@ -231,7 +224,7 @@ class Projectron(GrowingPerceptron):
         z = self._factor.forward(query.row)
         projected, norm = float(z @ z), self._store.self_value(query)
         square = norm - projected
-        return Projection(z, projected, math.sqrt(square) if square > IN_SPAN * norm else 0.0)
+        return Projection(z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0)
 
     def _largest_distance(self, margin: float, projected: float) -> float:
         """Return the threshold on the distance: `eta`, or that of Eq. 13 for this round."""

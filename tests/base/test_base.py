@@ -443,3 +443,30 @@ def test_a_budget_of_one(make):
     model = make(KERNEL).clone({"budget": 1})
     learned(model, some_stream(200))
     assert model.n_support == 1
+
+
+@each_algorithm
+def test_a_clone_with_attributes_goes_on_like_the_model(make):
+    examples = list(synth.TwoGaussians(120, seed=3))
+    model = make(None)
+    for x, y in examples[:60]:
+        model.learn_one(x, y)
+    clone, before = model.clone(include_attributes=True), model.n_rounds
+    for x, y in examples[60:]:
+        clone.learn_one(x, y)
+    assert model.n_rounds == before
+    for x, y in examples[60:]:
+        model.learn_one(x, y)
+    assert [clone.scores_one(x) for x, _ in examples] == [model.scores_one(x) for x, _ in examples]
+    with pytest.raises(ValueError, match="new_params or include_attributes"):
+        model.clone({"max_classes": 3}, include_attributes=True)
+
+
+def test_a_subclass_may_take_any_parameters():
+    class Named(rb.Forgetron):
+        def __init__(self, name, **others):
+            super().__init__(**others)
+            self.name = name
+
+    model = Named("first", budget=7)
+    assert (model.name, model.budget) == ("first", 7)
