@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +32,29 @@ EXAMPLES = data.Examples(np.array([[0.5, 0.0, -2.25], [0.0, 1.0, 0.0]]), np.arra
 STREAM = data.Stream("Bananas", EXAMPLES, EXAMPLES, gamma=0.5)
 
 
+needs_shell = pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+
+
 def program(path: Path, *lines: str) -> Path:
     """Write an executable that appends its arguments to the file `arguments` beside it."""
     path.write_text("\n".join(["#!/bin/sh", f'echo "$@" >> {path.parent}/arguments', *lines]))
     path.chmod(0o755)
     return path
+
+
+def budgetedsvm_in(directory: Path) -> Path:
+    """Write the two programs of BudgetedSVM."""
+    model = directory / "model"
+    program(directory / "budgetedsvm-train", f"echo '{TRAINED}'", f"echo '{MODEL}' > {model}")
+    program(directory / "budgetedsvm-predict", f"echo '{TESTED}'")
+    return directory
+
+
+def learned_perceptron() -> rb.KernelPerceptron:
+    model = rb.KernelPerceptron(rb.RBF(gamma=0.5))
+    for x, y in data.dicts(EXAMPLES):
+        model.learn_one(x, y)
+    return model
 
 
 def test_examples_are_written_without_zeros_and_numbered_from_one():
@@ -51,6 +70,7 @@ def test_dicts_and_blocks_hold_the_same_examples():
     assert labels.tolist() == [True, False]
 
 
+@needs_shell
 def test_an_executable_is_found_in_its_directory(tmp_path):
     binary = program(tmp_path / "KOL")
     assert executable(tmp_path, "KOL") == executable(binary, "KOL") == binary.resolve()
@@ -61,6 +81,7 @@ def test_a_missing_executable_is_named(tmp_path):
         executable(tmp_path, "KOL")
 
 
+@needs_shell
 def test_a_directory_without_the_files_of_dogma_is_refused(tmp_path):
     with pytest.raises(SystemExit, match=r"no model_init\.m"):
         dogma.DOGMA(tmp_path, program(tmp_path / "octave-cli"))
@@ -94,7 +115,7 @@ def test_time_errors_and_support_vectors_of_budgetedsvm():
 @pytest.mark.parametrize(
     "cases",
     [[Case(known, 7) for known in kol.BUDGETED], [Case(known, 7) for known in dogma.BUDGETED],
-     [Case(known, 7) for known in budgetedsvm.ALGORITHMS]],
+     [Case(known, 7) for known in budgetedsvm.algorithms(0.1)]],
     ids=["KOL", "DOGMA", "BudgetedSVM"],
 )  # fmt: skip
 def test_both_sides_have_the_same_budget_and_kernel(cases):
@@ -103,19 +124,17 @@ def test_both_sides_have_the_same_budget_and_kernel(cases):
     assert {model.kernel.gamma for model in models} == {0.5}
 
 
-def test_our_errors_are_the_mistakes_while_learning():
-    model = rb.KernelPerceptron(rb.RBF(gamma=0.5))
-    for x, y in data.dicts(EXAMPLES):
-        model.learn_one(x, y)
-    peer = object.__new__(kol.KOL)
-    assert peer.errors(model, STREAM) == 100 * model.n_mistakes / 2
+@needs_shell
+def test_our_errors_are_the_mistakes_while_learning(tmp_path):
+    model = learned_perceptron()
+    peer = kol.KOL(program(tmp_path / "KOL"))
+    assert peer.errors(model, STREAM) == 100
 
 
-def test_our_errors_beside_budgetedsvm_are_those_on_the_test_part():
-    model = rb.KernelPerceptron(rb.RBF(gamma=0.5))
-    for x, y in data.dicts(EXAMPLES):
-        model.learn_one(x, y)
-    peer = object.__new__(budgetedsvm.BudgetedSVM)
+@needs_shell
+def test_our_errors_beside_budgetedsvm_are_those_on_the_test_part(tmp_path):
+    model = learned_perceptron()
+    peer = budgetedsvm.BudgetedSVM(budgetedsvm_in(tmp_path))
     swapped = data.Examples(EXAMPLES.X, ~EXAMPLES.y)
     assert peer.errors(model, STREAM) == 0
     assert peer.errors(model, STREAM._replace(test=swapped)) == 100
@@ -135,6 +154,7 @@ def test_the_time_of_kol_is_not_longer_than_it_was_on_the_processor(tmp_path):
     ]  # fmt: skip
 
 
+@needs_shell
 def test_dogma_is_given_the_kernel_and_the_budget(tmp_path):
     (tmp_path / "model_init.m").touch()
     peer = dogma.DOGMA(tmp_path, program(tmp_path / "octave-cli", f"echo '{DOGMA_OUTPUT}'"))
@@ -146,17 +166,15 @@ def test_dogma_is_given_the_kernel_and_the_budget(tmp_path):
     assert "k_forgetron_st_train(X, Y, model)" in script
 
 
-def test_budgetedsvm_is_given_twice_the_width_and_both_files(tmp_path):
-    program(
-        tmp_path / "budgetedsvm-train", f"echo '{TRAINED}'", f"echo '{MODEL}' > {tmp_path}/model"
-    )
-    program(tmp_path / "budgetedsvm-predict", f"echo '{TESTED}'")
-    peer = budgetedsvm.BudgetedSVM(tmp_path)
+@needs_shell
+def test_budgetedsvm_is_given_twice_the_width_and_lambda_of_ours(tmp_path):
+    peer = budgetedsvm.BudgetedSVM(budgetedsvm_in(tmp_path))
     peer.write(STREAM, tmp_path)
-    learned = peer.learned(Case(budgetedsvm.ALGORITHMS[1], 100), STREAM, tmp_path)
+    learned = peer.learned(peer.cases(STREAM)[1], STREAM, tmp_path)
     assert learned == (0.06, 12.6, 100)
     training, _ = (tmp_path / "arguments").read_text().splitlines()
     assert "-g 1.0 " in training
     assert "-B 100 " in training
-    assert "-m 1 " in training
+    assert "-m 1 -L 0.001 " in training
+    assert peer.cases(STREAM)[1].ours(gamma=0.5).regularization == 0.0005
     assert (tmp_path / "test").read_text() == "+1 1:0.5 3:-2.25\n-1 2:1.0\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,24 +13,25 @@ import river_budget as rb
 from benchmarks.peers.data import Stream, adult, bananas, dicts, libsvm
 from benchmarks.peers.peer import Algorithm, Case, Learned, Peer, executable, field
 
-BUDGETS = {"Bananas": 100, "Adult": 500}
+# Their kernel is `exp(-width / 2 ||x - z||^2)`.
+WIDTH_PER_GAMMA = 2
 
-# Their kernel is `exp(-width / 2 ||x - z||^2)`. They compare the scores of the labels, f and -f with two
-# of them; the difference 2f is our f, which halves lambda.
-WIDTHS = 2
-REGULARIZATION = 1e-3
+# They compare the scores of the labels, f and -f with two of them. The difference 2f is our f, which
+# halves lambda.
+LAMBDA_PER_OURS = 2
 
 # Data with fewer values other than 0 are faster with their sparse vectors.
 SPARSE = 0.5
 
-ALGORITHMS = [
-    Algorithm(
-        f"BSGD, {maintenance}",
-        ["-m", code],
-        partial(rb.BudgetedSGD, regularization=REGULARIZATION / 2, maintenance=maintenance),
-    )
-    for code, maintenance in [("0", "removal"), ("1", "merging")]
-]
+
+class Setting(NamedTuple):
+    """The budget, and lambda in their code."""
+
+    budget: int
+    regularization: float
+
+
+SETTINGS = {"Bananas": Setting(100, 1e-3), "Adult": Setting(500, 1e-4)}
 
 
 class BudgetedSVM(Peer):
@@ -48,7 +50,8 @@ it is the oldest one."""
         )
 
     def cases(self, stream: Stream) -> list[Case]:
-        return [Case(algorithm, BUDGETS[stream.name]) for algorithm in ALGORITHMS]
+        budget, regularization = SETTINGS[stream.name]
+        return [Case(algorithm, budget) for algorithm in algorithms(regularization)]
 
     def write(self, stream: Stream, directory: Path) -> None:
         for name, examples in [("learn", stream.learn), ("test", stream.test)]:
@@ -58,7 +61,7 @@ it is the oldest one."""
         """Train on one file, and predict the other; the time is that of training without reading."""
         options = {
             "-A": 4, "-e": 1, "-r": 0, "-b": 0, "-K": 0, "-v": 1,
-            "-g": WIDTHS * stream.gamma, "-L": REGULARIZATION, "-B": case.budget,
+            "-g": WIDTH_PER_GAMMA * stream.gamma, "-B": case.budget,
             "-S": int(np.mean(stream.learn.X != 0) < SPARSE),
         }  # fmt: skip
         settings = [str(part) for option in options.items() for part in option]
@@ -71,6 +74,22 @@ it is the oldest one."""
     def errors(self, model, stream: Stream) -> float:
         test = dicts(stream.test)
         return 100 * np.mean([model.predict_one(x) != y for x, y in test])
+
+
+def algorithms(regularization: float) -> list[Algorithm]:
+    """Return both ways of budget maintenance."""
+    return [
+        Algorithm(
+            f"BSGD, {maintenance}",
+            ["-m", code, "-L", repr(regularization)],
+            partial(
+                rb.BudgetedSGD,
+                regularization=regularization / LAMBDA_PER_OURS,
+                maintenance=maintenance,
+            ),
+        )
+        for code, maintenance in [("0", "removal"), ("1", "merging")]
+    ]
 
 
 def printed(*command) -> str:

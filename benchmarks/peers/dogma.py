@@ -61,8 +61,7 @@ class DOGMA(Peer):
     note = """\
 MATLAB code, interpreted by Octave: the ratios say more of the interpreter than of the algorithms. Errors
 are the mistakes while learning. The random numbers of RBP differ. DOGMA's Projectron++ tests margin errors
-with the squared distance from the span, ours with the distance."""
-
+with the squared distance from the span, ours with the distance. Of Adult, the first 5,000 examples are used."""
     streams = (bananas, lambda: adult(5_000))
 
     def __init__(self, library: Path, interpreter: Path) -> None:
