@@ -7,6 +7,7 @@ import numpy as np
 from river import base
 
 from river_budget.kernels import Features
+from river_budget.support.features import check_shape
 
 __all__ = ["UnitNorm"]
 
@@ -24,7 +25,7 @@ class UnitNorm(base.Transformer):
     Raises
     ------
     ValueError
-        By `transform_one`, if the value of a name is no array of one dimension.
+        By `transform_one`, if the value of a name is no array of numbers in one dimension.
 
     Examples
     --------
@@ -51,8 +52,7 @@ class UnitNorm(base.Transformer):
 
 def _unit(name: Any, array: Any) -> Any:
     """Return an array divided by its norm."""
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "biuf":
-        raise ValueError(f"feature {name!r} must be an array of one dimension, got {array!r}")
+    check_shape(name, array)
     values = array if array.dtype.kind == "f" else array.astype(np.float64)
     norm = math.sqrt(np.square(values, dtype=np.float64).sum())
     return values / values.dtype.type(norm) if norm > 0.0 else values.copy()

@@ -214,8 +214,10 @@ def is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.size != 1
 
 
-def check_shape(name: Any, value: NDArray[Any]) -> None:
-    """Raise ValueError unless an array feature has numbers as elements, in one dimension."""
+def check_shape(name: Any, value: Any) -> None:
+    """Raise ValueError unless a value is an array of numbers, in one dimension."""
+    if not isinstance(value, np.ndarray):
+        raise ValueError(f"feature {name!r} has the value {value!r}: expected an array")
     if value.ndim != 1 or value.dtype.kind not in "biuf" or not len(value):
         raise ValueError(
             f"feature {name!r} is an array of {value.dtype} with the shape {value.shape}: "
