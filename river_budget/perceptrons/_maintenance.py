@@ -18,7 +18,7 @@ from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.perceptrons._gram_root import GramRoot
 from river_budget.support import Expansion, Query, VectorStore
 
-__all__ = ["Maintenance", "Nearest", "OwnProjection", "Projection", "Simple", "self_values"]
+__all__ = ["Maintenance", "Nearest", "OwnProjection", "Projection", "Simple"]
 
 
 class OwnProjection(NamedTuple):
@@ -127,7 +127,7 @@ class Simple(Maintenance):
     __slots__ = ()
 
     def squares(self, query: Query, own: OwnProjection) -> Floats:
-        return np.maximum(0.0, self_values(self.store) - query.row * self.weights_of(query))
+        return np.maximum(0.0, self.store.self_values - query.row * self.weights_of(query))
 
     def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         weights = np.zeros(self.store.n)
@@ -288,10 +288,3 @@ class Projection(Maintenance):
     def _distance(self, query: Query, own: OwnProjection) -> float:
         """Return the squared distance of the incoming example from the span."""
         return float(self.store.self_value(query) - own.square)
-
-
-def self_values(store: VectorStore) -> Floats:
-    """Return k(s, s) for each stored vector s (n,), by slots."""
-    if store.kernel.has_unit_norm:
-        return np.ones(store.n)
-    return np.array([store.self_value_of(slot) for slot in range(store.n)])

@@ -12,7 +12,6 @@ from river_budget._state import State, random_state, restore_random
 from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
-from river_budget.perceptrons._maintenance import self_values
 from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 
@@ -199,7 +198,7 @@ class BudgetedOGD(Perceptron):
         n, uniform = self.budget, np.full(self.budget, 1 / self.budget)
         if self.sampling == "uniform":
             return uniform
-        sizes = self._hypothesis.rows.max(axis=1) * np.sqrt(self_values(self._store))
+        sizes = self._hypothesis.rows.max(axis=1) * np.sqrt(self._store.self_values)
         if not 0 < sizes.sum() < math.inf:
             return uniform
         probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / sizes.sum())

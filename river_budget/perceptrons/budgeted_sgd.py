@@ -10,7 +10,6 @@ from river_budget._checks import check_count, check_positive
 from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
-from river_budget.perceptrons._maintenance import self_values
 from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 
@@ -186,7 +185,7 @@ class BudgetedSGD(Perceptron):
 
     def _remove_one(self, query: Query, y: Target, step: float) -> None:
         """Add the example, and remove the support vector with the smallest term."""
-        squares = np.append(self_values(self._store), self._store.self_value(query))
+        squares = np.append(self._store.self_values, self._store.self_value(query))
         r = self._smallest(self._rows_with(y, step), squares)
         if r < self.budget:
             self._hypothesis.replace(r, query, y, step)

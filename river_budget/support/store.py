@@ -282,7 +282,7 @@ class VectorStore(abc.ABC):
 
     @property
     def self_values(self) -> Floats:
-        """k(s, s) for each stored vector s (n,)."""
+        """k(s, s) for each stored vector s (n,), by slots."""
         if self.kernel.has_unit_norm:
             return np.ones(self.n)
         return np.array([self.self_value_of(slot) for slot in range(self.n)])
