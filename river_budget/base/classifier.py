@@ -91,14 +91,6 @@ class KernelClassifier(Machine):
         self._labels.require_two("scores_one or scores_many")
         return self._query(x).answer
 
-    def novelty_one(self, x: Features) -> float:
-        try:
-            query = self._store.query(x, self._hypothesis)
-        except ArrayFoundError:
-            return self._with_arrays().novelty_one(x)
-        square = self._store.self_value(query)
-        return max(0.0, 1.0 - self._projected(query) / square) if square > 0.0 else 0.0
-
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return self._labels.names[self._hypothesis.best(self._query(x))]
 
@@ -165,6 +157,11 @@ class KernelClassifier(Machine):
             return self._store.query(x, self._hypothesis)
         except ArrayFoundError:
             return self._with_arrays()._query(x)  # noqa: SLF001 (of the same class)
+
+    def _novelty(self, x: Features) -> float:
+        query = self._store.query(x, self._hypothesis)
+        square = self._store.self_value(query)
+        return max(0.0, 1.0 - self._projected(query) / square) if square > 0.0 else 0.0
 
     def _projected(self, query: Query) -> float:
         """Return the largest squared norm of a projection of an example onto a support vector."""

@@ -22,7 +22,7 @@ from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_
 from river_budget.base.labels import Labels
 from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
 from river_budget.kernels import Features, Kernel
-from river_budget.support import Scales
+from river_budget.support import ArrayFoundError, Scales
 from river_budget.support._compiled import is_flat
 from river_budget.support.scales import NEVER, next_observed
 
@@ -199,12 +199,12 @@ class Machine(base.MiniBatchClassifier):
 
         """
 
-    @abc.abstractmethod
     def novelty_one(self, x: Features) -> float:
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
 
         It is the squared distance of x from the span of the support vectors, as a share of k(x, x);
         for an algorithm that does not keep the span, from that of the nearest support vector alone.
+        For a mixture, it is the mean over the kernels, by the weights of their experts.
 
         Parameters
         ----------
@@ -217,6 +217,10 @@ class Machine(base.MiniBatchClassifier):
             If a value is not a finite number, or is too large for the kernel.
 
         """
+        try:
+            return self._novelty(x)
+        except ArrayFoundError:
+            return self._with_arrays()._novelty(x)  # noqa: SLF001 (of the same class)
 
     @property
     @abc.abstractmethod
@@ -305,9 +309,7 @@ class Machine(base.MiniBatchClassifier):
         """
         frame, labels = frame_of(X), labels_of(y)
         if self._needs_arrays(frame):
-            model = self._with_arrays()
-            model.learn_many(X, y, w)
-            vars(self).update(vars(model))
+            self._learn_with_arrays("learn_many", X, y, w)
             return
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
@@ -426,6 +428,10 @@ class Machine(base.MiniBatchClassifier):
         """Let the values of examples be arrays from now on. The model has learned nothing."""
 
     @abc.abstractmethod
+    def _novelty(self, x: Features) -> float:
+        """Return the novelty of x. Raises ArrayFoundError if only a model of arrays could take x."""
+
+    @abc.abstractmethod
     def _block(self, frame: Any) -> Any:
         """Return the rows of a frame as a block. Raises ValueError if one of them is invalid."""
 
@@ -474,6 +480,12 @@ class Machine(base.MiniBatchClassifier):
         model._take_arrays()  # noqa: SLF001 (of the same class)
         model.restore(self.state())
         return model
+
+    def _learn_with_arrays(self, method: str, *examples: Any) -> None:
+        """Learn by a method with arrays as values from now on; if it raises, nothing changes."""
+        model = self._with_arrays()
+        getattr(model, method)(*examples)
+        vars(self).update(vars(model))
 
     def _known_scores(self, frame: Any) -> Floats:
         """Return the scores of the known labels at each row of a frame (rows, labels)."""

@@ -62,9 +62,7 @@ class Perceptron(KernelClassifier):
         try:
             query = self._store.query(x, hypothesis)
         except ArrayFoundError:
-            model = self._with_arrays()
-            model.learn_one(x, y, w)
-            vars(self).update(vars(model))
+            self._learn_with_arrays("learn_one", x, y, w)
             return
         if w is not UNIT:
             w = self._checked_weight(w, y)

@@ -317,30 +317,6 @@ class Mnemotron(Machine):
         scores = self._forecast(x).scores
         return {label: scores[column] for label, column in self._labels.known.items()}
 
-    def novelty_one(self, x: Features) -> float:
-        """Return the share of x outside of the span of the support vectors.
-
-        It is the mean over the kernels, by the weights of their experts.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernels.
-
-        """
-        try:
-            rows = self._stores.rows(self._forecast_here(x).queries)[:, : self.n_support]
-        except ArrayFoundError:
-            return self._with_arrays().novelty_one(x)
-        experts, n = self._experts, self.n_support
-        projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
-        return max(0.0, 1.0 - float(experts.kernel_weights @ projected))
-
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         probabilities = self._forecast(x).probabilities
         return self._labels.names[probabilities.index(max(probabilities))]
@@ -354,9 +330,7 @@ class Mnemotron(Machine):
         try:
             forecast = self._forecast_here(x)
         except ArrayFoundError:
-            model = self._with_arrays()
-            model.learn_one(x, y, w)
-            vars(self).update(vars(model))
+            self._learn_with_arrays("learn_one", x, y, w)
             return
         if type(w) is not float or w != 1.0:
             w = self._checked_weight(w, y)
@@ -449,6 +423,12 @@ class Mnemotron(Machine):
             query = shared.query(x, self._experts)
             return Forecast([query], query.answer)
         return self._mixed(self._stores.queries(x))
+
+    def _novelty(self, x: Features) -> float:
+        experts, n = self._experts, self.n_support
+        rows = self._stores.rows(self._forecast_here(x).queries)[:, :n]
+        projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
+        return max(0.0, 1.0 - float(experts.kernel_weights @ projected))
 
     def _mixed(self, queries: list[Query]) -> Forecast:
         """Return the forecast of queries without one."""
