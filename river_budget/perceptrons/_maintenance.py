@@ -148,12 +148,16 @@ class Simple(Maintenance):
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
-    __slots__ = ("_gram",)
+    __slots__ = ("_distances", "_gram", "_nearest")
 
     def __init__(self, store: VectorStore) -> None:
         super().__init__(store)
         # The Gram matrix (n, n) once the support set is full, before that (0, 0).
         self._gram: Floats = np.zeros((0, 0))
+        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
+        # less the vector's own squared norm (n,).
+        self._nearest: Ints = np.zeros(0, np.intp)
+        self._distances: Floats = np.zeros(0)
 
     def squares(self, query: Query, own: OwnProjection) -> Floats:
         slots = np.arange(self.store.n)
@@ -175,19 +179,28 @@ class Nearest(Maintenance):
     ) -> Floats:
         if self.store.n == 1:
             return Simple(self.store).residual_scores(slot, weights, square, query, hypothesis)
-        others = weights.copy()
-        others[slot] = 0.0
-        row = self._gram[slot] - others @ self._gram
+        nearest = self._nearest[slot]
+        row = self._gram[slot] - weights[nearest] * self._gram[nearest]
         return row @ hypothesis.rows - weights[slot] * np.array(hypothesis.scores(query))
 
     def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
-        if len(self._gram):
-            self._gram[slot] = self._gram[:, slot] = query.row
-            self._gram[slot, slot] = self.store.self_value(query)
+        if not len(self._gram):
+            return
+        square = self.store.self_value(query)
+        self._gram[slot] = self._gram[:, slot] = query.row
+        self._gram[slot, slot] = square
+        distances = square - 2 * query.row
+        is_nearer = distances < self._distances
+        is_nearer[slot] = False
+        has_lost = self._nearest == slot
+        has_lost[slot] = True
+        self._nearest[is_nearer], self._distances[is_nearer] = slot, distances[is_nearer]
+        order = self.store.by_age
+        self._find_nearest(np.flatnonzero(has_lost), np.append(order[order != slot], slot))
 
     def on_rescaled(self, hypothesis: Expansion) -> None:
         if len(self._gram):
-            self._gram = self.store.gram()
+            self._set_gram(self.store.gram())
 
     def error(self) -> float:
         if not len(self._gram):
@@ -196,21 +209,21 @@ class Nearest(Maintenance):
 
     @property
     def nbytes(self) -> int:
-        return self._gram.nbytes
+        return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
 
     def state(self) -> State:
         return {"gram": self._gram.copy()}
 
     def restore(self, state: State) -> None:
         n = len(state["gram"]) and self.store.n
-        self._gram = floats(state["gram"], (n, n))
+        self._set_gram(floats(state["gram"], (n, n)))
 
     def _pairs(self, query: Query, slots: Ints) -> Pairs:
         """Project vectors onto their nearest vector and the incoming example."""
         if not len(self._gram):
-            self._gram = self.store.gram()
+            self._set_gram(self.store.gram())
         gram, k, row = self._gram, self.store.self_value(query), query.row
-        nearest = self._nearest(slots)
+        nearest = self._nearest[slots]
         squares, between, near = gram.diagonal()[nearest], row[nearest], gram[slots, nearest]
         determinant = squares * k - between**2
         apart = determinant > IN_SPAN * squares * k
@@ -218,12 +231,19 @@ class Nearest(Maintenance):
         to_nearest = numerator / np.where(apart, determinant, 1.0)
         return Pairs(nearest, to_nearest, (row[slots] - to_nearest * between) / k)
 
-    def _nearest(self, slots: Ints) -> Ints:
-        """Return the slot of the vector nearest to each given one, the oldest among ties."""
-        order = self.store.by_age
+    def _set_gram(self, gram: Floats) -> None:
+        n = len(gram)
+        self._gram, self._nearest, self._distances = gram, np.zeros(n, np.intp), np.zeros(n)
+        self._find_nearest(np.arange(n), self.store.by_age)
+
+    def _find_nearest(self, slots: Ints, order: Ints) -> None:
+        """Find the vectors nearest to the given ones, where `order` has all slots, oldest first."""
+        if not len(slots):
+            return
         distances = self._gram.diagonal()[order] - 2 * self._gram[np.ix_(slots, order)]
         distances[order == slots[:, None]] = np.inf
-        return order[distances.argmin(axis=1)]
+        self._nearest[slots] = order[distances.argmin(axis=1)]
+        self._distances[slots] = distances.min(axis=1)
 
 
 class Projection(Maintenance):

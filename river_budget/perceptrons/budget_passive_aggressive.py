@@ -70,8 +70,9 @@ class BudgetPassiveAggressive(NormedPerceptron):
         What takes over the term of a removed support vector: `"nearest"` (BPA-NN), its nearest
         support vector and the incoming example; `"simple"` (BPA-S), the incoming example;
         `"projection"` (BPA-P), all support vectors and the incoming example. The first and the last
-        need `8 * budget ** 2` bytes, and their time for an update grows with the square of the
-        budget.
+        need `8 * budget ** 2` bytes. The time for an update grows with the budget, with
+        `"projection"` with its square; with `"nearest"` only where a vector is the nearest one of
+        many others.
     gamma
         Short for the kernel `RBF(gamma)`.
     class_weight

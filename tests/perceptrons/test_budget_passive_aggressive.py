@@ -111,6 +111,21 @@ def test_the_margin_of_the_incoming_example_is_that_of_the_unbounded_classifier(
     assert n_stored > 50
 
 
+def test_the_nearest_vectors_are_those_found_anew():
+    """A restored model finds them from the Gram matrix. On a grid, most have several nearest ones."""
+    kept = restored = rb.BudgetPassiveAggressive(rb.Linear(), budget=12, C=0.5)
+    rng = np.random.default_rng(1)
+    for point in rng.integers(4, size=(600, 3)).astype(float).tolist():
+        state, restored = restored.state(), kept.clone()
+        restored.restore(state)
+        x, y = dict(enumerate(point)), bool(rng.random() < 0.5)
+        for model in (kept, restored):
+            model.learn_one(x, y)
+        assert restored.coefficients.tolist() == kept.coefficients.tolist()
+        assert restored.support_vectors == kept.support_vectors
+    assert kept.n_mistakes > 200
+
+
 @each_maintenance
 def test_a_stream_of_few_points(maintenance):
     """Duplicates make Gram matrices singular."""
