@@ -158,6 +158,24 @@ def test_the_parameters_that_are_best_on_held_out_examples_are_chosen(monkeypatc
     assert bsgd.choice(bsgd.ALGORITHMS["BudgetedSGD, merging"], 20, frames).gamma == 1.0
 
 
+def test_each_fold_is_held_out_once(monkeypatch):
+    monkeypatch.setattr(bsgd, "N_TRAIN", {"Gauss": 605})
+    frames = data.frames(bsgd.gauss(0), 0)
+    folds = [bsgd.fold(frames, k) for k in range(10)]
+    assert sorted(row for part in folds for row in part.test.index) == list(range(605))
+    for part in folds:
+        assert len(part.test) in (60, 61)
+        assert sorted([*part.train.index, *part.test.index]) == list(range(605))
+        assert part.truth.tolist() == frames.labels[part.test.index].tolist()
+
+
+def test_models_that_are_compared_learn_no_more_than_a_limit(monkeypatch):
+    monkeypatch.setattr(bsgd, "N_TRAIN", {"Gauss": 600})
+    monkeypatch.setattr(bsgd, "N_CHOICE", 100)
+    part = bsgd.fold(data.frames(bsgd.gauss(0), 0), 0)
+    assert (len(part.train), len(part.labels), len(part.test)) == (100, 100, 60)
+
+
 def test_the_two_gaussians():
     X, y, _, y_test = bsgd.gauss(1)
     assert (len(y), len(y_test)) == (10_000, 5_000)
