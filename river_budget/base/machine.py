@@ -475,11 +475,18 @@ class Machine(base.MiniBatchClassifier):
         return not self._takes_arrays and holds_arrays(frame)
 
     def _with_arrays(self) -> Any:
-        """Return an equal model that takes arrays as values."""
+        """Return an equal model that takes arrays as values: this one if it has learned nothing."""
+        if not self._n_rounds:
+            self._take_arrays()
+            return self
         model = self.clone()
         model._take_arrays()  # noqa: SLF001 (of the same class)
-        model.restore(self.state())
+        model.restore(self._state_for_arrays())
         return model
+
+    def _state_for_arrays(self) -> State:
+        """Return the state for an equal model that takes arrays."""
+        return self.state()
 
     def _learn_with_arrays(self, method: str, *examples: Any) -> None:
         """Learn by a method with arrays as values from now on; if it raises, nothing changes."""

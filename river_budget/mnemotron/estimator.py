@@ -383,11 +383,8 @@ class Mnemotron(Machine):
     def _take_arrays(self) -> None:
         self._stores.take_arrays(self.dtype)
 
-    def _with_arrays(self) -> Mnemotron:
-        model = self.clone()
-        model._take_arrays()  # noqa: SLF001 (of the same class)
-        model.restore({**self.state(), "stores": self._stores.state_by_kernels()})
-        return model
+    def _state_for_arrays(self) -> State:
+        return {**self.state(), "stores": self._stores.state_by_kernels()}
 
     def _widen(self, n_labels: int) -> None:
         """Give all that is kept for each label a place for new ones, up to a number of labels."""
