@@ -19,7 +19,7 @@ from river_budget.support.query import Query
 from river_budget.support.rounds import DONE
 from river_budget.support.rule import SCALE, SMALLEST_SCALE, Own, Rule
 from river_budget.support.store import VectorStore, Weights
-from river_budget.support.target import Target, Terms
+from river_budget.support.target import Target, Terms, of_both_labels
 
 __all__ = ["Expansion", "MulticlassExpansion", "vector_store"]
 
@@ -83,7 +83,7 @@ class Expansion(Weights):
     def score_block(self, block: Any) -> Floats:
         """Return the scores at each row of a block (rows, labels)."""
         f = self.store.evaluate_block(block, self)
-        return np.stack((-f, f), axis=1)
+        return of_both_labels(f)
 
     def scan(
         self, block: Any, columns: Ints, start: int, stop: int, threshold: float
@@ -94,7 +94,7 @@ class Expansion(Weights):
     def values(self) -> Floats:
         """Return the scores at each stored vector (n, labels), by slots."""
         f = np.array([self.store.evaluate_slot(slot, self)[0] for slot in range(self.store.n)])
-        return np.stack((-f, f), axis=1)
+        return of_both_labels(f)
 
     def outputs(self, query: Query) -> tuple[float, Floats]:
         """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
@@ -144,8 +144,7 @@ class Expansion(Weights):
     @property
     def rows(self) -> Floats:
         """Coefficients of all labels by slots (n, labels)."""
-        alphas = self.coefficients
-        return np.stack((-alphas, alphas), axis=1)
+        return of_both_labels(self.coefficients)
 
     @property
     def norm(self) -> float:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from river_budget._arrays import Floats, Ints
 
-__all__ = ["Target", "Terms"]
+__all__ = ["Target", "Terms", "of_both_labels"]
 
 
 class Target(NamedTuple):
@@ -52,3 +54,8 @@ class Terms(NamedTuple):
     steps: Floats
     labels: Ints
     rivals: Ints
+
+
+def of_both_labels(f: Floats) -> Floats:
+    """Return -f and f, what belongs to the negative and to the positive label (values, 2)."""
+    return np.stack((-f, f), axis=1)

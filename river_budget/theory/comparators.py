@@ -14,6 +14,7 @@ from river_budget._checks import check_count
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
 from river_budget.support import vector_store
+from river_budget.support.target import of_both_labels
 
 __all__ = ["Comparator", "Span", "path_length"]
 
@@ -196,7 +197,7 @@ class Comparator:
     def _matrix(self) -> Floats:
         """The coefficients of each label (vectors, labels)."""
         values = self._coefficients
-        return np.stack((-values, values), axis=1) if values.ndim == 1 else values
+        return of_both_labels(values) if values.ndim == 1 else values
 
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
