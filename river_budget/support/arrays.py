@@ -162,7 +162,7 @@ class ArrayStore(PlainStore, ScaledStore):
 
     _derived = "_no_numbers"
 
-    def __init__(self, kernel: Kernel, dtype: Any = np.float32) -> None:
+    def __init__(self, kernel: Kernel, dtype: Any) -> None:
         super().__init__(kernel)
         self._dtype = np.dtype(dtype)
         # The self statistic of each vector.
@@ -320,12 +320,9 @@ class ArrayStore(PlainStore, ScaledStore):
         if matrix is not None and len(value) != matrix.values.shape[1]:
             raise _another_length(name, value, matrix.values.shape[1])
         factor = self._dtype.type(self._factor(name))
-        if value.dtype == self._dtype:
-            array = value * factor
-        else:
-            # What is too large for the type becomes infinite.
-            with np.errstate(over="ignore"):
-                array = value.astype(self._dtype) * factor
+        # What is too large for the type becomes infinite.
+        with np.errstate(over="ignore"):
+            array = value.astype(self._dtype, copy=False) * factor
         if not _arrays_compiled.squared_norm(array) <= LARGEST:
             check_array(name, value)
             raise ValueError(f"feature {name!r} is an array with too large a value")

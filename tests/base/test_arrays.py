@@ -308,6 +308,14 @@ def test_double_precision_stores_what_single_precision_refuses():
     assert loaded.support_vectors[0]["e"].tolist() == [1e50, 0.0]
 
 
+@pytest.mark.parametrize(("dtype", "large"), [("float32", 3e38), ("float64", 1e308)])
+def test_an_array_that_is_too_large_once_it_is_scaled_is_refused(dtype, large):
+    model = rb.Forgetron(dtype=dtype)
+    learned(model, [({"e": 1e-3 * x["e"]}, y) for x, y in clusters(40, 2)])
+    with pytest.raises(ValueError, match="'e' is an array with too large a value"):
+        model.predict_one({"e": np.full(N_ELEMENTS, large, dtype)})
+
+
 @each_algorithm
 def test_types_that_are_refused(make):
     for dtype in ("int8", "double", np.int32, np.float32, np.dtype("float32"), None, []):
