@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import padded
 from river_budget.support import Expansion
-from river_budget.support.rule import N_INSERTED, SCALE, SKIP, Example, Hypothesis
+from river_budget.support.rule import N_INSERTED, SCALE, SKIP, Example, HypothesisArrays
 
 
 def interpret(monkeypatch):
@@ -36,4 +36,4 @@ def update(self, rule, own, query, label, weight):
 
 
 def hypothesis(f, own, n):
-    return Hypothesis(n, f.alphas, f.matrix, f.store._inserted, own.numbers, own.table)
+    return HypothesisArrays(n, f.alphas, f.matrix, f.store._inserted, own.numbers, own.table)

@@ -16,7 +16,7 @@ from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .ruled import BlockPerceptron, RulePerceptron
+from .rule_perceptron import BlockPerceptron, RulePerceptron
 from .weights import ClassWeight
 
 __all__ = [

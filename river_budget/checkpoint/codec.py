@@ -27,7 +27,7 @@ __all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 Tensors = dict[str, NDArray[Any]]
 
 
-class Own(Part):
+class StatefulPart(Part):
     """A class of this package, which gives its state itself."""
 
     def __init__(self, model: type) -> None:
@@ -41,8 +41,8 @@ class Own(Part):
 
 
 MODELS: dict[str, Part] = {
-    **PARTS, **{name: Own(row.model) for name, row in ALGORITHMS.items()},
-    "Calibrator": Own(Calibrator),
+    **PARTS, **{name: StatefulPart(row.model) for name, row in ALGORITHMS.items()},
+    "Calibrator": StatefulPart(Calibrator),
 }  # fmt: skip
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel

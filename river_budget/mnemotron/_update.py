@@ -12,9 +12,9 @@ import numpy as np
 
 from river_budget._compile import compiled
 from river_budget.mnemotron._lanes import LANES
-from river_budget.mnemotron._mixing import HEDGE, mix, update_mixture
-from river_budget.mnemotron._repeats import count_label, predict_label
-from river_budget.mnemotron._triangle import (
+from river_budget.mnemotron._mixing_compiled import HEDGE, mix, update_mixture
+from river_budget.mnemotron._repeats_compiled import count_label, predict_label
+from river_budget.mnemotron._triangle_compiled import (
     REORDERED,
     clear,
     copy_column,

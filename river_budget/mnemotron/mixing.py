@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded
 from river_budget._state import State, floats, require
-from river_budget.mnemotron._mixing import (
+from river_budget.mnemotron._mixing_compiled import (
     FAST_MIXER,
     HEDGE,
     LOG_WEIGHTS,
@@ -27,7 +27,7 @@ class Mixture:
     ----------
     weights
         The weights of the hedge, their logarithms up to a common term, and the weights of the slow
-        and of the fast mixer; see `_mixing` for their rows (4, experts).
+        and of the fast mixer; see `_mixing_compiled` for their rows (4, experts).
     top
         The weights of the three in the forecast, and their logarithms (2, 3).
     counts

@@ -10,7 +10,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, floats, require, require_definite
-from river_budget.mnemotron._triangle import multiply, subtract_and_multiply
+from river_budget.mnemotron._triangle_compiled import multiply, subtract_and_multiply
 from river_budget.mnemotron._update import FACTOR, KERNEL, NOISE
 from river_budget.mnemotron.triangles import (
     aligned_copy,

@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
-from river_budget.mnemotron._repeats import N_BINS
+from river_budget.mnemotron._repeats_compiled import N_BINS
 
 __all__ = ["Repeats"]
 

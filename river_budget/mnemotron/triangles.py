@@ -1,6 +1,6 @@
 """Symmetric matrices as triangles, for code that is not compiled.
 
-A *packed* triangle has row after row of the lower triangle; a *tiled* one is that of `_triangle`.
+A *packed* triangle has row after row of the lower triangle; a *tiled* one is that of `_triangle_compiled`.
 
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget.mnemotron._lanes import LANES
-from river_budget.mnemotron._triangle import ROWS, row_start
+from river_budget.mnemotron._triangle_compiled import ROWS, row_start
 
 __all__ = ["aligned_copy", "aligned_zeros", "packed", "put", "tiled_size", "unpacked", "with_lanes"]
 

@@ -11,8 +11,8 @@ from river_budget._state import State, floats
 from river_budget.base import BlockPerceptron, ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._counted import CountedVectors
-from river_budget.perceptrons._counting import (
+from river_budget.perceptrons._counted_vectors import CountedVectors
+from river_budget.perceptrons._tightest_compiled import (
     ANSWER,
     ANSWERED,
     ASK,
@@ -26,7 +26,7 @@ from river_budget.perceptrons._counting import (
     WEIGHTS,
 )
 from river_budget.support import Query, Target
-from river_budget.support.rounds import DONE
+from river_budget.support._rule_compiled import DONE
 from river_budget.support.rule import BUDGET
 
 __all__ = ["TightestPerceptron"]

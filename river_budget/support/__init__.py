@@ -18,18 +18,18 @@ from .expansion import Expansion, MulticlassExpansion, vector_store
 from .features import ArrayFoundError, check_features, is_array
 from .gram_factor import GramFactor
 from .query import Query
-from .rule import Own, Rule
+from .rule import AlgorithmState, Rule
 from .scales import Scales
 from .store import VectorStore
 from .target import Target, Terms
 
 __all__ = [
+    "AlgorithmState",
     "ArrayFoundError",
     "ArrayStore",
     "Expansion",
     "GramFactor",
     "MulticlassExpansion",
-    "Own",
     "Query",
     "Rule",
     "Scales",

@@ -38,7 +38,7 @@ from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_WEIGHTS, ScoreWeights, Weights
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, ScoreCoefficients
 
 __all__ = ["ArrayStore"]
 
@@ -172,7 +172,7 @@ class ArrayStore(PlainStore, ScaledStore):
         self._spec: Spec
         self._set_kernel(kernel)
 
-    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
         numbers, arrays = self._split(x)
         own, last = self._query_of(numbers), self._last
         snapshot = {name: (array.dtype.str, array.tobytes()) for name, array in arrays.items()}
@@ -208,7 +208,7 @@ class ArrayStore(PlainStore, ScaledStore):
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
 
-    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
+    def evaluate_slot(self, slot: int, f: Coefficients) -> tuple[float, Floats]:
         statistic = self._statistics.item(slot)
         value, workspace = self._evaluate_parts(
             self._numbers.row(slot), self._arrays_of(slot), statistic, f
@@ -274,7 +274,7 @@ class ArrayStore(PlainStore, ScaledStore):
         store.rescale(self.kernel, self._factors, self._pooled)
         return store
 
-    def _evaluate(self, x: Features, f: Weights | ScoreWeights) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
         query = self.query(x, f)
         return query.answer, query.row
 
@@ -352,7 +352,11 @@ class ArrayStore(PlainStore, ScaledStore):
         }
 
     def _evaluate_parts(
-        self, row: Floats, arrays: Mapping[Any, Array], statistic: float, f: Weights | ScoreWeights
+        self,
+        row: Floats,
+        arrays: Mapping[Any, Array],
+        statistic: float,
+        f: Coefficients | ScoreCoefficients,
     ) -> tuple[float, Floats]:
         """Return f(x), NaN if x is invalid, and an array that starts with its kernel row (slots,).
 

@@ -11,14 +11,14 @@ import numpy as np
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import ROUNDING, State, finite, floats, require
 from river_budget.kernels import Features, Kernel
-from river_budget.support import _compiled, rounds
+from river_budget.support import _compiled, _rule_compiled
 from river_budget.support._compiled import TILE
+from river_budget.support._rule_compiled import DONE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
 from river_budget.support.query import Query
-from river_budget.support.rounds import DONE
-from river_budget.support.rule import SCALE, SMALLEST_SCALE, Own, Rule
-from river_budget.support.store import VectorStore, Weights
+from river_budget.support.rule import SCALE, SMALLEST_SCALE, AlgorithmState, Rule
+from river_budget.support.store import Coefficients, VectorStore
 from river_budget.support.target import Target, Terms, of_both_labels
 
 __all__ = ["Expansion", "MulticlassExpansion", "vector_store"]
@@ -31,7 +31,7 @@ def vector_store(kernel: Kernel) -> VectorStore:
     return ObjectStore(kernel) if kernel.spec is None else NumericStore(kernel)  # type: ignore[arg-type]
 
 
-class Expansion(Weights):
+class Expansion(Coefficients):
     """A kernel expansion f(x) = sum_i alpha_i k(s_i, x) over the vectors s_i of a store.
 
     It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
@@ -100,14 +100,16 @@ class Expansion(Weights):
         """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
         return query.answer, NO_SCORES
 
-    def update(self, rule: Rule, own: Own, query: Query, label: int, weight: float) -> None:
+    def update(
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float
+    ) -> None:
         """Update the hypothesis on an example by the rule of an algorithm."""
         slot = self.store.update(rule, own, query, label, weight, self)
         if slot != DONE:
             self.finish(rule, own, slot, query, label, weight)
 
     def finish(
-        self, rule: Rule, own: Own, slot: int, query: Query, label: int, weight: float
+        self, rule: Rule, own: AlgorithmState, slot: int, query: Query, label: int, weight: float
     ) -> None:
         """Update the hypothesis on an example whose slot has been chosen; the slot n is a new one."""
         store, n = self.store, self.store.n
@@ -123,7 +125,7 @@ class Expansion(Weights):
                 own.table = padded(own.table, store.n_slots)
         own.numbers[SCALE] = self.scale
         try:
-            rounds.finish(
+            _rule_compiled.finish(
                 rule.addresses[1], slot, removed, label, weight, *self.outputs(query),
                 self_value, query.row, n, self.alphas, self.matrix, store.inserted,
                 own.numbers, own.table,

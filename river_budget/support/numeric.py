@@ -22,7 +22,7 @@ from river_budget.kernels.spec import (
     SQUARED_DISTANCE,
     kernel_spec,
 )
-from river_budget.support import _compiled, _values_compiled, rounds
+from river_budget.support import _compiled, _rule_compiled, _values_compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.features import (
     NOT_NUMBERS,
@@ -35,9 +35,14 @@ from river_budget.support.features import (
     packer,
 )
 from river_budget.support.query import Query
-from river_budget.support.rule import N_INSERTED, SCALE, Own, Rule
+from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, Weights
+from river_budget.support.store import (
+    NO_COEFFICIENTS,
+    Coefficients,
+    ScoreCoefficients,
+    UpdatableHypothesis,
+)
 from river_budget.support.values import FeatureValues
 
 __all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
@@ -103,7 +108,7 @@ class NumericStore(ScaledStore):
         self._set_kernel(kernel)
         self._clear()
 
-    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
         last = self._last
         try:
             if (
@@ -170,7 +175,7 @@ class NumericStore(ScaledStore):
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
 
-    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
+    def evaluate_slot(self, slot: int, f: Coefficients) -> tuple[float, Floats]:
         rows, workspace = self._slot_rows[slot], self._workspace_of(slot)
         value = _compiled.evaluate(workspace, f.alphas, f.scale, self._spec, rows, *self._vectors)
         return value, workspace[: self.n]
@@ -200,12 +205,12 @@ class NumericStore(ScaledStore):
         workspace = np.empty(layout.size)
         workspace[self.n_slots :] = block.values[row]
         _compiled.evaluate(
-            workspace, NO_WEIGHTS.alphas, 1.0, layout.spec, layout.rows, *self._vectors
+            workspace, NO_COEFFICIENTS.alphas, 1.0, layout.spec, layout.rows, *self._vectors
         )
         return Query(None, None, None, layout, workspace, self.n, None)
 
     def scan(
-        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Weights
+        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
     ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
         workspace = np.empty(layout.size)
@@ -217,7 +222,7 @@ class NumericStore(ScaledStore):
             return row, None
         return row, Query(None, None, f, layout, workspace, self.n, value)
 
-    def evaluate_block(self, block: Block, f: Weights) -> Floats:
+    def evaluate_block(self, block: Block, f: Coefficients) -> Floats:
         layout = self._block_layout(block)
         return _compiled.evaluate_block(
             block.values, np.empty(layout.size), f.alphas, f.scale, layout.spec,
@@ -225,7 +230,13 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def scan_scores(
-        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: ScoreWeights
+        self,
+        block: Block,
+        columns: Ints,
+        start: int,
+        stop: int,
+        threshold: float,
+        f: ScoreCoefficients,
     ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
@@ -237,7 +248,7 @@ class NumericStore(ScaledStore):
             return row, None
         return row, Query(None, None, f, layout, workspace, self.n, scores)
 
-    def score_block(self, block: Block, f: ScoreWeights) -> Floats:
+    def score_block(self, block: Block, f: ScoreCoefficients) -> Floats:
         layout = self._block_layout(block)
         return _compiled.score_block(
             block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
@@ -245,13 +256,19 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def update(
-        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+        self,
+        rule: Rule,
+        own: AlgorithmState,
+        query: Query,
+        label: int,
+        weight: float,
+        f: UpdatableHypothesis,
     ) -> int:
         layout, numbers = query.layout, own.numbers
         value = query.answer if f.matrix.shape[1] == 0 else 0.0
         numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
-            slot = rounds.update(
+            slot = _rule_compiled.update(
                 *rule.addresses, rule.reads_row, label, weight, value,
                 f.alphas, f.matrix, self._inserted, numbers, own.table, query.workspace,
                 layout.rows, layout.spec, layout.number, self._layouts, self._values.heap,
@@ -262,14 +279,14 @@ class NumericStore(ScaledStore):
         return slot
 
     def learn(
-        self, rule: Rule, own: Own, block: Block, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: Outputs,
+        self, rule: Rule, own: AlgorithmState, block: Block, columns: Ints, weights: Floats, start: int,
+        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
     ) -> tuple[int, Query]:  # fmt: skip
         layout = self._block_layout(block)
         workspace, numbers = np.empty(layout.size), own.numbers
         numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
-            slot, value = rounds.learn(
+            slot, value = _rule_compiled.learn(
                 *rule.addresses, rule.reads_row, block.values, columns, weights, start, stop,
                 threshold, counts, f.alphas, f.matrix, self._inserted, numbers, own.table,
                 workspace, layout.rows, layout.spec, layout.number, self._layouts, self._values.heap,
@@ -325,7 +342,7 @@ class NumericStore(ScaledStore):
         values, n_rows = self._values, len(self._index.by_name)
         return self.n, n_rows, values.features, values.tiles, self._statistics
 
-    def _take_over(self, numbers: Floats, f: Outputs) -> None:
+    def _take_over(self, numbers: Floats, f: UpdatableHypothesis) -> None:
         """Take over what the compiled rounds have changed, even if they were interrupted."""
         f.scale = numbers.item(SCALE)
         self._n_inserted = int(numbers.item(N_INSERTED))
@@ -371,7 +388,9 @@ class NumericStore(ScaledStore):
     def _distances(self, workspace: Floats, rows: Rows) -> Floats:
         *values, statistics = self._vectors
         squares = self._squares if self._keeps_squares else statistics
-        _compiled.evaluate(workspace, NO_WEIGHTS.alphas, 1.0, EUCLIDEAN, rows, *values, squares)
+        _compiled.evaluate(
+            workspace, NO_COEFFICIENTS.alphas, 1.0, EUCLIDEAN, rows, *values, squares
+        )
         return workspace[: self.n]
 
     def _resolve(self, query: Query) -> None:

@@ -8,10 +8,16 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget.kernels import Features
-from river_budget.support import _compiled, rounds
+from river_budget.support import _compiled, _rule_compiled
 from river_budget.support.query import Query
-from river_budget.support.rule import SCALE, Own, Rule
-from river_budget.support.store import NO_WEIGHTS, Outputs, ScoreWeights, VectorStore, Weights
+from river_budget.support.rule import SCALE, AlgorithmState, Rule
+from river_budget.support.store import (
+    NO_COEFFICIENTS,
+    Coefficients,
+    ScoreCoefficients,
+    UpdatableHypothesis,
+    VectorStore,
+)
 
 __all__ = ["PlainStore"]
 
@@ -22,7 +28,7 @@ class PlainStore(VectorStore):
     __slots__ = ()
 
     @abc.abstractmethod
-    def _evaluate(self, x: Features, f: Weights | ScoreWeights) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
         """Return f(x) and the kernel row of x (n,)."""
 
     def query_row(self, block: list[Features], row: int) -> Query:
@@ -30,7 +36,7 @@ class PlainStore(VectorStore):
 
     def scan(
         self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
-        f: Weights,
+        f: Coefficients,
     ) -> tuple[int, Query | None]:  # fmt: skip
         for row in range(start, stop):
             query = self.query(block[row], f)
@@ -38,13 +44,13 @@ class PlainStore(VectorStore):
                 return row, query
         return stop, None
 
-    def evaluate_block(self, block: list[Features], f: Weights) -> Floats:
+    def evaluate_block(self, block: list[Features], f: Coefficients) -> Floats:
         values = [self._evaluate(x, f)[0] for x in block]
         return np.array(values, dtype=np.float64)
 
     def scan_scores(
         self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
-        f: ScoreWeights,
+        f: ScoreCoefficients,
     ) -> tuple[int, Query | None]:  # fmt: skip
         for row in range(start, stop):
             query = self.query(block[row], f)
@@ -53,23 +59,29 @@ class PlainStore(VectorStore):
                 return row, query
         return stop, None
 
-    def score_block(self, block: list[Features], f: ScoreWeights) -> Floats:
-        scores = [f.scores_of(self._evaluate(x, NO_WEIGHTS)[1]) for x in block]
+    def score_block(self, block: list[Features], f: ScoreCoefficients) -> Floats:
+        scores = [f.scores_of(self._evaluate(x, NO_COEFFICIENTS)[1]) for x in block]
         return np.array(scores).reshape(len(block), f.matrix.shape[1])
 
     def update(
-        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+        self,
+        rule: Rule,
+        own: AlgorithmState,
+        query: Query,
+        label: int,
+        weight: float,
+        f: UpdatableHypothesis,
     ) -> int:
         value, scores = f.outputs(query)
         own.numbers[SCALE] = f.scale
-        return rounds.choose(
+        return _rule_compiled.choose(
             rule.addresses[0], label, weight, value, scores, self.self_value(query), query.row,
             self.n, f.alphas, f.matrix, self._inserted, own.numbers, own.table,
         )  # fmt: skip
 
     def learn(
-        self, rule: Rule, own: Own, block: list[Features], columns: Ints, weights: Floats,
-        start: int, stop: int, threshold: float, counts: Ints, f: Outputs,
+        self, rule: Rule, own: AlgorithmState, block: list[Features], columns: Ints, weights: Floats,
+        start: int, stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
     ) -> tuple[int, Query]:  # fmt: skip
         for row in range(start, stop):
             query = self.query(block[row], f)  # type: ignore[arg-type]
@@ -77,9 +89,9 @@ class PlainStore(VectorStore):
             margin = f.margin(query, label)
             if margin <= threshold:
                 slot = self.update(rule, own, query, label, weight, f)
-                if slot != rounds.DONE:
+                if slot != _rule_compiled.DONE:
                     return slot, query
-                counts[rounds.N_MISTAKES] += margin <= 0.0
-                counts[rounds.N_WEIGHTED] += weight != 1.0
-            counts[rounds.N_ROUNDS] += 1
-        return rounds.DONE, query
+                counts[_rule_compiled.N_MISTAKES] += margin <= 0.0
+                counts[_rule_compiled.N_WEIGHTED] += weight != 1.0
+            counts[_rule_compiled.N_ROUNDS] += 1
+        return _rule_compiled.DONE, query

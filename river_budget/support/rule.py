@@ -24,9 +24,31 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE, margin_and_rival
 
 __all__ = [
-    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE",
-    "Example", "Hypothesis", "Own", "Rule", "add", "assign", "choice_at", "columns_of", "draw",
-    "evaluate_at", "example", "margin_and_rival_of", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
+    "BUDGET",
+    "LARGEST_SELF_VALUE",
+    "N_INSERTED",
+    "OWN",
+    "SCALE",
+    "SKIP",
+    "SMALLEST_SCALE",
+    "AlgorithmState",
+    "Example",
+    "HypothesisArrays",
+    "Rule",
+    "add",
+    "assign",
+    "choice_at",
+    "columns_of",
+    "draw",
+    "evaluate_at",
+    "example",
+    "margin_and_rival_of",
+    "margin_of",
+    "oldest",
+    "overlap",
+    "shrink",
+    "step_at",
+    "step_of",
 ]  # fmt: skip
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
@@ -39,7 +61,7 @@ SKIP = -1
 SMALLEST_SCALE = 1e-100
 
 
-class Hypothesis(NamedTuple):
+class HypothesisArrays(NamedTuple):
     """The coefficients of an expansion, and what an algorithm keeps beside them.
 
     Attributes
@@ -93,7 +115,7 @@ class Example(NamedTuple):
 
 _FLOATS, _TABLE = types.float64[::1], types.float64[:, ::1]
 _HYPOTHESIS = types.NamedTuple(
-    (types.int64, _TABLE, _TABLE, types.int64[::1], _FLOATS, _TABLE), Hypothesis
+    (types.int64, _TABLE, _TABLE, types.int64[::1], _FLOATS, _TABLE), HypothesisArrays
 )
 _EXAMPLE = types.NamedTuple(
     (types.int64, types.int64, *[types.float64] * 3, _FLOATS, _FLOATS), Example
@@ -135,7 +157,7 @@ class Rule:
         )
 
 
-class Own:
+class AlgorithmState:
     """What an algorithm keeps beside its hypothesis.
 
     Attributes
@@ -165,9 +187,9 @@ class Own:
         """Restore the bits of a random number generator."""
         self.numbers.view(np.int64)[[place]] = integers(state, (1,))
 
-    def snapshot(self) -> Own:
+    def snapshot(self) -> AlgorithmState:
         """Return a copy with numbers of its own, which shares the table."""
-        copy = Own(0)
+        copy = AlgorithmState(0)
         copy.numbers, copy.table = self.numbers.copy(), self.table
         return copy
 

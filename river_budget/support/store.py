@@ -16,16 +16,22 @@ from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
-from river_budget.support.rule import Own, Rule
+from river_budget.support.rule import AlgorithmState, Rule
 
-__all__ = ["NO_WEIGHTS", "Outputs", "ScoreWeights", "VectorStore", "Weights"]
+__all__ = [
+    "NO_COEFFICIENTS",
+    "Coefficients",
+    "ScoreCoefficients",
+    "UpdatableHypothesis",
+    "VectorStore",
+]
 
 
 # The matrix of a hypothesis for two labels.
 NO_MATRIX = np.zeros((0, 0))
 
 
-class Weights:
+class Coefficients:
     """The coefficients of a hypothesis over a store.
 
     Attributes
@@ -35,7 +41,7 @@ class Weights:
     scale
         The common factor of the coefficients.
     matrix
-        The coefficients of each slot and label, with more than two labels; see `ScoreWeights`.
+        The coefficients of each slot and label, with more than two labels; see `ScoreCoefficients`.
 
     """
 
@@ -47,10 +53,10 @@ class Weights:
         self.scale = 1.0
 
 
-class ScoreWeights(Protocol):
+class ScoreCoefficients(Protocol):
     """The coefficients of a hypothesis with a score for each label.
 
-    To a method of a store that takes `Weights`, it is f = 0. It then returns the kernel row, from
+    To a method of a store that takes `Coefficients`, it is f = 0. It then returns the kernel row, from
     which the scores are computed.
 
     Attributes
@@ -68,7 +74,7 @@ class ScoreWeights(Protocol):
         """Return the scores of all labels for a kernel row (labels,)."""
 
 
-class Outputs(Protocol):
+class UpdatableHypothesis(Protocol):
     """A hypothesis that an algorithm updates; see `Expansion`."""
 
     alphas: Floats
@@ -83,7 +89,7 @@ class Outputs(Protocol):
 
 
 # The weights of f = 0.
-NO_WEIGHTS = Weights(np.zeros((0, TILE)))
+NO_COEFFICIENTS = Coefficients(np.zeros((0, TILE)))
 
 
 class VectorStore(abc.ABC):
@@ -117,7 +123,7 @@ class VectorStore(abc.ABC):
         self._last: Query | None = None
 
     @abc.abstractmethod
-    def query(self, x: Features, f: Weights | ScoreWeights = NO_WEIGHTS) -> Query:
+    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
         """Return x with its kernel row, and f(x) as the answer.
 
         Raises
@@ -152,7 +158,7 @@ class VectorStore(abc.ABC):
         """Return k(s, s) for the vector s in a slot."""
 
     @abc.abstractmethod
-    def evaluate_slot(self, slot: int, f: Weights) -> tuple[float, Floats]:
+    def evaluate_slot(self, slot: int, f: Coefficients) -> tuple[float, Floats]:
         """Return f at the vector in a slot, and its kernel row (n,)."""
 
     @abc.abstractmethod
@@ -180,7 +186,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Weights
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
     ) -> tuple[int, Query | None]:
         """Return the next row with y f(x) <= threshold and its query; None before `stop`.
 
@@ -189,12 +195,18 @@ class VectorStore(abc.ABC):
         """
 
     @abc.abstractmethod
-    def evaluate_block(self, block: Any, f: Weights) -> Floats:
+    def evaluate_block(self, block: Any, f: Coefficients) -> Floats:
         """Return f at each row of a block (rows,)."""
 
     @abc.abstractmethod
     def scan_scores(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: ScoreWeights
+        self,
+        block: Any,
+        columns: Ints,
+        start: int,
+        stop: int,
+        threshold: float,
+        f: ScoreCoefficients,
     ) -> tuple[int, Query | None]:
         """Return the next row with a margin of at most `threshold` and its query; see `scan`.
 
@@ -203,14 +215,20 @@ class VectorStore(abc.ABC):
         """
 
     @abc.abstractmethod
-    def score_block(self, block: Any, f: ScoreWeights) -> Floats:
+    def score_block(self, block: Any, f: ScoreCoefficients) -> Floats:
         """Return the scores of all labels at each row of a block (rows, labels)."""
 
     @abc.abstractmethod
     def update(
-        self, rule: Rule, own: Own, query: Query, label: int, weight: float, f: Outputs
+        self,
+        rule: Rule,
+        own: AlgorithmState,
+        query: Query,
+        label: int,
+        weight: float,
+        f: UpdatableHypothesis,
     ) -> int:
-        """Update a model on an example, and return `rounds.DONE`.
+        """Update a model on an example, and return `_rule_compiled.DONE`.
 
         If the compiled code cannot store the example, only a slot is chosen for it and returned. The
         slot n is a new one.
@@ -219,16 +237,16 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def learn(
-        self, rule: Rule, own: Own, block: Any, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: Outputs,
+        self, rule: Rule, own: AlgorithmState, block: Any, columns: Ints, weights: Floats, start: int,
+        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
     ) -> tuple[int, Query]:  # fmt: skip
         """Learn the rows of a block, up to one whose example the compiled code cannot store.
 
-        The parameters from `start` on are those of `rounds.learn`.
+        The parameters from `start` on are those of `_rule_compiled.learn`.
 
         Returns
         -------
-        The slot for the next row or `rounds.DONE`, as in `update`, and the query of the last row
+        The slot for the next row or `_rule_compiled.DONE`, as in `update`, and the query of the last row
         that was evaluated.
 
         """
@@ -278,7 +296,7 @@ class VectorStore(abc.ABC):
 
     def row(self, slot: int) -> Floats:
         """Return the kernel row of the vector in a slot (n,)."""
-        return self.evaluate_slot(slot, NO_WEIGHTS)[1]
+        return self.evaluate_slot(slot, NO_COEFFICIENTS)[1]
 
     @property
     def self_values(self) -> Floats:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._checks import check_count
-from river_budget.support import Own
+from river_budget.support import AlgorithmState
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
 
@@ -192,7 +192,7 @@ def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
         if n % step == 0 or n == len(examples):
             snapshot = object.__new__(type(model))
             snapshot.__dict__.update(
-                (key, value.snapshot() if isinstance(value, Own) else value)
+                (key, value.snapshot() if isinstance(value, AlgorithmState) else value)
                 for key, value in model.__dict__.items()
             )
             snapshots.append(snapshot)

@@ -17,7 +17,7 @@ from states import content
 import river_budget as rb
 from river_budget.base import RulePerceptron
 from river_budget.catalog import ALGORITHMS
-from river_budget.support import Scales, rounds
+from river_budget.support import Scales, _rule_compiled
 
 RULES = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, RulePerceptron)}
 each = pytest.mark.parametrize("name", RULES)
@@ -123,7 +123,7 @@ def test_an_interrupt_at_the_end_of_a_compiled_block_loses_nothing(monkeypatch, 
     X, y = stream(200, 2, seed=4)
     model = in_blocks(RULES[name].build(rb.Polynomial(degree=2), budget=8, seed=1), X, y, [])
     expected = in_blocks(copy.deepcopy(model), X, y, [])
-    monkeypatch.setattr(rounds, "learn", interrupted(rounds.learn))
+    monkeypatch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
     with pytest.raises(KeyboardInterrupt):
         in_blocks(model, X, y, [])
     assert content(model.state()) == content(expected.state())
@@ -134,7 +134,7 @@ def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(mon
     X, y = stream(200, 2, seed=4)
     model = in_blocks(RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1), X, y, [])
     with monkeypatch.context() as patch:
-        patch.setattr(rounds, "update", interrupted(rounds.update))
+        patch.setattr(_rule_compiled, "update", interrupted(_rule_compiled.update))
         with pytest.raises(KeyboardInterrupt):
             one_by_one(model, X, y)
     restored = RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1)
@@ -150,7 +150,7 @@ def test_a_largest_self_value_is_known_after_an_interrupted_block(monkeypatch, n
     expected = in_blocks(copy.deepcopy(model), X, y, [])
     in_blocks(expected, 100 * X, y, [])
     in_blocks(model, X, y, [])
-    monkeypatch.setattr(rounds, "learn", interrupted(rounds.learn))
+    monkeypatch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
     with pytest.raises(KeyboardInterrupt):
         in_blocks(model, 100 * X, y, [])
     assert model.state()["largest_self_value"] == expected.state()["largest_self_value"] > 1e4
@@ -163,7 +163,7 @@ def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
     model = RULES[name].build(None, budget=8, seed=1)
     model.learn_many(X[:80], pd.Series(y[:80]))
     with monkeypatch.context() as patch:
-        patch.setattr(rounds, "learn", interrupted(rounds.learn))
+        patch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
         while model._feature_scales._sums.n_observed == model.n_rounds:
             with pytest.raises(KeyboardInterrupt):
                 model.learn_many(X[80:], pd.Series(y[80:]))

@@ -17,7 +17,7 @@ from states import content
 import river_budget as rb
 from river_budget import synth
 from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._counting import BETAINC
+from river_budget.perceptrons._tightest_compiled import BETAINC
 
 
 def hat(x, z):

@@ -21,7 +21,7 @@ from river_budget.support.rule import (
     N_INSERTED,
     SCALE,
     SKIP,
-    Hypothesis,
+    HypothesisArrays,
     choice_at,
     evaluate_at,
     example,
@@ -56,7 +56,7 @@ class Code(NamedTuple):
     reads_row: bool
 
 
-class Store(NamedTuple):
+class StoreArrays(NamedTuple):
     """The arrays of a `NumericStore`, and the example of a workspace.
 
     Attributes
@@ -174,12 +174,12 @@ def update(
     value
         f(x), with two labels.
 
-    The other parameters are those of `Code`, `Hypothesis` and `Store`.
+    The other parameters are those of `Code`, `HypothesisArrays` and `StoreArrays`.
 
     """
     code = Code(choice, step, evaluate, reads_row)
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
-    store = Store(
+    f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
+    store = StoreArrays(
         workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics
     )  # fmt: skip
     return _update_one(code, f, store, label, weight, value)
@@ -242,8 +242,8 @@ def learn(
 
     """
     code = Code(choice, step, evaluate, reads_row)
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
-    store = Store(
+    f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
+    store = StoreArrays(
         workspace, rows, spec, layout, layouts, heap, n, n_rows, features, tiles, statistics
     )  # fmt: skip
     return _learn_rows(code, f, store, block, columns, weights, start, stop, threshold, counts)
@@ -253,7 +253,7 @@ def learn(
 def choose(choice, label, weight, value, scores, self_value, row, n,
            alphas, matrix, inserted, numbers, table):  # fmt: skip
     """Return the slot for an example, given its self value and its kernel row; see `update`."""
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
     y = example(label, weight, value, scores, np.empty(2), self_value, row)
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], self_value)
     return choice_at(choice)(f, y)
@@ -263,6 +263,6 @@ def choose(choice, label, weight, value, scores, self_value, row, n,
 def finish(step, slot, removed, label, weight, value, scores, self_value, row, n,
            alphas, matrix, inserted, numbers, table):  # fmt: skip
     """Update a model on an example for a slot, given the kernel row of the vector to remove."""
-    f = Hypothesis(n, alphas, matrix, inserted, numbers, table)
+    f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
     y = example(label, weight, value, scores, np.empty(2), self_value, row)
     step_at(step)(f, y, slot, removed)

@@ -11,8 +11,8 @@ from river_budget._checks import check_count
 from river_budget.base.perceptron import Perceptron
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import Kernel
-from river_budget.support import Own, Query, Rule, Target
-from river_budget.support.rounds import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
+from river_budget.support import AlgorithmState, Query, Rule, Target
+from river_budget.support._rule_compiled import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
 from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
 
 __all__ = ["BlockPerceptron", "RulePerceptron"]
@@ -30,7 +30,7 @@ class BlockPerceptron(Perceptron):
     """
 
     _rule: ClassVar[Rule]
-    _own: Own
+    _own: AlgorithmState
 
     def _learn_rows(
         self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
@@ -89,7 +89,7 @@ class RulePerceptron(BlockPerceptron):
 
     """
 
-    # How many numbers of its own the algorithm keeps; see `Own`.
+    # How many numbers of its own the algorithm keeps; see `AlgorithmState`.
     _n_numbers: ClassVar[int] = 0
 
     def __init__(
@@ -102,7 +102,7 @@ class RulePerceptron(BlockPerceptron):
         dtype: str = "float32",
     ) -> None:
         check_count("budget", budget)
-        self._own = Own(self._n_numbers)
+        self._own = AlgorithmState(self._n_numbers)
         self._own.numbers[BUDGET] = budget
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget: int = budget

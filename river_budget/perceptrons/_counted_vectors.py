@@ -8,13 +8,19 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._state import State, floats, integers, require
-from river_budget.perceptrons._counting import CAPACITY, FIRST, N_NUMBERS, Tables, tables_of
-from river_budget.support import Expansion, Own
+from river_budget.perceptrons._tightest_compiled import (
+    CAPACITY,
+    FIRST,
+    N_NUMBERS,
+    Tables,
+    tables_of,
+)
+from river_budget.support import AlgorithmState, Expansion
 
 __all__ = ["CountedVectors"]
 
 
-class CountedVectors(Own):
+class CountedVectors(AlgorithmState):
     """The tables of the support vectors, which are numbers of their model; see `Tables`.
 
     Parameters
