@@ -10,6 +10,7 @@ import re
 
 import pytest
 import snippets
+from test_layers import LAYERS
 
 import river_budget as rb
 from river_budget.catalog import ALGORITHMS
@@ -140,3 +141,16 @@ def test_every_class_describes_its_attributes(package):
         names = re.findall(r"^\w.*$", "\n".join(sections), re.MULTILINE)
         described = set(re.findall(r"\w+", " ".join(names)))
         assert public_properties(kind) - described == set(), kind.__name__
+
+
+def test_the_table_of_layers_is_the_one_that_imports_follow():
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    first_cells = re.findall(r"^\| (`[^|]+) \|", contributing, re.MULTILINE)
+    assert [re.findall(r"`(\w+)`", cell) for cell in first_cells] == LAYERS
+
+
+@pytest.mark.parametrize("package", ["base", "mnemotron", "support"])
+def test_the_docstring_of_a_package_lists_its_modules(package):
+    module = importlib.import_module(f"river_budget.{package}")
+    names = [path.stem for path in pathlib.Path(module.__file__).parent.glob("[!_]*.py")]
+    assert [name for name in names if f"`{name}`" not in module.__doc__] == []
