@@ -71,7 +71,7 @@ def test_what_is_unlike_all_examples_is_not_answered():
     assert rejecting.predict_one(x) == model.predict_one(x)
     assert rejecting.predict_one({"a": 1e3, "b": 1.0}) is None
     assert rejecting.predict_proba_one(x) == model.predict_proba_one(x)
-    loaded = checkpoint.loads(checkpoint.dumps(rejecting))[0]
+    loaded = checkpoint.loads(checkpoint.dumps(rejecting))
     assert (loaded.threshold, loaded.doubt) == (0.9, "novelty")
     assert loaded.doubt_one(x) == rejecting.doubt_one(x)
 

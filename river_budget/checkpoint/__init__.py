@@ -10,7 +10,7 @@ digest finds files that are torn or have changed. `save` tells which models can 
 from __future__ import annotations
 
 from .codec import CheckpointError
-from .files import Checkpointer, dumps, load, loads, restore, save
+from .files import Checkpointer, dumps, load, loads, restore, restores, save
 from .rivers import outline
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "loads",
     "outline",
     "restore",
+    "restores",
     "save",
 ]

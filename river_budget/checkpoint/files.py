@@ -18,7 +18,7 @@ from river_budget._checks import check_count
 from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writer
 from river_budget.checkpoint.disk import write
 
-__all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "save"]
+__all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "restores", "save"]
 
 FORMAT = "river_budget checkpoint"
 VERSION = 5
@@ -107,7 +107,7 @@ def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
 
     """
     try:
-        return loads(Path(path).read_bytes())
+        return restores(Path(path).read_bytes())
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
 
@@ -133,8 +133,21 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         ) from None
 
 
-def loads(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model and what else was kept that `dumps` made bytes of.
+def loads(data: bytes) -> Any:
+    """Return the model that `dumps` made bytes of.
+
+    Raises
+    ------
+    CheckpointError
+        As `load`.
+
+    """
+    model, _ = restores(data)
+    return model
+
+
+def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
+    """Return the model that `dumps` made bytes of, and what else was kept.
 
     Raises
     ------

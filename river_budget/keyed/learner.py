@@ -214,7 +214,7 @@ class KeyedLearner:
         """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
             return KeyedModel(self.factory(), {})
-        model, extra = checkpoint.loads(state)
+        model, extra = checkpoint.restores(state)
         found = checkpoint.outline(model)
         if found != self._outline:
             raise CheckpointError(

@@ -120,7 +120,7 @@ def test_copies_and_checkpoints(make):
     others = [
         copy.deepcopy(model),
         pickle.loads(pickle.dumps(model)),
-        checkpoint.loads(checkpoint.dumps(model))[0],
+        checkpoint.loads(checkpoint.dumps(model)),
     ]
     for x, y in examples[40:]:
         for other in others:
@@ -277,7 +277,7 @@ def test_arrays_in_double_precision_are_exact(make):
     for x, y in examples:
         model.learn_one(x, y)
         expected.learn_one(as_numbers(x), y)
-    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     for copied in (model, loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert copied.dtype == "float64"
         assert copied.scores_one(x) == pytest.approx(expected.scores_one(as_numbers(x)), abs=1e-12)
@@ -304,7 +304,7 @@ def test_double_precision_stores_what_single_precision_refuses():
     with pytest.raises(ValueError, match="'e' is an array with too large a value"):
         rb.KernelPerceptron(rb.RBF(gamma=0.1)).learn_one(x, 0)
     model = learned(rb.KernelPerceptron(rb.RBF(gamma=0.1), dtype="float64"), [(x, 0)])
-    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert loaded.support_vectors[0]["e"].tolist() == [1e50, 0.0]
 
 
@@ -334,5 +334,5 @@ def test_arrays_and_scaled_numbers_in_a_pipeline():
         model.learn_one(x, y)
     (s, *_) = model["Forgetron"].support_vectors
     assert np.linalg.norm(s["e"]) == pytest.approx(1.0)
-    loaded = checkpoint.loads(checkpoint.dumps(model))[0]
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert loaded.predict_one(x) == model.predict_one(x)

@@ -145,7 +145,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def checkpoint_it(self):
-        self.model, _ = checkpoint.loads(checkpoint.dumps(self.model))
+        self.model = checkpoint.loads(checkpoint.dumps(self.model))
 
     @rule()
     def clone_it(self):

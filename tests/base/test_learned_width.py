@@ -72,7 +72,7 @@ def test_copies_and_checkpoints_go_on_exactly(make, n):
     model = learn(make(None), STREAM[:n])
     copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
     if "Function" not in repr(model):
-        copies.append(checkpoint.loads(checkpoint.dumps(model))[0])
+        copies.append(checkpoint.loads(checkpoint.dumps(model)))
     learn(model, STREAM[n:])
     for other in copies:
         learn(other, STREAM[n:])

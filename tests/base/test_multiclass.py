@@ -361,7 +361,7 @@ def test_a_label_that_comes_later_in_a_block_is_no_rival_yet():
 COPIES = {
     "deepcopy": copy.deepcopy,
     "pickle": lambda model: pickle.loads(pickle.dumps(model)),
-    "checkpoint": lambda model: checkpoint.loads(checkpoint.dumps(model))[0],
+    "checkpoint": lambda model: checkpoint.loads(checkpoint.dumps(model)),
 }
 
 

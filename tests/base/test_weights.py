@@ -166,7 +166,7 @@ def test_projectron_plus_plus_by_hand():
     model.learn_one({"u": 1.0}, True, w=3.0)
     assert model.coefficients == close(np.array([2.0]))
     assert model.bound_improvement == close(1.5 * (1.0 - 1.5))
-    assert checkpoint.loads(checkpoint.dumps(model))[0].bound_improvement < 0
+    assert checkpoint.loads(checkpoint.dumps(model)).bound_improvement < 0
     assert model.guarantees(1.0, 0.0)[0].failed == ["all weights 1"]
 
 
@@ -325,7 +325,7 @@ def test_large_and_small_weights(make, weights):
     learned(model, examples, weights)
     assert all(math.isfinite(model.decision_function_one(x)) for x, _ in examples)
     assert math.isfinite(model.norm)
-    assert content(checkpoint.loads(checkpoint.dumps(model))[0].state()) == content(model.state())
+    assert content(checkpoint.loads(checkpoint.dumps(model)).state()) == content(model.state())
 
 
 # --- blocks ---
@@ -427,7 +427,7 @@ def test_copies_with_class_weights_go_on_exactly(make, class_weight):
         first = learned(model.clone(), examples[:n_before], weights)
         copies = [
             copy.deepcopy(first), pickle.loads(pickle.dumps(first)),
-            checkpoint.loads(checkpoint.dumps(first))[0],
+            checkpoint.loads(checkpoint.dumps(first)),
         ]  # fmt: skip
         learned(first, examples[n_before:], weights[n_before:])
         for other in copies:
@@ -485,7 +485,7 @@ def test_theorems_assume_weights_of_one(name):
     assert not holds(learned(make(RBF).clone({"class_weight": "balanced"}), examples))
     learned(model, examples, [2.0] * 40)
     assert not holds(model)
-    assert not holds(checkpoint.loads(checkpoint.dumps(model))[0])
+    assert not holds(checkpoint.loads(checkpoint.dumps(model)))
     assert math.isinf(model.guarantees(1.0, 1.0)[0].mistakes)
 
 
@@ -518,7 +518,7 @@ def test_gamma_is_short_for_a_kernel(model):
     short, long = model(gamma=0.7, **seed), model(rb.RBF(gamma=0.7), **seed)
     assert short.resolved_kernel == rb.RBF(gamma=0.7)
     assert content(learned(short, examples).state()) == content(learned(long, examples).state())
-    for other in [short.clone(), checkpoint.loads(checkpoint.dumps(short))[0]]:
+    for other in [short.clone(), checkpoint.loads(checkpoint.dumps(short))]:
         assert (other.kernel, other.gamma) == (None, 0.7)
         assert other.resolved_kernel == rb.RBF(gamma=0.7)
 

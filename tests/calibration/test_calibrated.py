@@ -309,7 +309,7 @@ def test_copies_go_on_on_their_own(again):
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
 def test_checkpoints_go_on_bit_for_bit(make):
     calibrated = learned(rb.Calibrated(make()), rows(60))
-    loaded, _ = checkpoint.loads(checkpoint.dumps(calibrated))
+    loaded = checkpoint.loads(checkpoint.dumps(calibrated))
     assert checkpoint.outline(loaded) == checkpoint.outline(calibrated)
     for x, y in rows(60, seed=2):
         assert loaded.predict_proba_one(x) == calibrated.predict_proba_one(x)
@@ -321,7 +321,7 @@ def test_checkpoints_go_on_bit_for_bit(make):
 def test_a_calibrated_last_step_is_stored():
     model = preprocessing.StandardScaler() | rb.Calibrated(rb.TightestPerceptron(budget=5))
     learned(model, many_labels(60))
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert loaded.predict_proba_one({"u": 0.1, "v": 0.2}) == model.predict_proba_one(
         {"u": 0.1, "v": 0.2}
     )

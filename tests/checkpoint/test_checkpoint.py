@@ -52,11 +52,18 @@ def go_on_alike(model, other, rows=ROWS[100:]):
 @pytest.mark.parametrize("n_learned", [0, 1, 5, 100])
 def test_a_loaded_model_goes_on_bit_for_bit(make, n_learned):
     model = trained(make(None), ROWS[:n_learned])
-    loaded, extra = checkpoint.loads(checkpoint.dumps(model, {"n": 3}))
+    loaded, extra = checkpoint.restores(checkpoint.dumps(model, {"n": 3}))
     assert type(loaded) is type(model)
     assert repr(loaded) == repr(model)
     assert extra == {"n": 3}
     go_on_alike(model, loaded)
+
+
+def test_bytes_give_the_model_as_a_file_does():
+    model = trained(rb.Forgetron(budget=5))
+    loaded = checkpoint.loads(checkpoint.dumps(model, {"n": 3}))
+    x, _ = ROWS[0]
+    assert loaded.predict_one(x) == model.predict_one(x)
 
 
 @each_kernel
@@ -66,7 +73,7 @@ def test_kernels_are_kept(kernel):
         with pytest.raises(CheckpointError, match=r"FunctionKernel.* cannot be stored"):
             checkpoint.dumps(model)
         return
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert loaded.resolved_kernel == model.resolved_kernel
     go_on_alike(model, loaded)
 
@@ -83,14 +90,14 @@ def test_names_come_and_go():
         for t in range(60)
     ]
     trained(model, rows[:40])
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     go_on_alike(model, loaded, rows[40:])
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (2.5, None.__class__.__name__)])
 def test_labels_are_kept(labels):
     model = trained(rb.Forgetron(budget=5), [(x, labels[y]) for x, y in ROWS[:50]])
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     for x, _ in ROWS[50:]:
         assert loaded.predict_one(x) == model.predict_one(x)
         assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
@@ -118,7 +125,7 @@ def labelled(labels, examples=ROWS):
 def test_a_loaded_model_learns_further_labels(make, labels, n_learned):
     examples = labelled(labels)
     model = trained(make(None), examples[:n_learned])
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert list(map(type, loaded.classes)) == list(map(type, model.classes))
     for x, y in examples[n_learned:]:
         assert loaded.scores_one(x) == model.scores_one(x)
@@ -131,7 +138,7 @@ def test_a_loaded_model_learns_further_labels(make, labels, n_learned):
 
 def test_a_pipeline_with_a_scaler():
     model = trained(preprocessing.StandardScaler() | rb.Projectron(eta=0.2))
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     for x, y in ROWS[100:]:
         assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
         model.learn_one(x, y)
@@ -261,7 +268,7 @@ def examples_with_a_time_stamp(n):
 def test_sums_over_missing_names_do_not_depend_on_where_they_are_stored(make):
     rows = list(examples_with_a_time_stamp(300))
     model = trained(make(rb.RBF(gamma=0.1)), rows[:100])
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     go_on_alike(model, loaded, rows[100:])
 
 
@@ -272,5 +279,5 @@ def test_distances_in_input_space_do_not_depend_on_where_names_are_stored():
         for y in rng.random(600) < 0.5
     ]
     model = trained(rb.TightestPerceptron(rb.Laplacian(gamma=0.3), budget=20), rows[:200])
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     go_on_alike(model, loaded, rows[200:])

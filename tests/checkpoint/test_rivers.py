@@ -38,7 +38,7 @@ def go_on(model):
 @pytest.mark.parametrize("n_learned", [0, 1, 60])
 def test_a_loaded_pipeline_goes_on_bit_for_bit(make, n_learned):
     model = trained(make(), n_learned)
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert repr(loaded) == repr(model)
     assert go_on(loaded) == go_on(model)
     assert checkpoint.dumps(loaded) == checkpoint.dumps(model)
@@ -46,7 +46,7 @@ def test_a_loaded_pipeline_goes_on_bit_for_bit(make, n_learned):
 
 def test_a_seed_that_was_drawn_is_kept():
     model = preprocessing.FeatureHasher(n_features=1000)
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     assert loaded.seed is None
     for x, _ in rows(9):
         assert loaded.transform_one(x) == model.transform_one(x)
@@ -81,7 +81,7 @@ def test_labels_of_many_classes_are_kept():
     examples = [({"u": float(t % 5)}, ["a", 2, None][t % 3] or "c") for t in range(40)]
     for x, y in examples[:20]:
         model.learn_one(x, y)
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     for x, y in examples[20:]:
         assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
         model.learn_one(x, y)
@@ -138,7 +138,7 @@ def test_a_stored_class_of_river_is_exactly_that_class():
 
 def test_the_optimizer_goes_on_from_its_step():
     model = trained(logistic())
-    loaded, _ = checkpoint.loads(checkpoint.dumps(model))
+    loaded = checkpoint.loads(checkpoint.dumps(model))
     learned = loaded["LogisticRegression"]
     assert learned.optimizer.n_iterations == 60
     assert isinstance(learned._weights, utils.VectorDict)

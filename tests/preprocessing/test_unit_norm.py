@@ -28,5 +28,5 @@ def test_other_values_are_refused_by_name(value):
 
 
 def test_it_can_be_stored():
-    loaded, _ = checkpoint.loads(checkpoint.dumps(UnitNorm("e") | rb.Forgetron()))
+    loaded = checkpoint.loads(checkpoint.dumps(UnitNorm("e") | rb.Forgetron()))
     assert loaded["UnitNorm"].names == ("e",)
