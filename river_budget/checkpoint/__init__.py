@@ -1,4 +1,4 @@
-"""Saving and loading, so that nothing is lost and nothing is let in.
+"""Checkpoints that survive crashes and run no code.
 
 A checkpoint is a safetensors file: arrays, and beside them one text of JSON with everything else.
 Loading runs no code, whoever wrote the file: it builds a new model from its parameters, with all their

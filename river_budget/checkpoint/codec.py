@@ -169,7 +169,7 @@ class Reader:
         Raises
         ------
         ValueError
-            If it does not fit a model with its parameters. Nonsense may raise other errors, too.
+            If it does not fit a model with its parameters. A malformed node may raise other errors.
 
         """
         name = node["class"]

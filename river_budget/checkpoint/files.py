@@ -26,8 +26,8 @@ VERSION = 5
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
 
-# What reading a file that was made to deceive may raise.
-DECEIVED = (
+# What reading a forged file may raise.
+FORGED = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
 )  # fmt: skip
 
@@ -37,7 +37,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 
     The file is written beside its place, forced to the disk and then moved there, so that a crash at any
     time leaves the old file or the new one. Several processes may save to the same place: the last one
-    wins. What killed ones have left beside it is removed.
+    wins. Temporary files of killed processes are removed.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     """
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
-    except (SafetensorError, *DECEIVED) as error:
+    except (SafetensorError, *FORGED) as error:
         raise CheckpointError(f"this is no whole safetensors file: {error}") from None
     if FORMAT not in metadata:
         raise CheckpointError("this is a safetensors file, but no checkpoint of river_budget")
@@ -177,7 +177,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         raise
     except ValueError as error:
         raise CheckpointError(f"this checkpoint makes no model: {error}") from None
-    except DECEIVED as error:
+    except FORGED as error:
         raise CheckpointError(f"this checkpoint makes no model: {error!r}") from None
 
 
