@@ -30,11 +30,7 @@ def compare(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Run every algorithm on one stream by progressive validation, and print a table.
-
-    Algorithms that take two labels only are left out if the stream has more.
-
-    """
+    """Run every algorithm on one stream by progressive validation, and print a table."""
     output.check_directories(json_file, plot_file)
     plots = output.import_plots(plot_file) if plot_file else None
     source = sources.source(stream_name, target, seed)
