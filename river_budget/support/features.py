@@ -179,8 +179,9 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
     pack, packed = packer(len(columns)).pack, []
     for i, values in enumerate(rows):
         try:
-            packed.append(pack(*values))
+            # First the types: packing a complex number would warn, and lose its imaginary part.
             check_types(values)
+            packed.append(pack(*values))
         except NOT_NUMBERS:
             x = dict(zip(columns, values, strict=True))
             raise ValueError(f"row {i}: {invalid_example(x)}") from None

@@ -206,6 +206,14 @@ def test_values_that_only_look_like_numbers_are_refused_by_name(make, is_cached)
     assert pickle.dumps(model) == before
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [complex, object])
+def test_a_complex_column_is_refused_without_a_warning(dtype):
+    frame = pd.DataFrame({"b": pd.Series([1 + 2j, 2j], dtype=dtype)})
+    with pytest.raises(ValueError, match="row 0: feature 'b' has the value"):
+        rb.Stoptron().learn_many(frame, pd.Series([True, False]))
+
+
 @each_algorithm
 def test_numbers_of_any_type_are_learned_as_doubles(make):
     model, other = make(None), make(None)
