@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.core import event
 
-__all__ = ["are_shown", "say", "set_quiet", "shown"]
+__all__ = ["are_shown", "expect_compiling", "say", "set_quiet", "shown"]
 
 logger = logging.getLogger(__name__)
 
@@ -26,15 +26,18 @@ class _Compiling(event.Listener):
     """Says once that Numba compiles; what it finds in its cache it does not compile."""
 
     def __init__(self) -> None:
-        self._was_said = False
+        self.is_unexpected = True
 
     def on_start(self, event: Any) -> None:
-        if not self._was_said:
+        if self.is_unexpected:
             say("compiling for this machine, once ... (`river-budget warmup` does it beforehand)")
-        self._was_said = True
+        self.is_unexpected = False
 
     def on_end(self, event: Any) -> None:
         """Say nothing."""
+
+
+_compiling = _Compiling()
 
 
 @contextlib.contextmanager
@@ -43,11 +46,17 @@ def shown() -> Iterator[None]:
     handler = _StandardError()
     logger.addHandler(handler)
     set_quiet(False)
+    _compiling.is_unexpected = True
     try:
-        with event.install_listener("numba:compile", _Compiling()):
+        with event.install_listener("numba:compile", _compiling):
             yield
     finally:
         logger.removeHandler(handler)
+
+
+def expect_compiling() -> None:
+    """Do not say that Numba compiles: it is what the command is for."""
+    _compiling.is_unexpected = False
 
 
 def set_quiet(quiet: bool) -> None:

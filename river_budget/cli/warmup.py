@@ -21,6 +21,7 @@ def warmup() -> None:
     in the end how long it took.
 
     """
+    notes.expect_compiling()
     start = time.perf_counter()
     kernel = models.rbf(None)
     two_labels = _rows(60)

@@ -36,6 +36,7 @@ def test_nothing_is_compiled_after_a_warmup(tmp_path):
     three.write_text(CSV.replace("6,0,0\n", "6,0,2\n"))
     err = output_of(tmp_path / "cache", "warmup")
     assert "Mnemotron" in err
+    assert "beforehand" not in err
     assert err.splitlines()[-1].endswith(" s")
     for arguments in [
         ["learn", "--target", "y", "--budget", "5", "--checkpoint", saved],
