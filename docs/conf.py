@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import river_budget
-from docs import draw
+from docs import links
 
 project = "river_budget"
 author = "The river_budget developers"
@@ -68,5 +68,9 @@ html_show_search_summary = False
 mathjax_path = "mathjax/tex-svg.js"
 
 
+def show_pages(app, docname: str, source: list[str]) -> None:
+    source[0] = links.to_pages(source[0])
+
+
 def setup(app) -> None:
-    app.connect("builder-inited", lambda app: draw.main())
+    app.connect("source-read", show_pages)

@@ -17,7 +17,7 @@ import river_budget as rb
 from river_budget import synth
 from river_budget.theory import certify
 
-OUT = Path(__file__).parent / "pictures"
+OUT = Path(__file__).parent / "concepts"
 
 GREY = "0.5"
 RED, BLUE, GREEN = "#d1495b", "#3d7ea6", "#4c9f70"

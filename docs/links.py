@@ -1,14 +1,19 @@
-"""The links of a built site that lead nowhere."""
+"""The links of the pages: where they lead on the site, and those of a built site that lead nowhere."""
 
 from __future__ import annotations
 
 import html.parser
+import re
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["broken"]
+__all__ = ["broken", "to_pages"]
+
+# Links to files of the repository that pages of the site show.
+DEMO = re.compile(r"\]\(\.\./demos/(\w+)\.py\)")
+RESULTS = re.compile(r"\]\(\.\./benchmarks/RESULTS\.md")
 
 # What a page loads, as opposed to what a reader may follow.
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("object", "data")}
@@ -39,6 +44,11 @@ class Page(html.parser.HTMLParser):
         for name in ("href", "src", "data"):
             if values.get(name):
                 self.links.append(Link(values[name], (tag, name) in LOADED and not is_idle))
+
+
+def to_pages(text: str) -> str:
+    """Return Markdown whose links to demos and results lead to their pages on the site."""
+    return RESULTS.sub("](results.md", DEMO.sub(r"](demos/\1.rst)", text))
 
 
 def broken(site: Path) -> list[str]:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pathlib
 import re
+import subprocess
 
 import pytest
 import snippets
@@ -35,21 +36,36 @@ def each(pages):
     )
 
 
-def source(path):
-    """Return the file that a link leads to, or that it is made of while the site is built."""
-    if path.parent == DOCS / "demos":
-        return ROOT / "demos" / path.with_suffix(".py").name.replace("index.py", "")
-    if path.parent == DOCS / "pictures":
-        return DOCS / "draw.py"
-    return path
+@pytest.fixture(scope="session")
+def files():
+    """Return the files that git tracks, or all where there is no repository."""
+    if not (ROOT / ".git").exists():
+        return {path for path in ROOT.rglob("*") if path.is_file()}
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    return {ROOT / name for name in listed.split("\0")}
+
+
+def lost_links(page, files):
+    """Return the relative links of a page that lead to none of the files."""
+    links = re.findall(r"\]\(([^)\s#]+)[^)\s]*\)", page.read_text())
+    relative = [link for link in links if "://" not in link]
+    return [link for link in relative if (page.parent / link).resolve() not in files]
 
 
 @each(PAGES)
-def test_every_relative_link_leads_to_a_file(page):
-    links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
-    targets = [link.partition("#")[0] for link in links if "://" not in link]
-    lost = [link for link in targets if not source((page.parent / link).resolve()).exists()]
-    assert lost == []
+def test_every_relative_link_leads_to_a_file_of_the_repository(page, files):
+    assert lost_links(page, files) == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/RESULTS.md"])
+def test_no_link_beside_the_pages_leads_to_a_file_that_is_built(name, files):
+    assert lost_links(ROOT / name, files) == []
+
+
+def test_a_link_to_a_file_that_is_built_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("[here](page.md#top), [built](demos/drift.rst), [away](https://riverml.xyz)\n")
+    assert lost_links(page, {page}) == ["demos/drift.rst"]
 
 
 @pytest.mark.slow

@@ -43,6 +43,18 @@ def test_links_that_lead_nowhere(site, body, fault):
     assert links.broken(site(a=body)) == [fault]
 
 
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("[x](../demos/drift.py)", "[x](demos/drift.rst)"),
+        ("[x](../benchmarks/RESULTS.md#data)", "[x](results.md#data)"),
+        ("![x](../demos/drift.png)", "![x](../demos/drift.png)"),
+    ],
+)
+def test_links_to_files_lead_to_the_pages_that_show_them(link, shown):
+    assert links.to_pages(link) == shown
+
+
 def test_docstrings_become_restructured_text():
     docstrings = pytest.importorskip("docs.docstrings")
     assert docstrings.to_rst("as in [^1]") == "as in [1]"
