@@ -2,6 +2,7 @@
 
 - `calibrated`: the wrapper around a classifier.
 - `calibrator`: the mixture of calibration maps that it learns.
+- `rows`: the rows of mini-batches as examples.
 
 """
 
@@ -9,5 +10,6 @@ from __future__ import annotations
 
 from .calibrated import Calibrated
 from .calibrator import Calibrator
+from .rows import rows_as_dicts
 
-__all__ = ["Calibrated", "Calibrator"]
+__all__ = ["Calibrated", "Calibrator", "rows_as_dicts"]

@@ -18,10 +18,10 @@ from river_budget.base import (
     frame_like,
     frame_of,
     labels_of,
-    rows_of,
     series_like,
 )
 from river_budget.calibration.calibrator import LARGEST_GAP, Calibrator
+from river_budget.calibration.rows import rows_as_dicts
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -62,8 +62,9 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
     `predict_one` returns the label that the model predicts, so that the accuracy is that of the
     model. It may differ from the label with the largest probability, which is right more often on
-    some streams and less often on others: with a Forgetron on a budget of 100, 77.8 instead of
-    75.1 % on Adult9, but 90.5 instead of 91.0 % on Elec2.
+    some streams and less often on others: with a Forgetron on a budget of 100, 77.70 instead of
+    75.24 % on Adult9, but 90.26 instead of 91.07 % on Elec2
+    (`python -m benchmarks.calibration --accuracy`).
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
         """
         before = copy.deepcopy((self.model, self.calibrator))
-        rows, labels = _rows(X), labels_of(y)
+        rows, labels = rows_as_dicts(X), labels_of(y)
         try:
             for x, label, weight in zip(rows, labels, _weights(w, len(rows)), strict=True):
                 self.learn_one(x, label, **weight, **kwargs)
@@ -190,11 +191,11 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
             raise
 
     def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        predictions = [self.predict_one(x, **kwargs) for x in _rows(X)]
+        predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
         return series_like(predictions, frame_of(X))
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
-        rows = [self.predict_proba_one(x, **kwargs) for x in _rows(X)]
+        rows = [self.predict_proba_one(x, **kwargs) for x in rows_as_dicts(X)]
         labels = dict.fromkeys(label for row in rows for label in row)
         by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
         return frame_like(by_label, frame_of(X))
@@ -225,11 +226,6 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
             label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
             for label, p in probabilities.items()
         }
-
-
-def _rows(X: IntoDataFrame) -> list[Features]:
-    frame = frame_of(X)
-    return [dict(zip(frame.columns, row, strict=True)) for row in rows_of(frame).tolist()]
 
 
 def _weights(w: Any, n: int) -> list[dict[str, Any]]:
