@@ -3,8 +3,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from river import checks, linear_model, metrics, preprocessing
+from river import base, checks, linear_model, metrics, naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -103,10 +105,90 @@ def test_the_area_under_the_curve_of_unknown_examples():
     assert area.get() > 0.99
 
 
-def test_invalid_parameters():
-    with pytest.raises(ValueError, match="a classifier of river_budget"):
-        rb.Reject(linear_model.LogisticRegression())
-    with pytest.raises(ValueError, match="threshold must be from 0 to 1, got 2"):
-        rb.Reject(rb.Forgetron(), threshold=2)
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: rb.Calibrated(model),
+        lambda model: preprocessing.StandardScaler() | rb.Calibrated(model),
+        lambda model: rb.Calibrated(preprocessing.StandardScaler() | model),
+    ],
+    ids=["alone", "last step", "around a pipeline"],
+)
+def test_doubt_about_a_calibrated_model(wrap):
+    novelty = rb.Reject(wrap(rb.Forgetron(rb.RBF(gamma=1.0))))
+    entropy = rb.Reject(wrap(rb.Forgetron(rb.RBF(gamma=1.0))), doubt="entropy")
+    for x, y in 20 * KNOWN:
+        novelty.learn_one(x, y)
+        entropy.learn_one(x, y)
+    x, _ = KNOWN[4]
+    assert novelty.doubt_one(x) < 0.5 < novelty.doubt_one({"a": 100.0, "b": 1.0})
+    p = entropy.model.predict_proba_one(x)
+    expected = -sum(value * math.log2(value) for value in p.values())
+    assert entropy.doubt_one(x) == pytest.approx(expected)
+
+
+def test_entropy_of_a_classifier_of_river():
+    model = rb.Reject(naive_bayes.GaussianNB(), threshold=0.5, doubt="entropy")
+    assert model.doubt_one({"a": 0.0}) == 1.0
+    assert model.predict_one({"a": 0.0}) is None
+    for t in range(40):
+        model.learn_one({"a": float(t % 20)}, t % 20 < 10)
+    assert model.predict_one({"a": 0.0}) is True
+    assert model.predict_one({"a": 9.5}) is None
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+@pytest.mark.parametrize("labels", [(False, True), (1, 2), ("low", "high")])
+def test_mini_batches_are_the_same_as_single_examples(library, labels):
+    one, many = (rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)), threshold=0.5) for _ in range(2))
+    X = library.DataFrame([x for x, _ in KNOWN])
+    y = [labels[label] for _, label in KNOWN]
+    for (x, _), label in zip(KNOWN, y, strict=True):
+        one.learn_one(x, label, w=2.0)
+    many.learn_many(X, library.Series(y), w=2.0)
+    assert checkpoint.dumps(many) == checkpoint.dumps(one)
+    rows = [{"a": a, "b": 1.0} for a in (0.1, 50.0, 0.9)]
+    found = many.predict_many(library.DataFrame(rows))
+    assert isinstance(found, library.Series)
+    assert list(found) == [one.predict_one(x) for x in rows]
+    assert list(found)[1] is None
+    assert many.predict_proba_many(X).equals(many.model.predict_proba_many(X))
+
+
+def test_a_dict_of_arrays_as_a_mini_batch():
+    model = rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0)))
+    model.learn_many({"e": np.eye(2)}, ["a", "b"])
+    found = model.predict_many({"e": np.array([[1.0, 0.0], [9.0, 0.0]])})
+    assert found.tolist() == ["a", None]
+
+
+class LabelsOnly(base.Classifier):
+    """Predicts labels without probabilities."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return True
+
+
+def test_models_that_give_no_such_doubt():
+    with pytest.raises(ValueError, match="model must be a classifier, got"):
+        rb.Reject(linear_model.LinearRegression())
+    for model in (linear_model.LogisticRegression(), rb.Calibrated(naive_bayes.GaussianNB())):
+        with pytest.raises(ValueError, match=r"of river_budget for the novelty(.|\n)*use doubt="):
+            rb.Reject(model)
+    with pytest.raises(ValueError, match="must predict probabilities"):
+        rb.Reject(preprocessing.StandardScaler() | LabelsOnly(), doubt="entropy")
+
+
+@pytest.mark.parametrize("threshold", [2, -0.1, math.nan, "a", None, True])
+def test_invalid_thresholds(threshold):
+    with pytest.raises(ValueError, match="threshold must be a number from 0 to 1, got"):
+        rb.Reject(rb.Forgetron(), threshold=threshold)
+
+
+@pytest.mark.parametrize("doubt", ["margin", ["x"], None])
+def test_invalid_kinds_of_doubt(doubt):
     with pytest.raises(ValueError, match="doubt must be one of"):
-        rb.Reject(rb.Forgetron(), doubt="margin")
+        rb.Reject(rb.Forgetron(), doubt=doubt)
