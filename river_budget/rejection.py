@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -10,12 +12,13 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_probability
-from river_budget.base import classifier_of, frame_of, series_like
+from river_budget.base import classifier_of, frame_of, memory_of, series_like
 from river_budget.calibration import Calibrated, rows_as_dicts
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
@@ -122,6 +125,30 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         from river_budget.perceptrons.forgetron import Forgetron
 
         yield {"model": Forgetron()}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new model with the same parameters that has learned nothing.
+
+        Parameters
+        ----------
+        new_params
+            Parameters that differ, by name.
+        include_attributes
+            Whether to keep what was learned: the clone is then an equal trained model.
+
+        """
+        clone = super().clone(new_params)
+        if include_attributes:
+            kept = vars(self).keys() - (new_params or {}).keys()
+            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
+        return clone
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the model and the wrapper in bytes."""
+        return memory_of(self.model) + sys.getsizeof(self)
 
     @property
     def _wrapped_model(self) -> Any:

@@ -10,6 +10,7 @@ from river import base, checks, linear_model, metrics, naive_bayes, preprocessin
 
 import river_budget as rb
 from river_budget import checkpoint
+from river_budget.base import memory_of
 from tests.algorithms import each_algorithm
 
 KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
@@ -160,6 +161,37 @@ def test_a_dict_of_arrays_as_a_mini_batch():
     model.learn_many({"e": np.eye(2)}, ["a", "b"])
     found = model.predict_many({"e": np.array([[1.0, 0.0], [9.0, 0.0]])})
     assert found.tolist() == ["a", None]
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, rb.Calibrated], ids=["alone", "calibrated"])
+def test_a_clone_with_all_attributes_is_an_equal_trained_copy(wrap):
+    model = rb.Reject(wrap(preprocessing.StandardScaler() | rb.Forgetron(budget=5)))
+    for x, y in KNOWN:
+        model.learn_one(x, y)
+    before = checkpoint.dumps(model)
+    clone = model.clone(include_attributes=True)
+    assert checkpoint.dumps(clone) == before
+    stricter = model.clone({"threshold": 0.1}, include_attributes=True)
+    for x, _ in KNOWN:
+        assert clone.predict_one(x) == model.predict_one(x)
+        assert stricter.doubt_one(x) == model.doubt_one(x)
+    for x, y in KNOWN:
+        clone.learn_one(x, not y)
+    assert (stricter.threshold, model.threshold) == (0.1, 0.5)
+    assert checkpoint.dumps(clone) != before
+    assert checkpoint.dumps(model) == before
+    assert model.clone().doubt_one(KNOWN[0][0]) == 1.0
+
+
+@pytest.mark.parametrize("inner", [rb.Forgetron(budget=20), naive_bayes.GaussianNB()], ids=str)
+def test_the_memory_of_wrappers_is_little_more_than_that_of_the_model(inner):
+    for t in range(100):
+        inner.learn_one({"a": t % 7, "b": t % 5}, t % 3)
+    calibrated = rb.Calibrated(inner)
+    rejecting = rb.Reject(calibrated, doubt="entropy")
+    sizes = [memory_of(model) for model in (inner, calibrated, rejecting)]
+    assert sizes == sorted(sizes)
+    assert sizes[2] < sizes[0] + 5000
 
 
 class LabelsOnly(base.Classifier):

@@ -40,7 +40,7 @@ def classifier_of(model: Any) -> Any:
 def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
-    if isinstance(classifier, Machine):
+    if hasattr(classifier, "memory_bytes"):
         return classifier.memory_bytes
     return classifier._raw_memory_usage  # noqa: SLF001 (River has no public name for it)
 

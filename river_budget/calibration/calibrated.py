@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import numbers
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from river_budget.base import (
     frame_like,
     frame_of,
     labels_of,
+    memory_of,
     series_like,
 )
 from river_budget.calibration.calibrator import LARGEST_GAP, Calibrator
@@ -26,6 +28,7 @@ from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
@@ -126,6 +129,32 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         from river import linear_model, preprocessing
 
         yield {"model": preprocessing.StandardScaler() | linear_model.LogisticRegression()}
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new model with the same parameters that has learned nothing.
+
+        Parameters
+        ----------
+        new_params
+            Parameters that differ, by name.
+        include_attributes
+            Whether to keep what was learned: the clone is then an equal trained model.
+            With new parameters, only the model is kept, and the maps are new.
+
+        """
+        clone = super().clone(new_params)
+        if include_attributes:
+            new = new_params or {}
+            kept = vars(self).keys() - new.keys() - ({"calibrator"} if new else set())
+            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
+        return clone
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the model, the maps and the wrapper in bytes."""
+        return memory_of(self.model) + self.calibrator.memory_bytes + sys.getsizeof(self)
 
     @property
     def _wrapped_model(self) -> Any:

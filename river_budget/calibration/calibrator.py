@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,6 +75,12 @@ class Calibrator:
     def weights(self) -> list[float]:
         """The weights of the model's own probabilities and of each map."""
         return self._weights.tolist()
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the maps in bytes: arrays, labels and their columns."""
+        held = (getattr(self, name) for name in self.__slots__)
+        return sum(map(sys.getsizeof, (self, *held, *self._columns)))
 
     def probabilities(self, gaps: Mapping[Any, float]) -> dict[Any, float]:
         """Return the calibrated probability of each label.

@@ -293,6 +293,26 @@ def test_a_clone_has_learned_nothing():
     assert calibrated.clone({"forgetting": (0.8,)}).forgetting == (0.8,)
 
 
+@each_model
+def test_a_clone_with_all_attributes_is_an_equal_trained_copy(make):
+    calibrated = rb.Calibrated(make())
+    examples = many_labels(60) if calibrated._multiclass else stream(60)
+    learned(calibrated, examples)
+    clone = calibrated.clone(include_attributes=True)
+    before = [calibrated.predict_proba_one(x) for x, _ in examples]
+    assert [clone.predict_proba_one(x) for x, _ in examples] == before
+    learned(clone, examples)
+    assert [calibrated.predict_proba_one(x) for x, _ in examples] == before
+
+
+def test_a_trained_clone_with_other_parameters():
+    calibrated = learned(rb.Calibrated(rb.Forgetron()), stream(50))
+    clone = calibrated.clone({"forgetting": (0.9,)}, include_attributes=True)
+    assert clone.model.n_rounds == 50
+    assert clone.forgetting == (0.9,)
+    assert clone.calibrator.weights == [0.5, 0.5]
+
+
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_go_on_on_their_own(again):
     calibrated = learned(rb.Calibrated(rb.Forgetron(budget=20)), many_labels(100))
@@ -330,6 +350,14 @@ def test_a_calibrated_last_step_is_stored():
 
 def test_its_memory_does_not_grow_with_the_stream():
     calibrated = learned(rb.Calibrated(rb.Forgetron(budget=5)), stream(200))
-    size = len(pickle.dumps(calibrated.calibrator))
+    size, reported = len(pickle.dumps(calibrated.calibrator)), calibrated.calibrator.memory_bytes
     learned(calibrated, stream(2000, seed=2))
     assert len(pickle.dumps(calibrated.calibrator)) <= size + 8
+    assert calibrated.calibrator.memory_bytes == reported
+
+
+def test_its_memory_is_that_of_the_model_and_of_the_maps():
+    calibrated = learned(rb.Calibrated(rb.Forgetron(budget=5)), many_labels(100))
+    arrays = sum(a.nbytes for a in calibrated.calibrator.state().values() if hasattr(a, "nbytes"))
+    assert calibrated.memory_bytes > calibrated.model.memory_bytes + arrays
+    assert calibrated.memory_bytes < calibrated.model.memory_bytes + arrays + 5000
