@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from river import evaluate, metrics
 from river.base import Estimator
 
-from river_budget.base import classifier_of
+from river_budget.base import classifier_of, memory_of
 
 __all__ = ["Comparison", "Run", "compare"]
 
@@ -30,9 +29,10 @@ class Run:
     ----------
     n_examples, n_mistakes
         Number of examples, and of those whose label did not have the largest score of all when they
-        were predicted: y f(x) <= 0 with two labels.
+        were predicted: y f(x) <= 0 with two labels. For a model that does not count them, the number
+        of predictions that were not the label; no answer is a mistake, too.
     n_support
-        Number of support vectors at the end.
+        Number of support vectors at the end, 0 for a model without any.
     memory_bytes
         Size of the model at the end.
     seconds
@@ -110,7 +110,7 @@ def compare(
     Parameters
     ----------
     models
-        Classifiers of this package, or pipelines that end in one, by name. They are cloned.
+        Classifiers, or pipelines that end in one, by name. They are cloned.
     stream
         Pairs of features and label, with any number of labels. It must be finite.
     permutations
@@ -165,15 +165,19 @@ def compare(
 def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> Run:
     classifier = classifier_of(model)
     step = max(1, len(rows) // n_points)
-    points = []
+    points, n_wrong = [], 0
     start = time.perf_counter()
-    for state in evaluate.iter_progressive_val_score(rows, model, metrics.Accuracy(), step=step):
-        n = state["Step"]
-        points.append((n, classifier.n_mistakes / n, classifier.n_support))
+    for n, (x, y) in enumerate(rows, 1):
+        n_wrong += bool(model.predict_one(x) != y)
+        model.learn_one(x, y)
+        if n % step == 0 or n == len(rows):
+            n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
+            points.append((n, n_mistakes, getattr(classifier, "n_support", 0)))
     seconds = time.perf_counter() - start
-    examples, errors, support_sizes = zip(*points, strict=True)
+    examples, mistakes, support_sizes = zip(*points, strict=True)
+    errors = tuple(m / n for n, m in zip(examples, mistakes, strict=True))
     return Run(
-        len(rows), classifier.n_mistakes, classifier.n_support, classifier.memory_bytes, seconds,
+        len(rows), mistakes[-1], support_sizes[-1], memory_of(model), seconds,
         examples, errors, support_sizes,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ import json
 from typing import ClassVar
 
 import pytest
-from river import preprocessing
+from river import linear_model, preprocessing, tree
 
 import river_budget as rb
 from river_budget import evaluate, synth
@@ -71,6 +71,27 @@ def test_any_number_of_labels_is_counted_as_the_model_does():
     assert model.classes == [0, 1, 2]
     assert (run.n_mistakes, run.errors[-1]) == (model.n_mistakes, model.n_mistakes / 300)
     assert run.memory_bytes == model.memory_bytes
+
+
+def test_any_classifier_is_compared():
+    stream = [({"u": float(t % 2), "v": t / 100}, t % 2) for t in range(100)]
+    models = {
+        "logistic": linear_model.LogisticRegression(),
+        "tree": preprocessing.StandardScaler() | tree.HoeffdingTreeClassifier(),
+        "calibrated": rb.Calibrated(rb.Forgetron(budget=10)),
+        "rejecting": rb.Reject(rb.Forgetron(rb.RBF(gamma=1.0), budget=10), threshold=0.1),
+    }
+    comparison = evaluate.compare(models, stream, n_points=7)
+    assert json.loads(json.dumps(comparison.to_dict())).keys() == models.keys()
+    for name, model in models.items():
+        other, n_wrong = model.clone(), 0
+        for x, y in stream:
+            n_wrong += other.predict_one(x) != y
+            other.learn_one(x, y)
+        (run,) = comparison.runs[name]
+        assert (run.n_mistakes, run.errors[-1]) == (n_wrong, n_wrong / 100)
+        assert (run.n_support, run.examples[-1]) == (0, 100)
+        assert run.memory_bytes > 0
 
 
 def test_a_model_of_two_labels_refuses_a_third():
