@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing
+from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing, stats
 
 import river_budget as rb
 
@@ -53,6 +53,11 @@ PIPELINES = {
     ),
     "MinMaxScaler": lambda: numbers() | preprocessing.MinMaxScaler() | forgetron(),
     "Normalizer": lambda: numbers() | preprocessing.Normalizer(order=1) | forgetron(),
+    "StatImputer": lambda: (
+        numbers()
+        | preprocessing.StatImputer(("u", stats.Mean()), ("v", stats.Mode(k=9)), ("w", 0.5))
+        | forgetron()
+    ),
     "OneHotEncoder": lambda: compose.Select("colour") | preprocessing.OneHotEncoder() | forgetron(),
     "OneHotEncoder with categories": lambda: (
         compose.Select("colour")

@@ -44,6 +44,7 @@ MODELS: dict[str, Part] = {
     **PARTS, **{name: StatefulPart(row.model) for name, row in ALGORITHMS.items()},
     "Calibrator": StatefulPart(Calibrator),
 }  # fmt: skip
+STORABLE = ("the classifiers of river_budget", *PARTS, *COMPOSITES)
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (
@@ -82,8 +83,7 @@ class Writer:
             return {"class": name, "parts": self._parts(composite, model)}
         if part is None or part.model is not type(model):
             raise CheckpointError(
-                f"{name} cannot be stored: the classifiers of river_budget can, and River's "
-                f"{', '.join([*PARTS, *COMPOSITES])}"
+                f"{name} cannot be stored; these classes can: {', '.join(STORABLE)}"
             )
         try:
             part.check(model)

@@ -42,11 +42,12 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     Parameters
     ----------
     model
-        A classifier of this package, or a pipeline that ends in one. River's `StandardScaler`,
-        `MinMaxScaler`, `Normalizer`, `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`,
-        `Discard`, `TransformerUnion`, `OneVsRestClassifier` and `LogisticRegression` can be parts of it.
-        Without: windows of scalers, functions that split texts, and optimizers, schedulers, losses and
-        initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
+        A classifier of this package, also in `Calibrated` or `Reject`, or a pipeline that ends in one.
+        `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`, `StatImputer`,
+        `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`, `Discard`, `TransformerUnion`,
+        `OneVsRestClassifier` and `LogisticRegression` can be parts of it. Without: windows of scalers,
+        statistics of an imputer other than `Mean` and `Mode`, functions that split texts, and
+        optimizers, schedulers, losses and initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
     path
         Where it goes.
     extra

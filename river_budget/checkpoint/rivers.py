@@ -12,6 +12,8 @@ import inspect
 import math
 import re
 from collections.abc import Hashable, Iterable
+from numbers import Real
+from types import NoneType
 from typing import Any
 
 from river import (
@@ -22,8 +24,10 @@ from river import (
     multiclass,
     optim,
     preprocessing,
+    stats,
     utils,
 )
+from river.preprocessing.impute import Constant
 
 from river_budget import calibration, rejection
 from river_budget import preprocessing as own
@@ -128,6 +132,43 @@ class Normalizer(Part):
         order = model.order
         is_order = type(order) in (int, float) and abs(order) <= LARGEST_ORDER
         require(is_order or order == math.inf, f"its order is {order!r}")
+
+
+class StatImputer(Part):
+    """For each feature, the kind of its statistic, and what that has learned."""
+
+    model = preprocessing.StatImputer
+
+    def parameters(self, model: Any) -> State:
+        return {"imputers": [(feature, _kind_of(stat)) for feature, stat in model.stats.items()]}
+
+    def make(self, parameters: State) -> Any:
+        return self.model(
+            *((feature, _statistic(kind)) for feature, kind in parameters["imputers"])
+        )
+
+    def state(self, model: Any) -> State:
+        return {"learned": [_learned(stat) for stat in model.stats.values()]}
+
+    def restore(self, model: Any, state: State) -> None:
+        for stat, learned in zip(model.stats.values(), state["learned"], strict=True):
+            if type(stat) is stats.Mean:
+                stat.n, stat._mean = learned
+            elif type(stat) is stats.Mode:
+                stat.counts.update(learned)
+            else:
+                require(learned is None, "a constant has learned something")
+
+    def check(self, model: Any) -> None:
+        for stat in model.stats.values():
+            if type(stat) is stats.Mean:
+                require_numbers({"n": stat.n, "mean": stat._mean})
+                require(0 <= stat.n < LARGEST_COUNT, "its count is out of range")
+            elif type(stat) is stats.Mode:
+                require(stat.k == -1 or len(stat.counts) <= count(stat.k), "its k is out of range")
+                require(all(count(n) for n in stat.counts.values()), "a count is 0")
+            else:
+                _kind_of(stat)
 
 
 class OneHotEncoder(Part):
@@ -440,7 +481,7 @@ class Reject(Composite):
 PARTS: dict[str, Part] = {
     part.model.__name__: part
     for part in (
-        StandardScaler(), MinMaxScaler(), Normalizer(), OneHotEncoder(), FeatureHasher(),
+        StandardScaler(), MinMaxScaler(), Normalizer(), StatImputer(), OneHotEncoder(), FeatureHasher(),
         BagOfWords(), TFIDF(), Select(), Discard(), LogisticRegression(),
         UnitNorm(),
     )
@@ -456,6 +497,33 @@ def outline(model: Any) -> str:
     name = type(model).__name__
     composite = COMPOSITES.get(name)
     return name if composite is None else composite.outline(model)
+
+
+def _kind_of(stat: Any) -> tuple[str, Any]:
+    """Return the name of a statistic and its parameter."""
+    if type(stat) is stats.Mean:
+        return "mean", None
+    if type(stat) is stats.Mode:
+        return "mode", stat.k
+    is_constant = type(stat) is Constant and isinstance(stat.value, NoneType | str | Real)
+    found = type(stat).__name__
+    require(is_constant, f"only Mean, Mode, numbers and texts can, and not its {found}")
+    return "constant", stat.value
+
+
+def _statistic(kind: tuple[str, Any]) -> Any:
+    """Return the statistic, or the constant, that `_kind_of` described."""
+    name, parameter = kind
+    require(name in ("mean", "mode", "constant"), f"there is no statistic {name!r}")
+    if name == "mean":
+        return stats.Mean()
+    return stats.Mode(parameter) if name == "mode" else parameter
+
+
+def _learned(stat: Any) -> Any:
+    if type(stat) is stats.Mean:
+        return stat.n, stat._mean
+    return dict(stat.counts) if type(stat) is stats.Mode else None
 
 
 def _require_no_window(model: Any) -> None:

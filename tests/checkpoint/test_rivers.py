@@ -9,7 +9,16 @@ import sys
 
 import pytest
 from pipelines import PIPELINES, forgetron, logistic, numbers, rows
-from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing, utils
+from river import (
+    compose,
+    feature_extraction,
+    linear_model,
+    multiclass,
+    optim,
+    preprocessing,
+    stats,
+    utils,
+)
 
 import river_budget as rb
 from river_budget import checkpoint
@@ -96,7 +105,9 @@ def shout(text):
 REFUSED = {
     "MinMaxScaler.*window_size": preprocessing.MinMaxScaler(window_size=5) | forgetron(),
     "StandardScaler.*window_size": preprocessing.StandardScaler(window_size=5) | forgetron(),
-    "RobustScaler cannot be stored": preprocessing.RobustScaler() | forgetron(),
+    "StatImputer.*not its Max": preprocessing.StatImputer(("u", stats.Max())) | forgetron(),
+    "RobustScaler cannot be stored; these classes can: the classifiers of river_budget, Standard": preprocessing.RobustScaler()
+    | forgetron(),
     "BagOfWords.*tokenizer": feature_extraction.BagOfWords(on="t", tokenizer=str.split)
     | forgetron(),
     "TFIDF.*preprocessor": feature_extraction.TFIDF(on="t", preprocessor=shout) | forgetron(),
@@ -134,6 +145,18 @@ def test_a_stored_class_of_river_is_exactly_that_class():
 
     with pytest.raises(CheckpointError, match="MyScaler cannot be stored"):
         checkpoint.dumps(MyScaler() | rb.Forgetron())
+
+
+def test_missing_values_are_imputed_as_before():
+    model = preprocessing.StatImputer(("u", stats.Mean()), ("c", stats.Mode()), ("w", "none"))
+    for u, c in [(1.0, "a"), (None, "b"), (4.0, "b")]:
+        model.learn_one({"u": u, "c": c, "w": None})
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    missing = dict.fromkeys(["u", "c", "w"])
+    assert loaded.transform_one(missing) == {"u": 2.5, "c": "b", "w": "none"}
+    loaded.learn_one({"u": 10.0, "c": "a", "w": None})
+    assert loaded.transform_one(missing) == {"u": 5.0, "c": "a", "w": "none"}
+    assert model.transform_one(missing)["u"] == 2.5
 
 
 def test_the_optimizer_goes_on_from_its_step():
