@@ -6,7 +6,7 @@
 - `weights`: the weights of examples and of classes.
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
-- `ruled`: the templates of the perceptrons that learn blocks of rows by a compiled rule.
+- `rule_perceptron`: the templates of the perceptrons that learn blocks of rows by a compiled rule.
 
 """
 
