@@ -13,7 +13,8 @@ from river.compose import Pipeline
 
 from river_budget._checks import check_probability
 from river_budget.base import classifier_of, frame_of, memory_of, series_like
-from river_budget.calibration import Calibrated, rows_as_dicts
+from river_budget.calibration import Calibrated
+from river_budget.calibration.rows import rows_as_dicts
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         The largest doubt about an example that is answered, from 0 to 1.
     doubt
         `"novelty"` or `"entropy"`.
+
+    Attributes
+    ----------
+    memory_bytes
+        Memory of the model and the wrapper in bytes.
 
     Raises
     ------

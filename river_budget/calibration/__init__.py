@@ -10,6 +10,5 @@ from __future__ import annotations
 
 from .calibrated import Calibrated
 from .calibrator import Calibrator
-from .rows import rows_as_dicts
 
-__all__ = ["Calibrated", "Calibrator", "rows_as_dicts"]
+__all__ = ["Calibrated", "Calibrator"]

@@ -81,6 +81,8 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     ----------
     calibrator
         What was learned about the model's scores; its `weights` are those of the mixture.
+    memory_bytes
+        Memory of the model, the maps and the wrapper in bytes.
 
     Raises
     ------

@@ -44,6 +44,8 @@ class Calibrator:
     ----------
     weights
         The weights of the model's own probabilities and of each map.
+    memory_bytes
+        Memory of the maps in bytes: arrays, labels and their columns.
 
     """
 
