@@ -319,10 +319,13 @@ class ArrayStore(PlainStore, ScaledStore):
             raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
         if matrix is not None and len(value) != matrix.values.shape[1]:
             raise _another_length(name, value, matrix.values.shape[1])
-        factor = self._dtype.type(self._factor(name))
-        # What is too large for the type becomes infinite.
-        with np.errstate(over="ignore"):
-            array = value.astype(self._dtype, copy=False) * factor
+        factor = self._factor(name)
+        if factor == 1.0 and value.dtype == self._dtype:
+            array = value.copy()
+        else:
+            # What is too large for the type becomes infinite.
+            with np.errstate(over="ignore"):
+                array = value.astype(self._dtype, copy=False) * self._dtype.type(factor)
         if not _arrays_compiled.squared_norm(array) <= LARGEST:
             check_array(name, value)
             raise ValueError(f"feature {name!r} is an array with too large a value")
