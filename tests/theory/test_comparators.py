@@ -184,7 +184,7 @@ def lowest_perceptron_bound(gram, columns, n_labels):
     found = minimize(
         bound, np.repeat([0.0, 1.0], [size, n]), jac=True, method="SLSQP",
         constraints=constraint, bounds=[(None, None)] * size + [(0, None)] * n,
-        options={"maxiter": 1000},
+        options={"maxiter": 1000, "ftol": 1e-12},
     )  # fmt: skip
     assert found.success
     return found.fun
