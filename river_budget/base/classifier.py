@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from river_budget.support import (
     Expansion,
     Query,
     Scales,
+    VectorStore,
     vector_store,
 )
 from river_budget.support.numeric import NumericStore
@@ -140,11 +141,10 @@ class KernelClassifier(Machine):
         if "arrays" in state["hypothesis"]["store"] and not self._takes_arrays:
             self._take_arrays()
         self._widen(len(self._labels.names))
+        scales = self._feature_scales
+        if scales is not None:
+            self._store.rescale(self._store.kernel, scales.by_name, scales.pooled)
         self._hypothesis.restore(state["hypothesis"])
-        if self._feature_scales is not None:
-            self._store.rescale(
-                self._store.kernel, self._feature_scales.factors, self._feature_scales.pooled
-            )
         budget = getattr(self, "budget", None)
         require(
             budget is None or self.n_support <= budget,
@@ -181,18 +181,15 @@ class KernelClassifier(Machine):
         if n_labels > self._hypothesis.n_labels:
             self._hypothesis = self._hypothesis.with_labels(n_labels)
 
-    def _features(self, query: Query) -> Features:
-        return self._store.features(query)
-
     @property
-    def _names(self) -> Collection[Any]:
-        return self._store.names
+    def _examples(self) -> VectorStore:
+        return self._store
 
     def _rescale(self, scales: Scales) -> None:
         kernel = self._store.kernel
         if scales.gamma:
-            kernel = kernel.with_width(scales.gamma, self._names)
-        self._store.rescale(kernel, scales.factors, scales.pooled)
+            kernel = kernel.with_width(scales.gamma, self._store.names)
+        self._store.rescale(kernel, scales.by_name, scales.pooled)
         self._on_rescaled()
 
     def _on_rescaled(self) -> None:

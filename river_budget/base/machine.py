@@ -8,7 +8,7 @@ import inspect
 import operator
 import sys
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,9 +22,9 @@ from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_
 from river_budget.base.labels import Labels
 from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
 from river_budget.kernels import Features, Kernel
-from river_budget.support import ArrayFoundError, Scales
+from river_budget.support import ArrayFoundError, Query, Scales, VectorStore
 from river_budget.support._compiled import is_flat
-from river_budget.support.scales import NEVER, next_observed
+from river_budget.support.scales import LAST_UPDATE, next_update
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
@@ -63,6 +63,21 @@ def _parameter(name: str) -> property:
 # after so many examples in a row.
 LOW, HIGH = 0.01, 0.99
 N_FLAT_ROWS = 100
+
+# The kernel rows of all examples are checked up to this number, one in 16 up to 1,024, and then one
+# in 32 up to 8,192.
+N_CHECKED_ALL, N_DENSE, LAST_CHECKED = 128, 1024, 8192
+SMALL_STRIDE, LARGE_STRIDE = 16, 32
+
+# No number of examples.
+NEVER = 2**62
+
+
+def next_checked(n: int) -> int:
+    """Return the number of the first example after the n-th whose kernel row is checked."""
+    stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
+    following = (n // stride + 1) * stride
+    return following if following <= LAST_CHECKED else NEVER
 
 
 class Machine(base.MiniBatchClassifier):
@@ -103,8 +118,10 @@ class Machine(base.MiniBatchClassifier):
         self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        # The number of the next example that is observed.
-        self._observed_at = 1 if any(kernel.is_radial for kernel in kernels) else NEVER
+        # The numbers of the next examples that are observed, and whose kernel row is checked.
+        self._observed_at = self._checked_at = NEVER
+        if any(kernel.is_radial for kernel in kernels):
+            self._observed_at = self._checked_at = 1
         self._n_flat_rows = 0
         self._n_rounds = 0
         self._n_mistakes = 0
@@ -414,7 +431,7 @@ class Machine(base.MiniBatchClassifier):
         if self._feature_scales is not None:
             self._feature_scales.restore(state["feature_scales"])
         if self._observed_at < NEVER:
-            self._observed_at = next_observed(self._n_rounds)
+            self._schedule()
         if self._class_weights is not None:
             self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
@@ -505,21 +522,15 @@ class Machine(base.MiniBatchClassifier):
 
     @property
     @abc.abstractmethod
-    def _names(self) -> Collection[Any]:
-        """The names that some support vector has."""
+    def _examples(self) -> VectorStore:
+        """The store whose queries and blocks are observed."""
 
     @abc.abstractmethod
     def _rescale(self, scales: Scales) -> None:
         """Change scales and width to those that were learned."""
 
-    @abc.abstractmethod
-    def _features(self, query: Any) -> Features:
-        """Return the example of a query in the units of the user, with numbers as values."""
-
-    def _observe(self, query: Any, row: Floats) -> bool:
-        """Check the width of the kernel, and learn scales from an example after its round.
-
-        Return whether scales or width have changed.
+    def _observe(self, query: Query, row: Floats) -> None:
+        """Learn scales from an example after its round, and check the width of the kernel.
 
         Parameters
         ----------
@@ -529,16 +540,39 @@ class Machine(base.MiniBatchClassifier):
             Its kernel row before the round.
 
         """
+        if self._feature_scales is not None:
+            self._examples.observe(query, self._feature_scales)
+        self._check(row)
+
+    def _observe_rows(self, block: Any, start: int, stop: int) -> None:
+        """Learn scales from rows of a block, during whose rounds no name was new."""
+        if self._feature_scales is not None and self._n_rounds <= LAST_UPDATE:
+            self._examples.observe_rows(block, start, stop, self._feature_scales)
+
+    def _check(self, row: Floats) -> None:
+        """Check the width of the kernel, and update what is learned, if that is due."""
         n, scales = self._n_rounds, self._feature_scales
-        self._observed_at = next_observed(n)
-        self._check_width(row)
-        if scales is None:
-            return False
-        scales.observe(self._features(query), self._names)
-        changed = scales.is_due(n) and scales.update(n)
-        if changed:
+        if n >= self._checked_at:
+            self._check_width(row)
+        self._schedule()
+        if scales is not None and next_update(n - 1) == n and scales.update(n):
             self._rescale(scales)
-        return changed
+
+    def _schedule(self) -> None:
+        """Set the numbers of the next examples that are observed and checked."""
+        n = self._n_rounds
+        self._observed_at = self._checked_at = next_checked(n)
+        if self._feature_scales is not None and n < LAST_UPDATE:
+            self._observed_at = n + 1
+
+    @property
+    def _n_unobserved(self) -> int:
+        """Number of rows of a block that may be learned before they are observed."""
+        n = self._n_rounds
+        if self._feature_scales is not None and n < LAST_UPDATE:
+            return next_update(n) - n
+        # An interrupt may have left out the next one.
+        return max(1, self._observed_at - n)
 
     def _check_width(self, row: Floats) -> None:
         self._n_flat_rows = self._n_flat_rows + 1 if is_flat(row, LOW, HIGH) else 0

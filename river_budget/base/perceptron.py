@@ -126,25 +126,21 @@ class Perceptron(KernelClassifier):
         while start < stop:
             end = stop
             if self._feature_scales is not None:
-                end = min(stop, start + self._n_to_observed)
+                end = min(stop, start + self._n_unobserved)
             row, query = self._hypothesis.scan(block, columns, start, end, self._threshold)
             if query is None:
                 row = end - 1
             self._n_rounds += row + 1 - start
-            start = row + 1
+            self._observe_rows(block, start, row)
             if query is not None:
                 weight = 1.0 if weights is None else float(weights[row])
                 label = int(columns[row])
                 margin = self._hypothesis.margin(query, label)
                 self._begin_update(query, label, weight, margin)
+            self._observe_rows(block, row, row + 1)
+            start = row + 1
             if self._n_rounds >= self._observed_at:
-                query = query or self._store.query_row(block, row)
-                self._observe(query, query.row)
-
-    @property
-    def _n_to_observed(self) -> int:
-        """Number of rows up to the next observed one; an interrupt may have left one out."""
-        return max(1, self._observed_at - self._n_rounds)
+                self._check((query or self._store.query_row(block, row)).row)
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
         self._count_update(weight, margin)

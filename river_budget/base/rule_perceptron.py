@@ -48,13 +48,16 @@ class BlockPerceptron(Perceptron):
                 self._n_rounds += int(counts[N_ROUNDS])
                 self._n_mistakes += int(counts[N_MISTAKES])
                 self._n_weighted += int(counts[N_WEIGHTED])
-            start += int(counts[N_ROUNDS])
+                row = start + int(counts[N_ROUNDS])
+                self._observe_rows(block, start, row)
+            start = row
             if slot != DONE:
                 self._n_rounds += 1
-                self._learn_left(slot, query, int(columns[start]), weights.item(start))
-                start += 1
+                self._learn_left(slot, query, int(columns[row]), weights.item(row))
+                start = row + 1
+                self._observe_rows(block, row, start)
             if self._n_rounds >= self._observed_at:
-                self._observe(query, query.row)
+                self._check(query.row)
 
     def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:
         """Learn a row that the compiled code has left, given the slot that it has chosen."""
@@ -62,13 +65,13 @@ class BlockPerceptron(Perceptron):
 
     @property
     def _n_unobserved(self) -> int:
-        """Number of rows up to the next one that is observed, if they are learned in a block.
+        """Number of rows that may be learned before they are observed.
 
         Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
         none was flat.
 
         """
-        n_rows = self._n_to_observed
+        n_rows = super()._n_unobserved
         is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
         return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from river_budget.mnemotron.mixing import LAYERS
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
 from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
-from river_budget.support import ArrayFoundError, Query, Scales
+from river_budget.support import ArrayFoundError, Query, Scales, VectorStore
 
 __all__ = ["Mnemotron"]
 
@@ -347,7 +347,7 @@ class Mnemotron(Machine):
             w *= self._class_weights.next(label, self._labels)
         self._learn(forecast, label, w)
         if self._n_rounds >= self._observed_at:
-            self._observe(forecast.queries, forecast.queries[0].row)
+            self._observe(forecast.queries[0], forecast.queries[0].row)
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
@@ -392,12 +392,9 @@ class Mnemotron(Machine):
             self._experts.widen(n_labels)
             self._stores.forget_queries()
 
-    def _features(self, query: list[Query]) -> Features:
-        return self._stores.features(query)
-
     @property
-    def _names(self) -> Collection[Any]:
-        return self._stores.names
+    def _examples(self) -> VectorStore:
+        return self._stores.first
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the stores, and keep what the data say about f at the support vectors."""
@@ -489,7 +486,8 @@ class Mnemotron(Machine):
         forecast = self._mixed(self._stores.queries_of_row(block, row))
         self._learn(forecast, int(columns[row]), float(weights[row]))
         if self._n_rounds >= self._observed_at:
-            self._observe(forecast.queries, forecast.queries[0].row)
+            self._observe_rows(block[0], row, row + 1)
+            self._check(forecast.queries[0].row)
         return 1
 
     def _learn_compiled(
@@ -499,7 +497,7 @@ class Mnemotron(Machine):
         n = shared.n
         later = np.flatnonzero(columns[row:] >= self._experts.n_labels)
         stop = row + int(later[0]) if len(later) else len(columns)
-        stop = min(stop, row + max(1, self._observed_at - self._n_rounds))
+        stop = min(stop, row + self._n_unobserved)
         layout = shared.block_layout(part)
         workspace = np.empty(layout.size)
         last, slot, is_stored, n_mistakes, n_stored = _round.learn_block(
@@ -511,12 +509,14 @@ class Mnemotron(Machine):
         self._n_rounds += last + 1 - row
         self._n_mistakes += n_mistakes
         queries = [Query(None, None, None, layout, workspace, n, None)]
+        self._observe_rows(part, row, last)
         is_new = slot >= 0 and not is_stored
         if is_new:
             self._stores.put(queries, slot)
+        self._observe_rows(part, last, last + 1)
         self._on_changes(n_stored + is_new)
         if self._n_rounds >= self._observed_at:
-            self._observe(queries, queries[0].row)
+            self._check(queries[0].row)
         return last + 1 - row
 
     def _block(self, frame: Any) -> Any:

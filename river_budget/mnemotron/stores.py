@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,27 +116,27 @@ class KernelStores:
     @property
     def n(self) -> int:
         """Number of support vectors."""
-        return self._stores[0].n
+        return self.first.n
 
     @property
     def by_age(self) -> Ints:
         """The slots, oldest vector first (n,)."""
-        return self._stores[0].by_age
+        return self.first.by_age
 
     @property
     def inserted(self) -> Ints:
         """Insertion order of the slots (n,)."""
-        return self._stores[0].inserted
+        return self.first.inserted
 
     @property
     def vectors(self) -> list[Features]:
         """The vectors by slots, in the units of the user."""
-        return [self._stores[0].vector(slot) for slot in range(self.n)]
+        return [self.first.vector(slot) for slot in range(self.n)]
 
     @property
-    def names(self) -> Collection[Any]:
-        """The names that some vector has."""
-        return self._stores[0].names
+    def first(self) -> VectorStore:
+        """The first store."""
+        return self._stores[0]
 
     @property
     def nbytes(self) -> int:
@@ -145,10 +145,6 @@ class KernelStores:
     def queries(self, x: Features) -> list[Query]:
         """Return an example in each store."""
         return [store.query(x) for store in self._stores]
-
-    def features(self, queries: Sequence[Query]) -> Features:
-        """Return the example of queries in the units of the user, with numbers as values."""
-        return self._stores[0].features(queries[0])
 
     def forget_queries(self) -> None:
         for store in self._stores:
@@ -189,7 +185,7 @@ class KernelStores:
 
     def rescale(self, scales: Scales) -> None:
         """Change the scales of the features, and the widths that are learned."""
-        names = sorted(self.names, key=repr)
+        names = sorted(self.first.names, key=repr)
         # Kernels may read features from now on that they did not read before.
         vectors = None if self.shared else self.vectors
         for store, positions in self._groups:
@@ -221,9 +217,9 @@ class KernelStores:
     def restore(self, state: Mapping[str, Any], scales: Scales | None) -> None:
         """Restore the vectors from their state, with the scales of their features, if there are."""
         for i, (store, positions) in enumerate(self._groups):
-            store.restore(state[str(i)])
             if scales is not None and self._has_scales(store, positions):
                 _rescale(store, _kernels_of(store), scales)
+            store.restore(state[str(i)])
         require(
             all(store.n == self.n for store in self._stores),
             "the kernels have different numbers of support vectors",
@@ -242,9 +238,9 @@ def _rescale(
 ) -> None:
     """Change the kernels and the scales of a store; see `VectorStore.rescale`."""
     if isinstance(store, SharedStore):
-        store.rescale_all(kernels, scales.factors, scales.pooled)
+        store.rescale_all(kernels, scales.by_name, scales.pooled)
     else:
-        store.rescale(kernels[0], scales.factors, scales.pooled, vectors)
+        store.rescale(kernels[0], scales.by_name, scales.pooled, vectors)
 
 
 def _rows_of_slots(store: VectorStore, slots: Sequence[int]) -> Floats:

@@ -34,7 +34,7 @@ __all__ = ["TightestPerceptron"]
 # Counts of nearest examples mean little once learned scales have made other vectors near. Without a
 # drift, scales of more than this number of examples change the kernel values less than that.
 N_ROUGH = 512
-LEAST_SIMILARITY = 0.9
+LEAST_SIMILARITY = 0.93
 
 
 class TightestPerceptron(BlockPerceptron):

@@ -192,8 +192,11 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def entry(self, x: Features) -> Query:
         numbers, arrays = self._split(x)
-        parts = self._parts(self._numbers.entry(numbers), arrays)
-        return Query(None, None, None, parts, np.zeros(0), 0, None)
+        return self._entry(self._parts(self._numbers.entry(numbers), arrays))
+
+    def stored_entry(self, x: Features) -> Query:
+        numbers, arrays = self._split(x)
+        return self._entry(self._joined(self._numbers.stored_entry(numbers), arrays))
 
     def features(self, query: Query) -> Features:
         parts = query.layout
@@ -257,13 +260,13 @@ class ArrayStore(PlainStore, ScaledStore):
     def rescale(
         self,
         kernel: Any,
-        factors: Mapping[Any, float],
+        scales: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
         kept = [self.vector(slot) for slot in range(self.n)] if vectors is None else vectors
         self._clear()
-        self._factors, self._pooled = factors, pooled
+        self._scales, self._pooled = scales, pooled
         self._set_kernel(kernel)
         for slot, vector in enumerate(kept):
             self._insert(self.entry(vector), slot)
@@ -271,7 +274,7 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def empty_like(self) -> ArrayStore:
         store = ArrayStore(self.kernel, self._dtype)
-        store.rescale(self.kernel, self._factors, self._pooled)
+        store.rescale(self.kernel, self._scales, self._pooled)
         return store
 
     def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
@@ -308,8 +311,15 @@ class ArrayStore(PlainStore, ScaledStore):
             names = list(scaled)
             active = self.kernel.active(names)
             scaled = scaled if active is None else {names[i]: scaled[names[i]] for i in active}
+        return self._joined(numbers, scaled)
+
+    def _joined(self, numbers: Query, arrays: dict[Any, Array]) -> Parts:
+        """Return an example of numbers and of arrays in the units of the kernel."""
         own = self._numbers.self_value(numbers)
-        return Parts(numbers, scaled, own + self._statistic_of(scaled))
+        return Parts(numbers, arrays, own + self._statistic_of(arrays))
+
+    def _entry(self, parts: Parts) -> Query:
+        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def _scaled(self, name: Any, value: Array) -> Array:
         """Return a copy of an array in the units of the kernel."""
@@ -319,13 +329,13 @@ class ArrayStore(PlainStore, ScaledStore):
             raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
         if matrix is not None and len(value) != matrix.values.shape[1]:
             raise _another_length(name, value, matrix.values.shape[1])
-        factor = self._factor(name)
-        if factor == 1.0 and value.dtype == self._dtype:
+        scale = self._scale(name)
+        if scale == 1.0 and value.dtype == self._dtype:
             array = value.copy()
         else:
             # What is too large for the type becomes infinite.
             with np.errstate(over="ignore"):
-                array = value.astype(self._dtype, copy=False) * self._dtype.type(factor)
+                array = value.astype(self._dtype, copy=False) / self._dtype.type(scale)
         if not _arrays_compiled.squared_norm(array) <= LARGEST:
             check_array(name, value)
             raise ValueError(f"feature {name!r} is an array with too large a value")
@@ -333,9 +343,7 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def _unscaled(self, arrays: Mapping[Any, Array]) -> Features:
         """Return copies of arrays in the units of the user."""
-        return {
-            name: array / self._dtype.type(self._factor(name)) for name, array in arrays.items()
-        }
+        return {name: array * self._dtype.type(self._scale(name)) for name, array in arrays.items()}
 
     def _statistic_of(self, arrays: Mapping[Any, Array]) -> float:
         """Return the self statistic of the arrays of an example."""
@@ -430,7 +438,7 @@ class ArrayStore(PlainStore, ScaledStore):
             spec[GAMMA] *= spec[N_NAMES] / n_names
         self._spec, self._statistic = spec, int(spec[INNER_STATISTIC])
         of_numbers = Statistic(self.kernel, float(spec[GAMMA]), n_numbers)
-        self._numbers.rescale(of_numbers, self._factors, self._pooled)
+        self._numbers.rescale(of_numbers, self._scales, self._pooled)
         self._derive()
 
     @property
@@ -482,8 +490,8 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def vectors_state(self) -> State:
         arrays: State = {"names": tuple(self._matrices)}
-        for i, (name, matrix) in enumerate(self._matrices.items()):
-            used = matrix.values[: self.n] / self._dtype.type(self._factor(name))
+        for i, matrix in enumerate(self._matrices.values()):
+            used = matrix.values[: self.n].copy()
             present = matrix.is_present[: self.n].astype(np.int64)
             arrays[str(i)] = {"values": used, "is_present": present}
         return {**self._numbers.vectors_state(), "arrays": arrays}

@@ -16,9 +16,9 @@ from river_budget._state import State, floats, integers, require
 from river_budget.kernels import Features, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
-    FACTORS,
     IDENTITY,
     INNER_STATISTIC,
+    SCALES,
     SQUARED_DISTANCE,
     kernel_spec,
 )
@@ -37,6 +37,7 @@ from river_budget.support.features import (
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
+from river_budget.support.scales import Scales
 from river_budget.support.store import (
     NO_COEFFICIENTS,
     Coefficients,
@@ -149,28 +150,36 @@ class NumericStore(ScaledStore):
         return query
 
     def entry(self, x: Features) -> Query:
+        entry = self.stored_entry(x)
+        entry.workspace /= self._scales_of(entry.layout.stored)
+        return entry
+
+    def stored_entry(self, x: Features) -> Query:
         layout = self._layout_of(list(x))
         values = np.array([x[name] for name in layout.stored], np.float64)
-        values *= self._factors_of(layout.stored)
         return Query(x, x, None, layout, values, 0, None)
 
     def features(self, query: Query) -> Features:
         names = query.layout.stored
         values = query.workspace[len(query.workspace) - len(names) :]
-        factors = query.layout.spec[FACTORS:]
-        unscaled = values / factors if len(factors) else values
+        scales = query.layout.spec[SCALES:]
+        unscaled = values * scales if len(scales) else values
         return dict(zip(names, unscaled.tolist(), strict=True))
+
+    def observe(self, query: Query, scales: Scales) -> None:
+        names, x = query.layout.stored, query.snapshot
+        values = np.array([x[name] for name in names], np.float64)
+        scales.observe_rows(names, values[np.newaxis], self.names)
+
+    def observe_rows(self, block: Block, start: int, stop: int, scales: Scales) -> None:
+        scales.observe_rows(block.names, block.values[start:stop], self.names)
 
     def self_value(self, query: Query) -> float:
         return _compiled.self_value_of(self._spec, query.workspace, len(query.layout.stored))
 
     def vector(self, slot: int) -> Features:
-        rows = self._slot_rows[slot]
-        values = np.empty(len(rows))
-        self._values.load(values, rows, slot)
-        names = self._index.names(rows)
-        values /= self._factors_of(names)
-        return dict(zip(names, values.tolist(), strict=True))
+        names, values = self._stored(slot)
+        return dict(zip(names, (values * self._scales_of(names)).tolist(), strict=True))
 
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
@@ -303,12 +312,12 @@ class NumericStore(ScaledStore):
     def rescale(
         self,
         kernel: Any,
-        factors: Mapping[Any, float],
+        scales: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        underflows = vectors is None and self._rescale_values(factors, pooled)
-        self._factors, self._pooled = factors, pooled
+        underflows = vectors is None and self._rescale_values(scales, pooled)
+        self._scales, self._pooled = scales, pooled
         self._set_kernel(kernel)
         if underflows:
             # A value has become 0, and takes no place any more.
@@ -320,7 +329,7 @@ class NumericStore(ScaledStore):
 
     def empty_like(self) -> NumericStore:
         store = NumericStore(self.kernel)  # type: ignore[arg-type]
-        store.rescale(self.kernel, self._factors, self._pooled)
+        store.rescale(self.kernel, self._scales, self._pooled)
         return store
 
     @property
@@ -356,7 +365,7 @@ class NumericStore(ScaledStore):
         spec = self._spec
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
-            spec = np.concatenate((spec, self._factors_of(stored)))
+            spec = np.concatenate((spec, self._scales_of(stored)))
         return self._numbered(Layout(names, active, self._index, self._row_size, spec))
 
     def _numbered(self, layout: Any) -> Any:
@@ -477,6 +486,13 @@ class NumericStore(ScaledStore):
         if self._keeps_squares:
             self._set_square(workspace, n_values, slot)
 
+    def _stored(self, slot: int) -> tuple[list[Any], Floats]:
+        """Return the names of a stored vector, and its values divided by their scales."""
+        rows = self._slot_rows[slot]
+        values = np.empty(len(rows))
+        self._values.load(values, rows, slot)
+        return self._index.names(rows), values
+
     def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
         square = _compiled.squared_norm_of(workspace, n_values)
         self._squares[slot // TILE, slot % TILE] = square
@@ -485,13 +501,13 @@ class NumericStore(ScaledStore):
     def _vectors_by_slot(self) -> list[Features]:
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
-    def _rescale_values(self, factors: Mapping[Any, float], pooled: float) -> bool:
-        """Change the factors of all values, and return whether a value becomes 0."""
+    def _rescale_values(self, scales: Mapping[Any, float], pooled: float) -> bool:
+        """Change the scales of all values, and return whether a value becomes 0."""
         underflows = False
         for name, row in self._index.by_name.items():
-            ratio = factors.get(name, pooled) / self._factor(name)
-            if ratio != 1.0:
-                underflows |= self._values.rescale(row, ratio)
+            before, after = self._scale(name), scales.get(name, pooled)
+            if after != before:
+                underflows |= self._values.rescale(row, before, after)
         return underflows
 
     def _renew_statistics(self) -> None:
@@ -520,14 +536,14 @@ class NumericStore(ScaledStore):
         self._layout.resize(self._row_size)
 
     def vectors_state(self) -> State:
-        vectors = [self.vector(slot) for slot in range(self.n)]
-        names = list(dict.fromkeys(itertools.chain.from_iterable(vectors)))
+        vectors = [self._stored(slot) for slot in range(self.n)]
+        names = list(dict.fromkeys(name for own, _ in vectors for name in own))
         places = {name: i for i, name in enumerate(names)}
         return {
             "names": tuple(names),
-            "sizes": np.array([len(vector) for vector in vectors], np.int64),
-            "places": np.array([places[name] for x in vectors for name in x], np.int64),
-            "values": np.array([value for x in vectors for value in x.values()], np.float64),
+            "sizes": np.array([len(own) for own, _ in vectors], np.int64),
+            "places": np.array([places[name] for own, _ in vectors for name in own], np.int64),
+            "values": np.concatenate([np.zeros(0), *(values for _, values in vectors)]),
         }
 
     def restored_vectors(self, state: State) -> list[Features]:

@@ -44,6 +44,9 @@ class ObjectStore(PlainStore):
     def entry(self, x: Features) -> Query:
         return Query(x, copy.deepcopy(x), None, None, np.zeros(0), 0, None)
 
+    def stored_entry(self, x: Features) -> Query:
+        return self.entry(x)
+
     def features(self, query: Query) -> Features:
         return copy.deepcopy(query.snapshot)
 
@@ -71,7 +74,7 @@ class ObjectStore(PlainStore):
     def rescale(
         self,
         kernel: Any,
-        factors: Mapping[Any, float],
+        scales: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:

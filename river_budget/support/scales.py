@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,11 @@ from river_budget._state import State, finite, floats, require
 from river_budget.kernels import Features
 from river_budget.support.sums import Measures, Sums
 
-__all__ = ["NEVER", "Scales", "next_observed"]
+__all__ = ["LAST_UPDATE", "Scales", "next_update"]
 
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
 # every 512 up to 8,192.
 SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
-
-# No number of examples.
-NEVER = 2**62
 
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
@@ -30,55 +27,53 @@ SMALLEST_CHANGE = 1.1
 # those of n values are smaller by the root of n.
 TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 
-# A scale is kept while its logarithm, with base 2, differs by less from that of the data.
-KEPT = 0.75
+# Scales are powers of the eighth root of two. One is kept while its logarithm, with base 2, differs
+# by less from that of the data.
+STEPS = 8
+KEPT = 0.1
 
-# All examples are observed up to this number, one in 16 up to 1,024, and then one in 32.
-N_OBSERVED_ALL = 128
-SMALL_STRIDE, LARGE_STRIDE = 16, 32
-
-# Scales are limited to powers of two with exponents of at most this size, so that scaled squares
-# cannot overflow.
-LARGEST_EXPONENT = 60
+# The logarithms of scales have at most this size, so that scaled squares cannot overflow.
+LARGEST_LOG = 60
 
 
-def next_observed(n: int) -> int:
-    """Return the number of the first example after the n-th that is observed; `NEVER` for none."""
-    stride = 1 if n < N_OBSERVED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
-    following = (n // stride + 1) * stride
-    return following if following <= LAST_UPDATE else NEVER
+def next_update(n: int) -> int:
+    """Return the number of the first example after the n-th after which scales are updated."""
+    if n < SMALLEST_INTERVAL:
+        return max(2, 1 << n.bit_length())
+    interval = SMALLEST_INTERVAL if n < N_DENSE else LARGEST_INTERVAL
+    return (n // interval + 1) * interval
 
 
 class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
-    A scale is a power of two, so that values are scaled and restored without rounding. It is as near
-    to the geometric mean of all scales as two standard errors allow, so that features of one unit
-    share a scale. It is rounded relative to the fraction that the logarithms of all scales have in
-    common, which `gamma` makes up for, and kept while it is nearly as near. Features without a scale
-    of their own, constant or never seen, have the geometric mean of the others. All is computed after
-    2, 4, 8, ..., 256 learned examples, after every 256 up to 1,024 and every 512 up to 8,192, and
-    fixed from then on.
+    A scale is as near to the geometric mean of all scales as two standard errors allow, so that
+    features of one unit share a scale: the power of two nearest to the mean, with which values are
+    scaled and restored without an error, as `gamma` makes up for the rest. Relative to the mean, a
+    scale is rounded to powers of the eighth root of two, and kept while it is nearly as near. Features
+    without a scale of their own, constant or never seen, have the mean. All is computed after 2, 4, 8,
+    ..., 256 learned examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from
+    then on.
 
     Attributes
     ----------
-    factors
-        The inverse scale of each feature, by name.
+    by_name
+        The scale of each feature.
     pooled
-        The inverse scale of all other features.
+        The scale of all other features.
     gamma
         The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
 
     """
 
-    __slots__ = ("_offset", "_sums", "factors", "gamma", "pooled")
+    __slots__ = ("_offset", "_sums", "by_name", "gamma", "pooled")
 
     def __init__(self) -> None:
-        self.factors: dict[Any, float] = {}
+        self.by_name: dict[Any, float] = {}
         self.pooled = 1.0
         self.gamma = 0.0
         self._sums = Sums()
-        # The fraction that the logarithms of all scales have in common, or it plus an integer.
+        # The fraction of the mean of the logarithms of all scales, or it plus an integer.
         self._offset = 0.0
 
     def observe(self, x: Features, names: Collection[Any]) -> None:
@@ -94,55 +89,65 @@ class Scales:
         """
         self._sums.observe(x, names)
 
-    def is_due(self, n: int) -> bool:
-        """Return whether the scales are to be updated after the n-th example."""
-        if n < SMALLEST_INTERVAL:
-            return n > 1 and n & (n - 1) == 0
-        return n % (SMALLEST_INTERVAL if n <= N_DENSE else LARGEST_INTERVAL) == 0
+    def observe_rows(self, columns: Sequence[Any], values: Floats, names: Collection[Any]) -> None:
+        """Add examples with the same features, which are numbers; see `observe`.
+
+        Parameters
+        ----------
+        columns
+            The names of their features.
+        values
+            Their values, in the units of the user (examples, columns).
+        names
+            The names of the features that some support vector has.
+
+        """
+        self._sums.observe_rows(columns, values, names)
 
     def update(self, n: int) -> bool:
         """Update scales and width after the n-th example, and return whether they have changed."""
         measures = self._sums.measures()
-        factors = np.array([self.factors.get(name, math.nan) for name in self._sums.names])
-        pooled, updated = self._updated(measures, factors)
-        total = math.fsum((measures.variances * updated * updated).tolist())
+        scales = np.array([self.by_name.get(name, math.nan) for name in self._sums.names])
+        pooled, updated = self._updated(measures, scales)
+        total = math.fsum((measures.variances / (updated * updated)).tolist())
         gamma = 1 / total if total > 0 else self.gamma
         names = self._sums.names
         if n == LAST_UPDATE:
             self._sums.clear()
-        before = np.where(np.isnan(factors), self.pooled, factors)
+        before = np.where(np.isnan(scales), self.pooled, scales)
         unchanged = pooled == self.pooled and (updated == before).all()
         if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
             return False
         scaled = zip(names, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
-        self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
+        self.by_name = {name: scale for name, scale, has_scale in scaled if has_scale}
         self.pooled, self.gamma = pooled, gamma
         return True
 
-    def _updated(self, measures: Measures, factors: Floats) -> tuple[float, Floats]:
-        """Return the inverse scale of features without one, and those of all features."""
+    def _updated(self, measures: Measures, scales: Floats) -> tuple[float, Floats]:
+        """Return the scale of features without one of their own, and those of all features."""
         with_scale = measures.scales > 0
         if not with_scale.any():
-            return 1.0, np.ones(len(factors))
+            return 1.0, np.ones(len(scales))
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = _pooled(np.log2(measures.scales[with_scale]), errors)
-        self._offset += _wrapped(_common_fraction(logs) - self._offset)
-        pooled = float(2.0 ** -_nearest(logs.mean() - self._offset))
-        updated = np.full(len(factors), pooled)
-        updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
+        mean = float(logs.mean())
+        self._offset += _wrapped(mean - self._offset)
+        pooled = float(_nearest(mean - self._offset))
+        updated = np.full(len(scales), pooled)
+        updated[with_scale] = _kept(logs - self._offset, scales[with_scale])
         return pooled, updated
 
     @property
     def nbytes(self) -> int:
         """Memory of sums and scales in bytes."""
-        return self._sums.nbytes + sys.getsizeof(self.factors)
+        return self._sums.nbytes + sys.getsizeof(self.by_name)
 
     def state(self) -> State:
         """Return sums and scales."""
         return {
             "sums": self._sums.state(),
-            "names": tuple(self.factors),
-            "factors": np.array(list(self.factors.values()), np.float64),
+            "names": tuple(self.by_name),
+            "scales": np.array(list(self.by_name.values()), np.float64),
             "pooled": self.pooled,
             "offset": self._offset,
             "gamma": self.gamma,
@@ -151,8 +156,8 @@ class Scales:
     def restore(self, state: State) -> None:
         """Restore sums and scales from their state."""
         self._sums.restore(state["sums"])
-        self.factors = _factors(state["names"], floats(state["factors"], (None,)))
-        self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
+        self.by_name = _scales(state["names"], floats(state["scales"], (None,)))
+        self.pooled = _scale(finite(state["pooled"], 0.0, math.inf))
         self._offset = finite(state["offset"], -math.inf, math.inf)
         self.gamma = finite(state["gamma"], 0.0, math.inf)
 
@@ -163,40 +168,32 @@ def _pooled(logs: Floats, errors: Floats) -> Floats:
     return logs - np.clip(distances, -errors, errors)
 
 
-def _common_fraction(logs: Floats) -> float:
-    """Return the fraction that the logarithms have in common, their circular mean."""
-    angles = 2 * math.pi * logs
-    return math.atan2(np.sin(angles).sum(), np.cos(angles).sum()) / (2 * math.pi)
-
-
 def _wrapped(difference: float) -> float:
-    """Return a difference of fractions, from -1/2 to 1/2."""
+    """Return a difference of logarithms without its integer part, from -1/2 to 1/2."""
     return (difference + 0.5) % 1.0 - 0.5
 
 
-def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
-    """Return inverse scales, which stay as they are where the logarithms of the scales allow it.
+def _kept(logs: Floats, scales: Floats) -> Floats:
+    """Return the scales nearest to logarithms, or those that there are if they are nearly as near.
 
-    Factors are NaN for features that have had no scale.
+    Scales are NaN for features that have had none.
 
     """
-    present = -np.log2(factors)
-    kept = abs(logs - present) < KEPT
-    return 2.0 ** -_nearest(np.where(kept, present, logs))
+    kept = abs(logs - np.log2(scales)) < KEPT
+    return np.where(kept, scales, _nearest(logs))
 
 
 def _nearest(logs: Any) -> Any:
-    """Return the nearest exponents."""
-    return np.clip(np.rint(logs), -LARGEST_EXPONENT, LARGEST_EXPONENT)
+    """Return the scales with the nearest logarithms."""
+    return 2.0 ** np.clip(np.rint(STEPS * logs) / STEPS, -LARGEST_LOG, LARGEST_LOG)
 
 
-def _factor(value: float) -> float:
-    mantissa, exponent = math.frexp(value)
-    valid = mantissa == 0.5 and abs(exponent - 1) <= LARGEST_EXPONENT
-    require(valid, f"the scale of a feature is 1 / {value}, which is no power of two")
+def _scale(value: float) -> float:
+    valid = 2.0**-LARGEST_LOG <= value <= 2.0**LARGEST_LOG
+    require(valid, f"the scale of a feature is {value}, which is out of its range")
     return value
 
 
-def _factors(names: Any, values: Floats) -> dict[Any, float]:
+def _scales(names: Any, values: Floats) -> dict[Any, float]:
     require(type(names) is tuple and len(names) == len(values), "scales lack names")
-    return {name: _factor(value) for name, value in zip(names, values.tolist(), strict=True)}
+    return {name: _scale(value) for name, value in zip(names, values.tolist(), strict=True)}

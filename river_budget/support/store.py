@@ -17,6 +17,7 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
 from river_budget.support.rule import AlgorithmState, Rule
+from river_budget.support.scales import Scales
 
 __all__ = [
     "NO_COEFFICIENTS",
@@ -142,8 +143,21 @@ class VectorStore(abc.ABC):
         """
 
     @abc.abstractmethod
+    def stored_entry(self, x: Features) -> Query:
+        """Return a valid example that is divided by the scales, to be stored; see `entry`."""
+
+    @abc.abstractmethod
     def features(self, query: Query) -> Features:
         """Return the example of a query as a dict."""
+
+    def observe(self, query: Query, scales: Scales) -> None:
+        """Let scales be learned from the example of a query by `query`."""
+        scales.observe(self.features(query), self.names)
+
+    def observe_rows(self, block: Any, start: int, stop: int, scales: Scales) -> None:
+        """Let scales be learned from rows of a block."""
+        for x in block[start:stop]:
+            self.observe(self.entry(x), scales)
 
     @abc.abstractmethod
     def self_value(self, query: Query) -> float:
@@ -270,20 +284,20 @@ class VectorStore(abc.ABC):
     def rescale(
         self,
         kernel: Any,
-        factors: Mapping[Any, float],
+        scales: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        """Change the kernel, and the factors by which features are multiplied before it.
+        """Change the kernel, and the scales by which features are divided before it.
 
         Parameters
         ----------
         kernel
             The kernel, with all parameters set.
-        factors
-            The factors by name, powers of two.
+        scales
+            The scales by name.
         pooled
-            The factor of all other features.
+            The scale of all other features.
         vectors
             The vectors by slots, where features that the previous kernel did not read are to be
             stored as well.
@@ -394,7 +408,7 @@ class VectorStore(abc.ABC):
         }
 
     def restore(self, state: State) -> None:
-        """Restore an empty store from its state."""
+        """Restore an empty store, which has its scales, from its state."""
         kernel, expected = state["kernel"], self.kernel
         fits = may_resolve_to(expected, kernel)
         require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
@@ -414,17 +428,17 @@ class VectorStore(abc.ABC):
         empty = self.empty_like()
         for x in vectors:
             empty.query(x)
-            self._append(self.entry(x))
+            self._append(self.stored_entry(x))
         self._inserted[: self.n] = inserted
         self._n_inserted = n_inserted
 
     @abc.abstractmethod
     def vectors_state(self) -> State:
-        """Return the vectors as a part of the state."""
+        """Return the vectors as a part of the state, divided by their scales."""
 
     @abc.abstractmethod
     def restored_vectors(self, state: State) -> list[Features]:
-        """Return the vectors of a state, by slots."""
+        """Return the vectors of a state by slots, divided by their scales."""
 
     @abc.abstractmethod
     def _resolve(self, query: Query) -> None:

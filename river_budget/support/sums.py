@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,13 +111,16 @@ class Sums:
 
     """
 
-    __slots__ = ("_table", "arrays", "n_observed", "rows")
+    __slots__ = ("_columns", "_rows", "_table", "arrays", "n_observed", "rows")
 
     def __init__(self) -> None:
         self.rows: dict[Any, int] = {}
         self.arrays: dict[Any, ArraySums] = {}
         self.n_observed = 0
         self._table: Floats = np.zeros((0, N_COLUMNS))
+        # The last names of examples whose features all have a row, and these rows.
+        self._columns: list[Any] = []
+        self._rows: Ints = np.zeros(0, np.int64)
 
     @property
     def names(self) -> list[Any]:
@@ -130,17 +133,14 @@ class Sums:
         if arrays:
             x = {name: value for name, value in x.items() if name not in arrays}
             self._observe_arrays(arrays, names)
-        rows = [self.rows.get(name, -1) for name in x]
-        if -1 in rows:
-            for name in x:
-                if name in names:
-                    self.rows.setdefault(name, len(self.rows))
-            rows = [self.rows.get(name, -1) for name in x]
-            if len(self.rows) > len(self._table):
-                self._table = padded(self._table, 2 * len(self.rows))
-        values = np.fromiter(x.values(), np.float64, len(rows))
-        _add(self._table, np.array(rows, np.int64), values, self.n_observed)
-        self.n_observed += 1
+        values = np.fromiter(x.values(), np.float64, len(x))
+        self.observe_rows(list(x), values[np.newaxis], names)
+
+    def observe_rows(self, columns: Sequence[Any], values: Floats, names: Collection[Any]) -> None:
+        """Add examples whose features are numbers; see `Scales.observe_rows`."""
+        rows = self._find_rows(list(columns), names)
+        _add(self._table, rows, values, self.n_observed)
+        self.n_observed += len(values)
         if len(self.rows) > 2 * len(names) + MAX_UNUSED:
             self._keep([name for name in self.rows if name in names])
 
@@ -188,6 +188,7 @@ class Sums:
         require(type(names) is tuple and len(names) == len(sums), "sums lack names")
         self._check(sums, 1)
         self.rows = {name: row for row, name in enumerate(names)}
+        self._columns = []
         require(len(self.rows) == len(names), "a feature has two sums")
         self._table = sums
         for i, name in enumerate(state["arrays"]["names"]):
@@ -225,25 +226,44 @@ class Sums:
         for name in [name for name in self.arrays if name not in names]:
             del self.arrays[name]
 
+    def _find_rows(self, columns: list[Any], names: Collection[Any]) -> Ints:
+        """Return the rows of features, -1 for those without, and give rows to new ones."""
+        if columns == self._columns:
+            return self._rows
+        rows = [self.rows.get(name, -1) for name in columns]
+        if -1 in rows:
+            for name in columns:
+                if name in names:
+                    self.rows.setdefault(name, len(self.rows))
+            rows = [self.rows.get(name, -1) for name in columns]
+            if len(self.rows) > len(self._table):
+                self._table = padded(self._table, 2 * len(self.rows))
+        found = np.array(rows, np.int64)
+        if -1 not in rows:
+            self._columns, self._rows = columns, found
+        return found
+
     def _keep(self, names: list[Any]) -> None:
+        self._columns = []
         self._table = self._table[[self.rows[name] for name in names]]
         self.rows = {name: row for row, name in enumerate(names)}
 
 
 @compiled()
-def _add(sums: Floats, rows: Ints, values: Floats, n_observed: int) -> None:
-    """Add the values of an example; those in row -1 are left out."""
-    for row, value in zip(rows, values):  # noqa: B905 (numba knows no strict)
-        if row < 0:
-            continue
-        feature = sums[row]
-        if feature[N_PRESENT] == 0.0:
-            feature[SINCE], feature[REFERENCE] = n_observed, value
-        difference = value - feature[REFERENCE]
-        feature[N_PRESENT] += 1.0
-        feature[N_NONZERO] += value != 0.0
-        feature[TOTAL] += difference
-        feature[SQUARES] += difference * difference
+def _add(sums: Floats, rows: Ints, examples: Floats, n_observed: int) -> None:
+    """Add the values of examples; those in row -1 are left out."""
+    for i in range(len(examples)):
+        for row, value in zip(rows, examples[i]):  # noqa: B905 (numba knows no strict)
+            if row < 0:
+                continue
+            feature = sums[row]
+            if feature[N_PRESENT] == 0.0:
+                feature[SINCE], feature[REFERENCE] = n_observed + i, value
+            difference = value - feature[REFERENCE]
+            feature[N_PRESENT] += 1.0
+            feature[N_NONZERO] += value != 0.0
+            feature[TOTAL] += difference
+            feature[SQUARES] += difference * difference
 
 
 @compiled()

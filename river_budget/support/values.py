@@ -116,9 +116,9 @@ class FeatureValues:
         """Copy the values of a stored example to the end of a workspace."""
         _compiled.load(workspace, rows, slot, self.features, self.tiles)
 
-    def rescale(self, row: int, factor: float) -> bool:
-        """Multiply all values of a feature by a factor, and return whether one becomes 0."""
-        return bool(_compiled.rescale(row, factor, *self._arrays))
+    def rescale(self, row: int, before: float, after: float) -> bool:
+        """Change the scale of a feature, and return whether a value becomes 0."""
+        return bool(_compiled.rescale(row, before, after, *self._arrays))
 
     def unused(self, rows: Rows) -> Rows:
         """Return those feature rows that no vector has."""

@@ -91,7 +91,8 @@ def test_support_vectors_are_in_the_units_of_the_user(make):
                 values = [z.get(name, 0.0) for z in examples]
                 assert min(values) <= value <= max(values)
     else:
-        assert all(x in examples for x in model.support_vectors)
+        for x in model.support_vectors:
+            assert any(x.keys() == z.keys() and x == pytest.approx(z, rel=1e-12) for z in examples)
 
 
 @each_algorithm
@@ -123,7 +124,7 @@ def test_units_of_single_features_matter_little():
         other.learn_one({name: value * units.get(name, 1.0) for name, value in x.items()}, y)
     scales, others = dict(model.resolved_kernel.scales), dict(other.resolved_kernel.scales)
     ratios = [others[name] / (scales[name] * units.get(name, 1.0)) for name in scales]
-    assert max(ratios) / min(ratios) <= 2.0
+    assert max(ratios) / min(ratios) <= 2 ** (1 / 4)
 
 
 def test_the_resolved_kernel_tells_gamma_and_scales():

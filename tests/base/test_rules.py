@@ -158,19 +158,21 @@ def test_a_largest_self_value_is_known_after_an_interrupted_block(monkeypatch, n
 
 @each
 def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
-    """The interrupt comes between the round of an example and its observation."""
+    """The interrupt comes between the rounds of examples and their observation."""
     X, y = stream(100, 2, seed=4)
     model = RULES[name].build(None, budget=8, seed=1)
     model.learn_many(X[:80], pd.Series(y[:80]))
     with monkeypatch.context() as patch:
         patch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
-        while model._feature_scales._sums.n_observed == model.n_rounds:
-            with pytest.raises(KeyboardInterrupt):
-                model.learn_many(X[80:], pd.Series(y[80:]))
-    observed, observe = [], Scales.observe
-    monkeypatch.setattr(Scales, "observe", lambda *args: observed.append(args[1]) or observe(*args))
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many(X[80:], pd.Series(y[80:]))
+    assert model._feature_scales._sums.n_observed == model.n_rounds > 80
+    observed, observe = [], Scales.observe_rows
+    monkeypatch.setattr(
+        Scales, "observe_rows", lambda *args: observed.extend(args[2].tolist()) or observe(*args)
+    )
     model.learn_many(X[:10], pd.Series(y[:10]))
-    assert observed == X[:10].to_dict("records")
+    assert observed == X[:10].to_numpy().tolist()
 
 
 @each

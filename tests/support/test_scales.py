@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from states import content
 
 from river_budget.support import Scales
-from river_budget.support.scales import LAST_UPDATE, NEVER, next_observed
+from river_budget.support.scales import LAST_UPDATE, next_update
 from river_budget.support.sums import Sums
 
 
@@ -22,16 +23,27 @@ def learned(examples, names=("a", "b", "c", "w")):
 
 def test_standard_deviations_by_hand():
     """Values 0, 8 have the deviation 4, and 1e6 +- 1 the deviation 1, which leaves gamma 1/2."""
-    scales, gamma = learned([{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(512)])
-    assert scales.factors == {"a": 0.25, "b": 1.0}
-    assert scales.pooled == 0.5  # 2 is the geometric mean of 4 and 1
+    stream = [{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(4096)]
+    scales, gamma = learned(stream)
+    assert scales.by_name == {"a": 4.0, "b": 1.0}
+    assert scales.pooled == 2.0  # the geometric mean of 4 and 1
     assert gamma == 0.5
 
 
-def test_scales_are_the_nearest_powers_of_two():
+def test_a_feature_alone_has_the_nearest_power_of_two():
     for deviation, scale in [(1.4, 1.0), (1.5, 2.0), (0.72, 1.0), (0.7, 0.5), (3e-5, 2.0**-15)]:
-        scales, _ = learned([{"a": deviation * (-1) ** i} for i in range(8)])
-        assert scales.factors == {"a": 1 / scale}
+        scales, gamma = learned([{"a": deviation * (-1) ** i} for i in range(8)])
+        assert scales.by_name == {"a": scale}
+        assert gamma == pytest.approx((scale / deviation) ** 2)
+
+
+def test_other_features_have_the_nearest_powers_of_the_eighth_root():
+    """The mean of the logarithms is 0. Two standard errors are 0.03, a quarter of a step."""
+    for steps, rounded in [(3.7, 3), (3.8, 4)]:
+        deviation = 64 * 2 ** (steps / 8)
+        scales, _ = learned(alternating(deviation, 1 / deviation, 4096))
+        scale = 64 * 2 ** (rounded / 8)
+        assert scales.by_name == pytest.approx({"a": scale, "b": 1 / scale})
 
 
 def alternating(a, b, n):
@@ -39,28 +51,28 @@ def alternating(a, b, n):
 
 
 def test_features_of_one_unit_share_a_scale_until_the_data_contradict():
-    """Eight examples cannot tell deviations of 4 and 8 apart, and 512 can."""
+    """Eight examples cannot tell deviations of 4 and 8 apart, and 4,096 can."""
     few, _ = learned(alternating(4.0, 8.0, 8))
-    assert few.factors["a"] == few.factors["b"]
-    many, _ = learned(alternating(4.0, 8.0, 512))
-    assert many.factors["a"] == 2 * many.factors["b"]
+    assert few.by_name["a"] == few.by_name["b"]
+    many, _ = learned(alternating(4.0, 8.0, 4096))
+    assert many.by_name["b"] == pytest.approx(2 * many.by_name["a"])
 
 
 def test_scales_on_both_sides_of_a_border_between_powers_of_two_are_equal():
     """The nearest powers of two of 2.82 and 2.84 are 2 and 4."""
     scales, gamma = learned(alternating(2.82, 2.84, 4096))
-    assert scales.factors["a"] == scales.factors["b"]
-    assert gamma == pytest.approx(1 / (2 * (2.83 * scales.pooled) ** 2), rel=1e-3)
+    assert scales.by_name["a"] == scales.by_name["b"]
+    assert gamma == pytest.approx(1 / (2 * (2.83 / scales.pooled) ** 2), rel=1e-3)
 
 
 def test_a_scale_is_kept_while_it_is_nearly_as_near():
-    """The deviation of a grows from 1.3 to 1.6, whose nearest power of two is 2."""
+    """The deviation of a grows from 1 to 1.10; without two standard errors, it is 0.58 steps."""
     names = ("a", *range(20))
     rest = dict.fromkeys(range(20), 1.0)
     signs = [(-1) ** i for i in range(512)]
     examples = [
         {name: value * sign for name, value in {"a": deviation, **rest}.items()}
-        for deviation in (1.3, 1.85)
+        for deviation in (1.0, 1.2)
         for sign in signs
     ]
     fresh, _ = learned(examples, names)
@@ -68,27 +80,32 @@ def test_a_scale_is_kept_while_it_is_nearly_as_near():
     for x in examples[512:]:
         continued.observe(x, names)
     continued.update(1024)
-    assert (fresh.factors["a"], continued.factors["a"]) == (0.5, 1.0)
+    assert (fresh.by_name["a"], continued.by_name["a"]) == (2 ** (1 / 8), 1.0)
 
 
 def test_a_rare_feature_has_the_root_mean_square_of_its_values_other_than_0():
-    """A word in one text of eight has the scale 4 of its count, not that of its deviation."""
+    """A word in one text of eight has the scale 4 of its count, not that of its deviation.
+
+    The deviation of a is 1.98.
+
+    """
     texts = [{"w": 4.0, "a": 1.0}, *({"a": float(i)} for i in range(7))]
-    scales, gamma = learned(64 * texts)
-    assert scales.factors == {"w": 0.25, "a": 0.5}
-    variances = [np.var([4.0] + 7 * [0.0]) / 16, np.var([1.0, *range(7)]) / 4]
-    assert gamma == pytest.approx(1 / sum(variances))
+    scales, gamma = learned(1024 * texts)
+    own = scales.by_name
+    assert own["w"] == pytest.approx(2 * own["a"])
+    variances = np.var([4.0] + 7 * [0.0]), np.var([1.0, *range(7)])
+    assert gamma == pytest.approx(1 / (variances[0] / own["w"] ** 2 + variances[1] / own["a"] ** 2))
 
 
 def test_a_constant_takes_the_pooled_scale():
     scales, _ = learned([{"a": 16.0 * (i % 2), "b": 3.0} for i in range(8)])
-    assert scales.factors == {"a": 1 / 8}
-    assert scales.pooled == 1 / 8
+    assert scales.by_name == {"a": 8.0}
+    assert scales.pooled == 8.0
 
 
 def test_there_is_no_width_without_a_variance():
     scales, gamma = learned([{"a": 3.0}, {"a": 3.0}])
-    assert (scales.factors, scales.pooled, gamma) == ({}, 1.0, 0.0)
+    assert (scales.by_name, scales.pooled, gamma) == ({}, 1.0, 0.0)
 
 
 def test_there_are_sums_only_for_the_given_names():
@@ -99,11 +116,24 @@ def test_there_are_sums_only_for_the_given_names():
     assert "a" in scales.state()["sums"]["names"]
 
 
-def test_the_examples_that_are_observed():
-    observed, n = [], 0
-    while (n := next_observed(n)) < NEVER:
-        observed.append(n)
-    assert observed == [*range(1, 129), *range(144, 1025, 16), *range(1056, LAST_UPDATE + 1, 32)]
+def test_rows_are_observed_as_single_examples():
+    """Of a feature without a sum, and of one that is new in the middle, too."""
+    values = np.random.default_rng(1).normal(size=(30, 3))
+    one, many = Sums(), Sums()
+    for start, stop, names in [(0, 10, {"a"}), (10, 30, {"a", "b"})]:
+        for row in values[start:stop].tolist():
+            one.observe(dict(zip("abc", row, strict=True)), names)
+        many.observe_rows(["a", "b", "c"], values[start:stop], names)
+    assert content(one.state()) == content(many.state())
+    assert many.names == ["a", "b"]
+
+
+def test_the_examples_after_which_scales_are_updated():
+    updates, n = [], 0
+    while n < LAST_UPDATE:
+        updates.append(n := next_update(n))
+    powers = [2, 4, 8, 16, 32, 64, 128]
+    assert updates == [*powers, *range(256, 1025, 256), *range(1536, LAST_UPDATE + 1, 512)]
 
 
 @given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.booleans()), min_size=2, max_size=40))
@@ -132,13 +162,13 @@ def test_a_state_goes_on_exactly():
         scales.observe(x, {"a", "b"})
         other.observe(x, {"a", "b"})
     assert scales.update(40) == other.update(40)
-    assert (scales.factors, scales.gamma) == (other.factors, other.gamma)
+    assert (scales.by_name, scales.gamma) == (other.by_name, other.gamma)
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("pooled", 3.0), ("pooled", 0.0), ("factors", np.array([0.3])), ("names", ("a", "b")),
+        ("pooled", 0.0), ("scales", np.array([-1.0])), ("names", ("a", "b")),
         ("offset", math.nan),
     ],
 )  # fmt: skip
@@ -176,10 +206,9 @@ def test_a_small_change_of_the_width_changes_nothing():
     assert gamma == 1.0
 
 
-def test_nothing_is_observed_after_the_last_update():
-    assert next_observed(LAST_UPDATE) == NEVER
+def test_there_are_no_sums_after_the_last_update():
     scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
     scales.update(LAST_UPDATE)
     assert scales.state()["sums"]["names"] == ()
-    assert scales.factors == {"a": 2.0}
+    assert scales.by_name == {"a": 0.5}
     assert math.isfinite(scales.nbytes)
