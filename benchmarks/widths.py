@@ -2,10 +2,13 @@
 
     python -m benchmarks.widths [N]
 
-Progressive accuracy in percent on the first N examples of each stream, 5,000 by default, on a budget of
-100: raw values, and after a StandardScaler, for both rules. Data sets that are not part of the package
-are read from the directory given by RIVER_BUDGET_DATA, and left out if they are absent. At the end, the
-three first texts before SpamAssassin's.
+Progressive accuracy in percent on N examples of each stream, 5,000 by default, on a budget of 100: raw
+values, and after a StandardScaler, for both rules. Each is the mean over three samples: other parts of
+streams in the order of time, other orders of other data sets, and other seeds of generated streams.
+Data sets that are not part of the package are read from the directory given by RIVER_BUDGET_DATA, and
+left out if they are absent. At the end, the three first texts before SpamAssassin's, and all cells that
+miss their goal: 1.0 below a StandardScaler with the width 1 / features at most, and 0.5 between the
+first texts.
 
 """
 
@@ -13,8 +16,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
@@ -26,6 +30,10 @@ from river_budget.datasets import DatasetError, load
 
 N = 5_000
 BUDGET = 100
+N_SAMPLES = 3
+
+# The goals: the largest loss against a StandardScaler with the old width, and between first texts.
+LARGEST_LOSS, LARGEST_SPREAD = 1.0, 0.5
 
 Stream = list[tuple[dict, object]]
 
@@ -38,23 +46,38 @@ def examples(X, y, n: int) -> Stream:
     ]
 
 
-def stored(name: str, positive: Callable | None = None) -> Callable[[int], Stream]:
-    def read(n: int) -> Stream:
+def in_order(n: int, sample: int, X, y) -> tuple:
+    """Return one of three equally spaced parts of n rows."""
+    start = sample * max(0, len(X) - n) // (N_SAMPLES - 1)
+    return X[start : start + n], y[start : start + n]
+
+
+def shuffled(n: int, sample: int, X, y) -> tuple:
+    """Return n rows in another order, for the first sample in theirs."""
+    order = np.random.default_rng(sample).permutation(len(X)) if sample else np.arange(len(X))
+    return X[order[:n]], y[order[:n]]
+
+
+def stored(
+    name: str, part: Callable = shuffled, positive: Callable | None = None
+) -> Callable[[int, int], Stream]:
+    def read(n: int, sample: int) -> Stream:
         data = load(name)
         X, y = (data["X"], data["y"]) if "X" in data else (data["X_train"], data["y_train"])
-        return examples(X, y if positive is None else positive(y), n)
+        return examples(*part(n, sample, X, y if positive is None else positive(y)), n)
 
     return read
 
 
-def spam(first: str | None = None, unit: bool = False) -> Callable[[int], Stream]:
+def spam(first: str | None = None, unit: bool = False) -> Callable[[int, int], Stream]:
     """Return SpamAssassin as sparse dicts, optionally with norm 1 and after a first text."""
 
-    def read(n: int) -> Stream:
+    def read(n: int, sample: int) -> Stream:
         data = load("spam_assassin")
+        X, y = in_order(n, sample, data["X"], data["y"])
         stream = [
             ({f"w{j}": 1.0 for j in np.flatnonzero(row).tolist()}, bool(t))
-            for row, t in zip(data["X"][:n], data["y"][:n], strict=True)
+            for row, t in zip(X, y, strict=True)
         ]
         if unit:
             stream = [({w: v / math.sqrt(len(x)) for w, v in x.items()}, y) for x, y in stream]
@@ -65,19 +88,33 @@ def spam(first: str | None = None, unit: bool = False) -> Callable[[int], Stream
     return read
 
 
-def rivers(stream: Iterator) -> Callable[[int], Stream]:
-    def read(n: int) -> Stream:
-        pairs = itertools.islice(stream, n)
+def rivers(dataset: Callable) -> Callable[[int, int], Stream]:
+    """Return a data set of River, in another order for each sample but the first."""
+
+    def read(n: int, sample: int) -> Stream:
+        stream = [({k: float(v) for k, v in x.items()}, y) for x, y in dataset()]
+        if sample:
+            random.Random(sample).shuffle(stream)
+        return stream[:n]
+
+    return read
+
+
+def generated(generator: Callable) -> Callable[[int, int], Stream]:
+    """Return a generated stream of River, given the generator of a seed."""
+
+    def read(n: int, sample: int) -> Stream:
+        pairs = itertools.islice(generator(sample + 1), n)
         return [({k: float(v) for k, v in x.items()}, y) for x, y in pairs]
 
     return read
 
 
-def changing(kind: str) -> Callable[[int], Stream]:
+def changing(kind: str) -> Callable[[int, int], Stream]:
     """Return two rings whose first feature grows fourfold, slowly or at once half-way."""
 
-    def read(n: int) -> Stream:
-        rng = np.random.default_rng(1)
+    def read(n: int, sample: int) -> Stream:
+        rng = np.random.default_rng(sample + 1)
         stream: Stream = []
         for t in range(n):
             y = bool(rng.random() < 0.5)
@@ -91,20 +128,22 @@ def changing(kind: str) -> Callable[[int], Stream]:
 
 
 STREAMS = {
-    "Bananas": rivers(iter(datasets.Bananas())),
-    "Phishing": rivers(iter(datasets.Phishing())),
-    "Agrawal": rivers(iter(synth.Agrawal(seed=1))),
-    "SEA": rivers(iter(synth.SEA(seed=1))),
-    "RandomRBF": rivers(iter(synth.RandomRBF(seed_model=42, seed_sample=42, n_centroids=50))),
+    "Bananas": rivers(datasets.Bananas),
+    "Phishing": rivers(datasets.Phishing),
+    "Agrawal": generated(lambda seed: synth.Agrawal(seed=seed)),
+    "SEA": generated(lambda seed: synth.SEA(seed=seed)),
+    "RandomRBF": generated(
+        lambda seed: synth.RandomRBF(seed_model=42, seed_sample=41 + seed, n_centroids=50)
+    ),
     "a feature that trends": changing("trend"),
     "a feature that jumps": changing("jump"),
-    "ImageSegments (7 labels)": rivers(iter(datasets.ImageSegments())),
-    "Elec2": stored("elec2"),
-    "Covertype": stored("covtype"),
+    "ImageSegments (7 labels)": rivers(datasets.ImageSegments),
+    "Elec2": stored("elec2", in_order),
+    "Covertype": stored("covtype", in_order),
     "Adult9, one-hot": stored("adult_a9a"),
     "Pendigits (10 labels)": stored("pendigits"),
-    "Waveform": stored("waveform_gen", lambda y: y > 0),
-    "MNIST, odd or even": stored("mnist", lambda y: y % 2 == 1),
+    "Waveform": stored("waveform_gen", positive=lambda y: y > 0),
+    "MNIST, odd or even": stored("mnist", positive=lambda y: y % 2 == 1),
     "SpamAssassin": spam(),
     "SpamAssassin, norm 1": spam(unit=True),
 }
@@ -113,6 +152,9 @@ FIRST_TEXTS = {
     "'hi'": spam("hi"),
     "200 words": spam(" ".join(f"first{i}" for i in range(200))),
 }
+
+# The columns of a model.
+RAW_OLD, RAW_NEW, SCALED_OLD, SCALED_NEW = range(4)
 
 
 def models(gamma: float | None, names: tuple) -> dict:
@@ -134,15 +176,12 @@ def accuracy(model, stream: Stream) -> float:
     return 100 * evaluate.progressive_val_score(stream, model, metrics.Accuracy()).get()
 
 
-def row(name: str, n: int) -> tuple[str, list[list[float]]] | None:
+def cells(name: str, sample: int, n: int) -> list[list[float]]:
     """Return the accuracies of each model: old and new on raw values, old and new when scaled."""
-    try:
-        stream = {**STREAMS, **FIRST_TEXTS}[name](n)
-    except DatasetError:
-        return None
+    stream = {**STREAMS, **FIRST_TEXTS}[name](n, sample)
     first = stream[0][0]
     old = models(1 / max(1, len(first)), tuple(first))
-    return name, [
+    return [
         [
             accuracy(prepare(model.clone()), stream)
             for prepare in (lambda m: m, lambda m: preprocessing.StandardScaler() | m)
@@ -152,14 +191,42 @@ def row(name: str, n: int) -> tuple[str, list[list[float]]] | None:
     ]
 
 
+def row(name: str, n: int) -> list[list[float]] | None:
+    """Return the means of `cells` over all samples; None without the data."""
+    try:
+        samples = [cells(name, sample, n) for sample in range(N_SAMPLES)]
+    except DatasetError:
+        return None
+    return np.mean(samples, axis=0).tolist()
+
+
+def missed(found: dict[str, list[list[float]]]) -> list[str]:
+    """Return the cells that miss their goal."""
+    misses = []
+    for i, model in enumerate(models(None, ())):
+        for name in STREAMS.keys() & found.keys():
+            values = found[name][i]
+            for cell, which in [(RAW_NEW, "raw"), (SCALED_NEW, "scaled")]:
+                difference = values[cell] - values[SCALED_OLD]
+                if difference < -LARGEST_LOSS:
+                    misses.append(f"{name}, {model}, {which}: {difference:+.1f}")
+        texts = [found[name][i][RAW_NEW] for name in FIRST_TEXTS if name in found]
+        if texts and max(texts) - min(texts) > LARGEST_SPREAD:
+            misses.append(f"first texts, {model}: {max(texts) - min(texts):.1f} apart")
+    return sorted(misses)
+
+
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else N
     print(f"{'raw old, new; scaled old, new':28s}", *(f"{m:>27s}" for m in models(None, ())))
+    names, found = [*STREAMS, *FIRST_TEXTS], {}
     with ProcessPoolExecutor(2) as pool:
-        for found in pool.map(row, [*STREAMS, *FIRST_TEXTS], itertools.repeat(n)):
-            if found:
-                cells = ("".join(f"{value:7.1f}" for value in part) for part in found[1])
-                print(f"{found[0]:28s}", *cells, flush=True)
+        for name, values in zip(names, pool.map(row, names, itertools.repeat(n)), strict=True):
+            if values is not None:
+                found[name] = values
+                parts = ("".join(f"{value:7.1f}" for value in part) for part in values)
+                print(f"{name:28s}", *parts, flush=True)
+    print("\nmissed:", *missed(found) or ["none"], sep="\n")
 
 
 if __name__ == "__main__":

@@ -582,5 +582,5 @@ class Machine(base.MiniBatchClassifier):
                 f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that "
                 "it is learned, or scale the features first, for example with "
                 "preprocessing.StandardScaler",
-                stacklevel=4,
+                stacklevel=5,
             )

@@ -54,8 +54,8 @@ class TightestPerceptron(BlockPerceptron):
     The support vectors thus serve as a validation set that is robust to noisy labels, and no
     further example is stored. It is the most accurate of the perceptrons on a small budget.
 
-    If the scales that `RBF()` learns change the kernel values of the support vectors by more than a
-    tenth after 512 examples, all counts start again from 0.
+    If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7 %
+    after 512 examples, all counts start again from 0.
 
     `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
     It ranks examples; for calibrated probabilities, see `Calibrated`.
