@@ -18,7 +18,7 @@ __all__ = ["FixedBudgetPerceptron"]
 ROUNDING = 1e-12
 
 
-@compiled(**UNCOUNTED)
+@compiled(forceinline=True, **UNCOUNTED)
 def _margin(scores, label, y, change):
     """Return the margin of a label and the largest size of a score, after y has changed two scores."""
     own, rival, size = 0.0, -np.inf, 0.0
@@ -30,6 +30,23 @@ def _margin(scores, label, y, change):
     return 0.5 * (own - rival), size
 
 
+@compiled(**UNCOUNTED)
+def _safest_of(f, y, margins):
+    """Choose as `_safest`, and compute the margins, of the example as well (n + 1,)."""
+    n = f.n
+    margins[n], size = _margin(y.scores, y.label, y, 0.0)
+    largest, safest = margins[n], n
+    for i in range(n):
+        label, _ = columns_of(f, i)
+        margins[i], own_size = _margin(f.table[i], label, y, y.weight * y.row[i])
+        largest, size = max(largest, margins[i]), max(size, own_size)
+    least = largest - ROUNDING * max(1.0, size)
+    for i in range(n):
+        if margins[i] >= least and (safest == n or f.inserted[i] < f.inserted[safest]):
+            safest = i
+    return safest if safest < n else SKIP
+
+
 @compiled()
 def _safest(f, y):
     """Choose the vector with the largest margin without its own term, the oldest among ties.
@@ -38,20 +55,7 @@ def _safest(f, y):
     the example is added, which may be the one with the largest margin itself: it is then skipped.
 
     """
-    n = f.n
-    if n < f.numbers[BUDGET]:
-        return n
-    margins = np.empty(n + 1)
-    margins[n], size = _margin(y.scores, y.label, y, 0.0)
-    for i in range(n):
-        label, _ = columns_of(f, i)
-        margins[i], largest = _margin(f.table[i], label, y, y.weight * y.row[i])
-        size = max(size, largest)
-    least, safest = margins.max() - ROUNDING * max(1.0, size), n
-    for i in range(n):
-        if margins[i] >= least and (safest == n or f.inserted[i] < f.inserted[safest]):
-            safest = i
-    return safest if safest < n else SKIP
+    return f.n if f.n < f.numbers[BUDGET] else _safest_of(f, y, np.empty(f.n + 1))
 
 
 @compiled(**UNCOUNTED)

@@ -226,7 +226,7 @@ def example(label, weight, value, scores, both, self_value, row):
     return Example(label, rival, margin, weight, self_value, scores, row)
 
 
-@compiled(**UNCOUNTED)
+@compiled(forceinline=True, **UNCOUNTED)
 def columns_of(f, slot):
     """Return the columns of the label and the rival of the vector in a slot."""
     if f.matrix.shape[1] == 0:
