@@ -104,10 +104,10 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     ...     return evaluate.progressive_val_score(datasets.Phishing(), pipeline, metric)
 
     >>> error(rb.Forgetron(budget=100))
-    CalibrationError: 0.187049
+    CalibrationError: 0.187...
 
     >>> error(rb.Calibrated(rb.Forgetron(budget=100)))
-    CalibrationError: 0.030565
+    CalibrationError: 0.030...
 
     References
     ----------
