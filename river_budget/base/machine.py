@@ -430,8 +430,9 @@ class Machine(base.MiniBatchClassifier):
         require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
         if self._feature_scales is not None:
             self._feature_scales.restore(state["feature_scales"])
-        if self._observed_at < NEVER:
-            self._schedule()
+        if self._checked_at < NEVER:
+            self._checked_at = next_checked(self._n_rounds)
+            self._observed_at = self._n_rounds + 1 if self._learns_scales else self._checked_at
         if self._class_weights is not None:
             self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
@@ -554,22 +555,21 @@ class Machine(base.MiniBatchClassifier):
         n, scales = self._n_rounds, self._feature_scales
         if n >= self._checked_at:
             self._check_width(row)
-        self._schedule()
+            self._checked_at = next_checked(n)
+        self._observed_at = n + 1 if self._learns_scales else self._checked_at
         if scales is not None and next_update(n - 1) == n and scales.update(n):
             self._rescale(scales)
 
-    def _schedule(self) -> None:
-        """Set the numbers of the next examples that are observed and checked."""
-        n = self._n_rounds
-        self._observed_at = self._checked_at = next_checked(n)
-        if self._feature_scales is not None and n < LAST_UPDATE:
-            self._observed_at = n + 1
+    @property
+    def _learns_scales(self) -> bool:
+        """Whether scales are learned from the next example."""
+        return self._feature_scales is not None and self._n_rounds < LAST_UPDATE
 
     @property
     def _n_unobserved(self) -> int:
         """Number of rows of a block that may be learned before they are observed."""
         n = self._n_rounds
-        if self._feature_scales is not None and n < LAST_UPDATE:
+        if self._learns_scales:
             return next_update(n) - n
         # An interrupt may have left out the next one.
         return max(1, self._observed_at - n)
