@@ -6,7 +6,7 @@ the scaled features. On standardized data, the scales are 1 and gamma is 1 over 
 features. The scale of a feature is near its standard deviation; for a feature that is 0 in more than
 half of the examples, such as a word, near the root mean square of its other values. Features of one
 unit share a scale, a power of two, as far as the examples allow it. All is computed after 2, 4, 8,
-..., 256 examples and after every 256 up to 8,192. With a gamma, nothing is scaled.
+..., 256 examples, every 256 up to 1,024 and every 512 up to 8,192. With a gamma, nothing is scaled.
 
 """
 

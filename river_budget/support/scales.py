@@ -16,8 +16,9 @@ from river_budget.support.sums import Measures, Sums
 
 __all__ = ["LAST_UPDATE", "Scales", "next_update"]
 
-# Scales are computed after 2, 4, 8, ..., 256 examples, and then after every 256 up to 8,192.
-INTERVAL, LAST_UPDATE = 256, 8192
+# Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
+# every 512 up to 8,192.
+SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
 
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
@@ -37,7 +38,10 @@ LARGEST_LOG = 60
 
 def next_update(n: int) -> int:
     """Return the number of the first example after the n-th after which scales are updated."""
-    return max(2, 1 << n.bit_length()) if n < INTERVAL else (n // INTERVAL + 1) * INTERVAL
+    if n < SMALLEST_INTERVAL:
+        return max(2, 1 << n.bit_length())
+    interval = SMALLEST_INTERVAL if n < N_DENSE else LARGEST_INTERVAL
+    return (n // interval + 1) * interval
 
 
 class Scales:
@@ -48,7 +52,8 @@ class Scales:
     scaled and restored without an error, as `gamma` makes up for the rest. Relative to the mean, a
     scale is rounded to powers of the eighth root of two, and kept while it is nearly as near. Features
     without a scale of their own, constant or never seen, have the mean. All is computed after 2, 4, 8,
-    ..., 256 learned examples and after every 256 up to 8,192, and fixed from then on.
+    ..., 256 learned examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from
+    then on.
 
     Attributes
     ----------

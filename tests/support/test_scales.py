@@ -133,7 +133,7 @@ def test_the_examples_after_which_scales_are_updated():
     while n < LAST_UPDATE:
         updates.append(n := next_update(n))
     powers = [2, 4, 8, 16, 32, 64, 128]
-    assert updates == [*powers, *range(256, LAST_UPDATE + 1, 256)]
+    assert updates == [*powers, *range(256, 1025, 256), *range(1536, LAST_UPDATE + 1, 512)]
 
 
 @given(st.lists(st.tuples(st.floats(-1e9, 1e9), st.booleans()), min_size=2, max_size=40))
