@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pathlib
@@ -69,6 +70,13 @@ def stdin(monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
 
     return give
+
+
+def pytest_collection_finish():
+    """Leave what is imported and collected out of garbage collections, which River's checks time out on.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):
