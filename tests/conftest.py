@@ -73,8 +73,7 @@ def stdin(monkeypatch):
 
 
 def pytest_collection_finish():
-    """Leave what is imported and collected out of garbage collections, which River's checks time out on.
-    """
+    """Let collections of garbage pass over the thousands of tests: River's checks collect often."""
     gc.collect()
     gc.freeze()
 
