@@ -1,8 +1,8 @@
 """Plain reference implementations of all perceptrons with any number of labels.
 
-Written from the specification alone, with dicts, lists and loops. Nothing is cached: every value is
-recomputed from the support vectors in every round. A kernel is a function k(x, z) of two dicts, a
-label is any hashable value.
+Written from the specification alone, with dicts, lists and loops. Nothing is cached but the kernel
+of two dicts: every other value is recomputed from the support vectors in every round. A kernel is a
+function k(x, z) of two dicts, a label is any hashable value.
 
 Labels are numbered by columns: 0 is the negative one, 1 the positive one, then come the others by
 first appearance. The columns 0 and 1 exist before their labels are seen. The coefficients of a
@@ -21,7 +21,7 @@ import math
 import random
 
 import numpy as np
-from plain import Reservoir, between, golden_section, logistic_slope, squared_distance
+from plain import Reservoir, between, golden_section, logistic_slope, remembered, squared_distance
 from scipy import integrate, special
 from split_mix import SplitMix
 
@@ -30,7 +30,7 @@ class Plain:
     """The perceptron's template: update on a mistake, (g_y(x) - g_s(x)) / 2 <= 0."""
 
     def __init__(self, kernel):
-        self.kernel = kernel
+        self.kernel = remembered(kernel)
         self.vectors = []  # support vectors, oldest first
         self.rows = []  # their coefficients by columns
         self.columns = {}  # the column of each label

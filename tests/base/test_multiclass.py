@@ -224,17 +224,17 @@ def test_the_reduction(name):
 
     def on_pairs(a, b):
         signs = (a["y"] == b["y"]) - (a["y"] == b["s"]) - (a["s"] == b["y"]) + (a["s"] == b["s"])
-        return RBF(a["x"], b["x"]) * signs / 2
+        return RBF(dict(a["x"]), dict(b["x"])) * signs / 2
 
     model, lifted = reference(name, RBF, 12), reference(name, on_pairs, 12, plain)
     for x, label in blobs(10, 150):
         y = model.column(label)
         model.columns.setdefault(label, y)
-        z = {"x": x, "y": y, "s": plain_multiclass.rival(model.values(x), y)}
+        z = {"x": tuple(x.items()), "y": y, "s": plain_multiclass.rival(model.values(x), y)}
         assert model.margin(x, label) == close(lifted.decision_function(z), 1e-12)
         model.learn(x, label)
         lifted.learn(z, 1.0)
-        assert model.vectors == [vector["x"] for vector in lifted.vectors]
+        assert model.vectors == [dict(vector["x"]) for vector in lifted.vectors]
     assert model.norm() == close(lifted.norm(), 1e-12)
     assert model.n_mistakes == lifted.n_mistakes > 12
 
