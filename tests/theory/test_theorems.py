@@ -34,7 +34,8 @@ from river_budget.support.rule import SCALE, columns_of
 from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
 
-SEEDS = range(60)
+# A Projectron with twice its eta needs 49 seeds of two labels, and no fault more than 15 of many.
+SEEDS = {hard_stream: range(60), hard_multiclass_stream: range(20)}
 
 seeds = st.integers(0, 2**32 - 1)
 streams = st.sampled_from([hard_stream, hard_multiclass_stream])
@@ -194,7 +195,7 @@ def test_against_a_comparator_that_moves_among_labels(make):
 
 
 def violates_a_theorem(make, make_stream=hard_stream):
-    return any(contradictions(make, make_stream(seed), seed) for seed in SEEDS)
+    return any(contradictions(make, make_stream(seed), seed) for seed in SEEDS[make_stream])
 
 
 MAKERS = {

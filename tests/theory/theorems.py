@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -93,13 +94,19 @@ def comparators(model, stream, seed):
     """Yield the best comparator for each theorem about a trained model, and random ones."""
     kernel = model.resolved_kernel
     distinct = list({tuple(x.items()): x for x, _ in stream}.values())
-    span = Span(kernel, stream)
+    span = _span(kernel, tuple((tuple(x.items()), y) for x, y in stream))
     for i in range(len(model.guarantees(0.0, 0.0))):
         yield span.best(lambda norm, loss, i=i: model.guarantees(norm, loss)[i].mistakes)
     rng, classes = np.random.default_rng(seed), model.classes
     shape = (len(distinct), len(classes)) if len(classes) > 2 else len(distinct)
     for size in [0.1, 1.0, 3.0]:
         yield Comparator(kernel, distinct, size * rng.normal(size=shape), classes)
+
+
+@functools.lru_cache(maxsize=200)
+def _span(kernel, items):
+    """Return the span of a stream; it keeps the minimizers, which are the same for all algorithms."""
+    return Span(kernel, [(dict(x), y) for x, y in items])
 
 
 def violated_theorems(model, stream, seed=0):
