@@ -15,7 +15,7 @@ import numpy as np
 from river import datasets
 from river.datasets import synth
 
-from benchmarks import streams, widths
+from benchmarks import streams
 from river_budget import synth as own
 from river_budget.datasets import load
 
@@ -94,7 +94,7 @@ BINARY: dict[str, Callable[[int], Stream]] = {
     "Shuttle": lambda n: binary(datasets.Shuttle(), n),
     "Census": census,
     "MNIST, 3 or 8": digits,
-    "Waveform": widths.stored("waveform_gen", lambda y: y > 0),
+    "Waveform": lambda n: [(x, y > 0) for x, y in waveform(n)],
     "SEA": lambda n: binary(synth.SEA(noise=0.1, seed=1), n),
     "SEA, drift": switching(lambda k: synth.SEA(variant=k, noise=0.1, seed=1), range(4)),
     "Agrawal": lambda n: binary(synth.Agrawal(seed=1), n),
