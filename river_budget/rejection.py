@@ -101,9 +101,9 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     ...     print(f"{accuracy}, {n_answered / 1250:.1%} answered")
 
     >>> answers(threshold=1.0)
-    Accuracy: 87.68%, 100.0% answered
+    Accuracy: 88.08%, 100.0% answered
     >>> answers(threshold=0.5)
-    Accuracy: 94.78%, 61.4% answered
+    Accuracy: 94.68%, 63.1% answered
 
     """
 

@@ -143,7 +143,7 @@ class KernelClassifier(Machine):
         self._widen(len(self._labels.names))
         scales = self._feature_scales
         if scales is not None:
-            self._store.rescale(self._store.kernel, scales.by_name, scales.pooled)
+            self._store.rescale(self._store.kernel, scales.factors, scales.pooled)
         self._hypothesis.restore(state["hypothesis"])
         budget = getattr(self, "budget", None)
         require(
@@ -189,7 +189,7 @@ class KernelClassifier(Machine):
         kernel = self._store.kernel
         if scales.gamma:
             kernel = kernel.with_width(scales.gamma, self._store.names)
-        self._store.rescale(kernel, scales.by_name, scales.pooled)
+        self._store.rescale(kernel, scales.factors, scales.pooled)
         self._on_rescaled()
 
     def _on_rescaled(self) -> None:

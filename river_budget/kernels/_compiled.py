@@ -25,6 +25,7 @@ from river_budget.kernels.spec import (
     DEGREE,
     DOT_PRODUCT,
     EXPONENTIAL,
+    FACTORS,
     GAMMA,
     INNER_STATISTIC,
     KERNEL_FUNCTION,
@@ -34,7 +35,6 @@ from river_budget.kernels.spec import (
     NORMALIZED,
     POWER,
     RATIONAL,
-    SCALES,
     SQUARED_DISTANCE,
     SUM_OF_RATIONALS,
 )
@@ -144,8 +144,8 @@ def prepare(spec, values):
     """Return whether the values of an example are valid; if so, scale them in place."""
     if not is_valid(spec, values, self_statistic(spec, values)):
         return False
-    for j in range(len(spec) - SCALES):
-        values[j] /= spec[SCALES + j]
+    for j in range(len(spec) - FACTORS):
+        values[j] *= spec[FACTORS + j]
     return True
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "DEGREE",
     "DOT_PRODUCT",
     "EXPONENTIAL",
+    "FACTORS",
     "GAMMA",
     "IDENTITY",
     "INNER_STATISTIC",
@@ -25,7 +26,6 @@ __all__ = [
     "N_NAMES",
     "POWER",
     "RATIONAL",
-    "SCALES",
     "SQUARED_DISTANCE",
     "SUM_OF_RATIONALS",
     "Spec",
@@ -37,8 +37,8 @@ Spec = NDArray[np.float64]
 # The slots.
 INNER_STATISTIC, KERNEL_FUNCTION, GAMMA, COEF0, DEGREE, N_NAMES, NORMALIZED = range(7)
 
-# Optionally, the scales of the values of an example follow, from this slot on.
-SCALES = 7
+# Optionally, factors of the values of an example follow, from this slot on.
+FACTORS = 7
 
 # Inner statistics.
 DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
@@ -69,7 +69,7 @@ def kernel_spec(
         Number of names over which a sum of rationals and its mean are taken.
 
     """
-    spec = np.zeros(SCALES)
+    spec = np.zeros(FACTORS)
     spec[INNER_STATISTIC] = inner_statistic
     spec[KERNEL_FUNCTION] = kernel_function
     spec[GAMMA] = gamma

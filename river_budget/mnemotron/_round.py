@@ -64,7 +64,7 @@ def predict_block(
     out = k.reshape(statistics.shape)
     for i in range(len(block)):
         for j in range(len(values)):
-            values[j] = block[i, j] / reads[0, j]
+            values[j] = reads[0, j] * block[i, j]
         kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out)
         forecast(k, n, experts, scales, means, weights, top, counts, recent, outputs)
         probabilities[i] = outputs[-1]

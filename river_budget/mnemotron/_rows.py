@@ -16,7 +16,7 @@ from river_budget.kernels._compiled import (
     raw_self_value,
     self_statistic,
 )
-from river_budget.kernels.spec import DOT_PRODUCT, INNER_STATISTIC, MANHATTAN_DISTANCE, SCALES
+from river_budget.kernels.spec import DOT_PRODUCT, FACTORS, INNER_STATISTIC, MANHATTAN_DISTANCE
 from river_budget.support._compiled import squared_norm_of
 from river_budget.support._values_compiled import overwrite_values
 
@@ -31,7 +31,7 @@ KERNELS, INNER = range(2)
 
 # What follows the slots of a kernel spec here: the first of these kernels, which computes them for
 # all; and whether the norms of the vectors are kept, by which kernel values are divided here.
-LEADER, KEEPS_NORM, N_SLOTS = range(SCALES, SCALES + 3)
+LEADER, KEEPS_NORM, N_SLOTS = range(FACTORS, FACTORS + 3)
 
 
 @compiled()
@@ -72,7 +72,7 @@ def prepare(specs, reads, values):
         `KERNELS` and `INNER`, each with the spec of each kernel, followed by `LEADER` and
         `KEEPS_NORM` (2, kernels, N_SLOTS).
     reads
-        The scale of each value, and whether each kernel reads it (1 + kernels, m).
+        The factor of each value, and whether each kernel reads it (1 + kernels, m).
     values
         The values of the example (m,).
 
@@ -86,7 +86,7 @@ def prepare(specs, reads, values):
         if not (magnitude <= LARGEST and raw_self_value(specs[KERNELS, z], magnitude) <= LARGEST):
             return False
     for j in range(len(values)):
-        values[j] /= reads[0, j]
+        values[j] *= reads[0, j]
     for z in range(n_kernels):
         if specs[KERNELS, z, INNER_STATISTIC] == DOT_PRODUCT:
             magnitude = _magnitude(specs, reads, z, values)

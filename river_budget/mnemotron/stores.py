@@ -238,9 +238,9 @@ def _rescale(
 ) -> None:
     """Change the kernels and the scales of a store; see `VectorStore.rescale`."""
     if isinstance(store, SharedStore):
-        store.rescale_all(kernels, scales.by_name, scales.pooled)
+        store.rescale_all(kernels, scales.factors, scales.pooled)
     else:
-        store.rescale(kernels[0], scales.by_name, scales.pooled, vectors)
+        store.rescale(kernels[0], scales.factors, scales.pooled, vectors)
 
 
 def _rows_of_slots(store: VectorStore, slots: Sequence[int]) -> Floats:

@@ -14,10 +14,10 @@ from river_budget.kernels import Features, Kernel, RationalQuadratic
 from river_budget.kernels._compiled import TILE
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
+    FACTORS,
     GAMMA,
     INNER_STATISTIC,
     NORMALIZED,
-    SCALES,
     SUM_OF_RATIONALS,
 )
 from river_budget.mnemotron import _round, _rows
@@ -45,7 +45,7 @@ class SharedLayout(Layout):
     Attributes
     ----------
     reads
-        The scale of each feature, and whether each kernel reads it (1 + kernels, features).
+        The factor of each feature, and whether each kernel reads it (1 + kernels, features).
 
     """
 
@@ -190,11 +190,11 @@ class SharedStore(NumericStore):
         return Block(layout.names, values)
 
     def rescale_all(
-        self, kernels: Sequence[Kernel], scales: Mapping[Any, float], pooled: float
+        self, kernels: Sequence[Kernel], factors: Mapping[Any, float], pooled: float
     ) -> None:
-        """Change the kernels, and the scales by which features are divided before them."""
+        """Change the kernels, and the factors by which features are multiplied before them."""
         self._set_kernels(kernels)
-        self.rescale(CARRIER, scales, pooled)
+        self.rescale(CARRIER, factors, pooled)
 
     def state(self) -> State:
         state = super().state()
@@ -250,7 +250,7 @@ class SharedStore(NumericStore):
         specs = np.zeros((2, len(kernels), _rows.N_SLOTS))
         own, inner = specs[_rows.KERNELS], specs[_rows.INNER]
         for z, kernel in enumerate(kernels):
-            own[z, :SCALES] = inner[z, :SCALES] = kernel.spec
+            own[z, :FACTORS] = inner[z, :FACTORS] = kernel.spec
         statistic, gamma = own[:, INNER_STATISTIC], own[:, GAMMA]
         everything = [kernel.active([UNKNOWN_NAME]) is None for kernel in kernels]
         for z in range(len(kernels)):
@@ -268,10 +268,10 @@ class SharedStore(NumericStore):
         return self._numbered(layout)
 
     def _reads_of(self, names: list[Any]) -> Floats:
-        """Return the scales of features, and whether each kernel reads them (1 + kernels, names)."""
+        """Return the factors of features, and whether each kernel reads them (1 + kernels, names)."""
         reads = np.ones((1 + len(self.kernels), len(names)))
         if self._is_scaled:
-            reads[0] = self._scales_of(names)
+            reads[0] = self._factors_of(names)
         for z, kernel in enumerate(self.kernels):
             active = kernel.active(names)
             if active is not None:

@@ -277,7 +277,7 @@ class _StoredExamples(ValidationSet):
 
     def rescale(self, hypothesis: Expansion, scales: Any) -> None:
         if self._store is not None:
-            self._store.rescale(hypothesis.store.kernel, scales.by_name, scales.pooled)
+            self._store.rescale(hypothesis.store.kernel, scales.factors, scales.pooled)
         queries = [hypothesis.query(x) for x in self.examples]
         for index, query in enumerate(queries):
             self.table[index, : query.n] = query.row

@@ -2,7 +2,7 @@
 
 - `store`: the interface of a store of vectors. Its implementations: `numeric` for numbers, `arrays` for
   examples that hold arrays, `objects` for kernels that are functions of dicts. What two of them share:
-  `scaled` divides features by scales before the kernel, `plain` evaluates one example at a time.
+  `scaled` multiplies features by factors before the kernel, `plain` evaluates one example at a time.
 - `values`: the values of stored vectors, by feature.
 - `features`: feature names and values, and the validation of examples.
 - `query`: an example with its kernel row, and the only cache.

@@ -8,7 +8,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget.kernels.spec import SCALES
+from river_budget.kernels.spec import FACTORS
 from river_budget.support._compiled import score, self_value_of
 from river_budget.support._values_compiled import (
     has_room,
@@ -124,7 +124,7 @@ def _replace(code, f, y, slot, store, removed):
     workspace, rows, features, tiles = store.workspace, store.rows, store.features, store.tiles
     if not has_room(workspace, rows, slot, features, tiles, store.heap):
         return False
-    spec = store.spec[:SCALES]
+    spec = store.spec[:FACTORS]
     if code.reads_row:
         load(removed, rows, slot, features, tiles)
         _evaluate(code, store, removed, f.alphas[:0], 1.0, spec)
@@ -139,7 +139,7 @@ def _replace(code, f, y, slot, store, removed):
 @compiled(**UNCOUNTED)
 def _update(code, f, store, scratch, label, weight, value):
     """Update a model on the example of a workspace, given its scores; see `update`."""
-    self_value = self_value_of(store.spec[:SCALES], store.workspace, len(store.rows))
+    self_value = self_value_of(store.spec[:FACTORS], store.workspace, len(store.rows))
     row = store.workspace[: f.n]
     y = example(label, weight, value, scratch.scores, scratch.both, self_value, row)
     f.numbers[LARGEST_SELF_VALUE] = max(f.numbers[LARGEST_SELF_VALUE], y.self_value)

@@ -413,18 +413,18 @@ def load(workspace, rows, slot, features, tiles):
 
 @compiled()
 def rescale(r, before, after, features, tiles, heap):
-    """Change the scale by which a feature is divided, and return whether a value becomes 0."""
+    """Change the factor of the values of a feature, and return whether a value becomes 0."""
     underflows = False
     column, start = np.int64(features[r, COLUMN]), np.int64(features[r, START])
     if column != 0:
         for t in range(column, column + heap[N_BLOCKS]):
             for i in range(TILE):
-                scaled = tiles[t, i] * before / after
+                scaled = tiles[t, i] / before * after
                 underflows |= _is_zero(scaled) != _is_zero(tiles[t, i])
                 tiles[t, i] = scaled
     else:
         for e in range(start, start + features[r, LENGTH]):
-            scaled = get_value(e, tiles) * before / after
+            scaled = get_value(e, tiles) / before * after
             underflows |= _is_zero(scaled)
             _put_entry(e, get_slot(e, tiles), scaled, tiles)
     return underflows

@@ -260,13 +260,13 @@ class ArrayStore(PlainStore, ScaledStore):
     def rescale(
         self,
         kernel: Any,
-        scales: Mapping[Any, float],
+        factors: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
         kept = [self.vector(slot) for slot in range(self.n)] if vectors is None else vectors
         self._clear()
-        self._scales, self._pooled = scales, pooled
+        self._factors, self._pooled = factors, pooled
         self._set_kernel(kernel)
         for slot, vector in enumerate(kept):
             self._insert(self.entry(vector), slot)
@@ -274,7 +274,7 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def empty_like(self) -> ArrayStore:
         store = ArrayStore(self.kernel, self._dtype)
-        store.rescale(self.kernel, self._scales, self._pooled)
+        store.rescale(self.kernel, self._factors, self._pooled)
         return store
 
     def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
@@ -329,13 +329,13 @@ class ArrayStore(PlainStore, ScaledStore):
             raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
         if matrix is not None and len(value) != matrix.values.shape[1]:
             raise _another_length(name, value, matrix.values.shape[1])
-        scale = self._scale(name)
-        if scale == 1.0 and value.dtype == self._dtype:
+        factor = self._factor(name)
+        if factor == 1.0 and value.dtype == self._dtype:
             array = value.copy()
         else:
             # What is too large for the type becomes infinite.
             with np.errstate(over="ignore"):
-                array = value.astype(self._dtype, copy=False) / self._dtype.type(scale)
+                array = value.astype(self._dtype, copy=False) * self._dtype.type(factor)
         if not _arrays_compiled.squared_norm(array) <= LARGEST:
             check_array(name, value)
             raise ValueError(f"feature {name!r} is an array with too large a value")
@@ -343,7 +343,9 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def _unscaled(self, arrays: Mapping[Any, Array]) -> Features:
         """Return copies of arrays in the units of the user."""
-        return {name: array * self._dtype.type(self._scale(name)) for name, array in arrays.items()}
+        return {
+            name: array / self._dtype.type(self._factor(name)) for name, array in arrays.items()
+        }
 
     def _statistic_of(self, arrays: Mapping[Any, Array]) -> float:
         """Return the self statistic of the arrays of an example."""
@@ -438,7 +440,7 @@ class ArrayStore(PlainStore, ScaledStore):
             spec[GAMMA] *= spec[N_NAMES] / n_names
         self._spec, self._statistic = spec, int(spec[INNER_STATISTIC])
         of_numbers = Statistic(self.kernel, float(spec[GAMMA]), n_numbers)
-        self._numbers.rescale(of_numbers, self._scales, self._pooled)
+        self._numbers.rescale(of_numbers, self._factors, self._pooled)
         self._derive()
 
     @property

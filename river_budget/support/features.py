@@ -115,7 +115,7 @@ class Layout:
         A number that two layouts of a store have in common only if their feature rows are equal; 0
         before a vector is stored.
     spec
-        The kernel spec, followed by the scale of each active feature if they are scaled.
+        The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
         The length of a workspace, and the offset of the values in it in bytes.
     pack_into

@@ -16,9 +16,9 @@ from river_budget._state import State, floats, integers, require
 from river_budget.kernels import Features, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
+    FACTORS,
     IDENTITY,
     INNER_STATISTIC,
-    SCALES,
     SQUARED_DISTANCE,
     kernel_spec,
 )
@@ -151,7 +151,7 @@ class NumericStore(ScaledStore):
 
     def entry(self, x: Features) -> Query:
         entry = self.stored_entry(x)
-        entry.workspace /= self._scales_of(entry.layout.stored)
+        entry.workspace *= self._factors_of(entry.layout.stored)
         return entry
 
     def stored_entry(self, x: Features) -> Query:
@@ -162,8 +162,8 @@ class NumericStore(ScaledStore):
     def features(self, query: Query) -> Features:
         names = query.layout.stored
         values = query.workspace[len(query.workspace) - len(names) :]
-        scales = query.layout.spec[SCALES:]
-        unscaled = values * scales if len(scales) else values
+        factors = query.layout.spec[FACTORS:]
+        unscaled = values / factors if len(factors) else values
         return dict(zip(names, unscaled.tolist(), strict=True))
 
     def observe(self, query: Query, scales: Scales) -> None:
@@ -179,7 +179,7 @@ class NumericStore(ScaledStore):
 
     def vector(self, slot: int) -> Features:
         names, values = self._stored(slot)
-        return dict(zip(names, (values * self._scales_of(names)).tolist(), strict=True))
+        return dict(zip(names, (values / self._factors_of(names)).tolist(), strict=True))
 
     def self_value_of(self, slot: int) -> float:
         return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
@@ -312,12 +312,12 @@ class NumericStore(ScaledStore):
     def rescale(
         self,
         kernel: Any,
-        scales: Mapping[Any, float],
+        factors: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        underflows = vectors is None and self._rescale_values(scales, pooled)
-        self._scales, self._pooled = scales, pooled
+        underflows = vectors is None and self._rescale_values(factors, pooled)
+        self._factors, self._pooled = factors, pooled
         self._set_kernel(kernel)
         if underflows:
             # A value has become 0, and takes no place any more.
@@ -329,7 +329,7 @@ class NumericStore(ScaledStore):
 
     def empty_like(self) -> NumericStore:
         store = NumericStore(self.kernel)  # type: ignore[arg-type]
-        store.rescale(self.kernel, self._scales, self._pooled)
+        store.rescale(self.kernel, self._factors, self._pooled)
         return store
 
     @property
@@ -365,7 +365,7 @@ class NumericStore(ScaledStore):
         spec = self._spec
         if self._is_scaled:
             stored = names if active is None else [names[i] for i in active]
-            spec = np.concatenate((spec, self._scales_of(stored)))
+            spec = np.concatenate((spec, self._factors_of(stored)))
         return self._numbered(Layout(names, active, self._index, self._row_size, spec))
 
     def _numbered(self, layout: Any) -> Any:
@@ -487,7 +487,7 @@ class NumericStore(ScaledStore):
             self._set_square(workspace, n_values, slot)
 
     def _stored(self, slot: int) -> tuple[list[Any], Floats]:
-        """Return the names of a stored vector, and its values divided by their scales."""
+        """Return the names of a stored vector, and its values as they are stored."""
         rows = self._slot_rows[slot]
         values = np.empty(len(rows))
         self._values.load(values, rows, slot)
@@ -501,11 +501,11 @@ class NumericStore(ScaledStore):
     def _vectors_by_slot(self) -> list[Features]:
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
-    def _rescale_values(self, scales: Mapping[Any, float], pooled: float) -> bool:
-        """Change the scales of all values, and return whether a value becomes 0."""
+    def _rescale_values(self, factors: Mapping[Any, float], pooled: float) -> bool:
+        """Change the factors of all values, and return whether a value becomes 0."""
         underflows = False
         for name, row in self._index.by_name.items():
-            before, after = self._scale(name), scales.get(name, pooled)
+            before, after = self._factor(name), factors.get(name, pooled)
             if after != before:
                 underflows |= self._values.rescale(row, before, after)
         return underflows

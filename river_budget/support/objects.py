@@ -74,7 +74,7 @@ class ObjectStore(PlainStore):
     def rescale(
         self,
         kernel: Any,
-        scales: Mapping[Any, float],
+        factors: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:

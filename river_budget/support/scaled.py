@@ -18,21 +18,21 @@ __all__ = ["ScaledStore"]
 
 
 class ScaledStore(VectorStore):
-    """A store that divides features by scales before the kernel.
+    """A store that multiplies features by factors, their inverse scales, before the kernel.
 
     A subclass keeps one thing that is derived from kernel and names, and that copies compute anew.
 
     """
 
-    __slots__ = ("_pooled", "_scales")
+    __slots__ = ("_factors", "_pooled")
 
     # The slot of what is derived.
     _derived: ClassVar[str]
 
     def __init__(self, kernel: Kernel) -> None:
         super().__init__(kernel)
-        # The scales of features by name, and of all others.
-        self._scales: Mapping[Any, float] = {}
+        # The factors of features by name, and of all others.
+        self._factors: Mapping[Any, float] = {}
         self._pooled = 1.0
 
     @property
@@ -43,20 +43,21 @@ class ScaledStore(VectorStore):
         """Return a kernel for examples in the units of the user."""
         if not self._is_scaled:
             return kernel
-        return Scaled(kernel, tuple(self._scales.items()), self._pooled)
+        scales = tuple((name, 1 / factor) for name, factor in self._factors.items())
+        return Scaled(kernel, scales, 1 / self._pooled)
 
     @property
     def _is_scaled(self) -> bool:
-        return bool(self._scales) or self._pooled != 1.0
+        return bool(self._factors) or self._pooled != 1.0
 
-    def _scale(self, name: Any) -> float:
-        """Return the scale of a feature."""
-        return self._scales.get(name, self._pooled)
+    def _factor(self, name: Any) -> float:
+        """Return the factor of a feature."""
+        return self._factors.get(name, self._pooled)
 
-    def _scales_of(self, names: Sequence[Any]) -> Floats:
-        """Return the scales of features (names,)."""
+    def _factors_of(self, names: Sequence[Any]) -> Floats:
+        """Return the factors of features (names,)."""
         pooled = itertools.repeat(self._pooled)
-        return np.fromiter(map(self._scales.get, names, pooled), np.float64, len(names))
+        return np.fromiter(map(self._factors.get, names, pooled), np.float64, len(names))
 
     @abc.abstractmethod
     def _derive(self) -> None:

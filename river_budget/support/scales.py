@@ -27,13 +27,13 @@ SMALLEST_CHANGE = 1.1
 # those of n values are smaller by the root of n.
 TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 
-# Scales are powers of the eighth root of two. One is kept while its logarithm, with base 2, differs
-# by less from that of the data.
-STEPS = 8
+# The mantissas of inverse scales, from 1/2 to 1, are multiples of 1/16. A scale is kept while its
+# logarithm, with base 2, differs by less from that of the data.
+STEPS = 16
 KEPT = 0.1
 
-# The logarithms of scales have at most this size, so that scaled squares cannot overflow.
-LARGEST_LOG = 60
+# Inverse scales have exponents of at most this size, so that scaled squares cannot overflow.
+LARGEST_EXPONENT = 60
 
 
 def next_update(n: int) -> int:
@@ -48,28 +48,28 @@ class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
     A scale is as near to the geometric mean of all scales as two standard errors allow, so that
-    features of one unit share a scale: the power of two nearest to the mean, with which values are
-    scaled and restored without an error, as `gamma` makes up for the rest. Relative to the mean, a
-    scale is rounded to powers of the eighth root of two, and kept while it is nearly as near. Features
-    without a scale of their own, constant or never seen, have the mean. All is computed after 2, 4, 8,
-    ..., 256 learned examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from
-    then on.
+    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up for
+    the rest. Other scales are rounded relative to the mean, and kept while they are nearly as near.
+    Their inverses have short mantissas, so that values with short ones, such as integers, are scaled
+    and restored without rounding, and equal distances stay equal. Features without a scale of their
+    own, constant or never seen, have the mean. All is computed after 2, 4, 8, ..., 256 learned
+    examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from then on.
 
     Attributes
     ----------
-    by_name
-        The scale of each feature.
+    factors
+        The inverse scale of each feature, by name.
     pooled
-        The scale of all other features.
+        The inverse scale of all other features.
     gamma
         The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
 
     """
 
-    __slots__ = ("_offset", "_sums", "by_name", "gamma", "pooled")
+    __slots__ = ("_offset", "_sums", "factors", "gamma", "pooled")
 
     def __init__(self) -> None:
-        self.by_name: dict[Any, float] = {}
+        self.factors: dict[Any, float] = {}
         self.pooled = 1.0
         self.gamma = 0.0
         self._sums = Sums()
@@ -107,47 +107,47 @@ class Scales:
     def update(self, n: int) -> bool:
         """Update scales and width after the n-th example, and return whether they have changed."""
         measures = self._sums.measures()
-        scales = np.array([self.by_name.get(name, math.nan) for name in self._sums.names])
-        pooled, updated = self._updated(measures, scales)
-        total = math.fsum((measures.variances / (updated * updated)).tolist())
+        factors = np.array([self.factors.get(name, math.nan) for name in self._sums.names])
+        pooled, updated = self._updated(measures, factors)
+        total = math.fsum((measures.variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
         names = self._sums.names
         if n == LAST_UPDATE:
             self._sums.clear()
-        before = np.where(np.isnan(scales), self.pooled, scales)
+        before = np.where(np.isnan(factors), self.pooled, factors)
         unchanged = pooled == self.pooled and (updated == before).all()
         if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
             return False
         scaled = zip(names, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
-        self.by_name = {name: scale for name, scale, has_scale in scaled if has_scale}
+        self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
         self.pooled, self.gamma = pooled, gamma
         return True
 
-    def _updated(self, measures: Measures, scales: Floats) -> tuple[float, Floats]:
-        """Return the scale of features without one of their own, and those of all features."""
+    def _updated(self, measures: Measures, factors: Floats) -> tuple[float, Floats]:
+        """Return the inverse scale of features without one, and those of all features."""
         with_scale = measures.scales > 0
         if not with_scale.any():
-            return 1.0, np.ones(len(scales))
+            return 1.0, np.ones(len(factors))
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = _pooled(np.log2(measures.scales[with_scale]), errors)
         mean = float(logs.mean())
         self._offset += _wrapped(mean - self._offset)
         pooled = float(_nearest(mean - self._offset))
-        updated = np.full(len(scales), pooled)
-        updated[with_scale] = _kept(logs - self._offset, scales[with_scale])
+        updated = np.full(len(factors), pooled)
+        updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
         return pooled, updated
 
     @property
     def nbytes(self) -> int:
         """Memory of sums and scales in bytes."""
-        return self._sums.nbytes + sys.getsizeof(self.by_name)
+        return self._sums.nbytes + sys.getsizeof(self.factors)
 
     def state(self) -> State:
         """Return sums and scales."""
         return {
             "sums": self._sums.state(),
-            "names": tuple(self.by_name),
-            "scales": np.array(list(self.by_name.values()), np.float64),
+            "names": tuple(self.factors),
+            "factors": np.array(list(self.factors.values()), np.float64),
             "pooled": self.pooled,
             "offset": self._offset,
             "gamma": self.gamma,
@@ -156,8 +156,8 @@ class Scales:
     def restore(self, state: State) -> None:
         """Restore sums and scales from their state."""
         self._sums.restore(state["sums"])
-        self.by_name = _scales(state["names"], floats(state["scales"], (None,)))
-        self.pooled = _scale(finite(state["pooled"], 0.0, math.inf))
+        self.factors = _factors(state["names"], floats(state["factors"], (None,)))
+        self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
         self._offset = finite(state["offset"], -math.inf, math.inf)
         self.gamma = finite(state["gamma"], 0.0, math.inf)
 
@@ -173,27 +173,29 @@ def _wrapped(difference: float) -> float:
     return (difference + 0.5) % 1.0 - 0.5
 
 
-def _kept(logs: Floats, scales: Floats) -> Floats:
-    """Return the scales nearest to logarithms, or those that there are if they are nearly as near.
+def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
+    """Return inverse scales, which stay as they are where the logarithms of the scales allow it.
 
-    Scales are NaN for features that have had none.
+    Factors are NaN for features that have had no scale.
 
     """
-    kept = abs(logs - np.log2(scales)) < KEPT
-    return np.where(kept, scales, _nearest(logs))
+    kept = abs(logs + np.log2(factors)) < KEPT
+    return np.where(kept, factors, _nearest(logs))
 
 
 def _nearest(logs: Any) -> Any:
-    """Return the scales with the nearest logarithms."""
-    return 2.0 ** np.clip(np.rint(STEPS * logs) / STEPS, -LARGEST_LOG, LARGEST_LOG)
+    """Return the nearest inverse scales."""
+    mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
 
 
-def _scale(value: float) -> float:
-    valid = 2.0**-LARGEST_LOG <= value <= 2.0**LARGEST_LOG
-    require(valid, f"the scale of a feature is {value}, which is out of its range")
+def _factor(value: float) -> float:
+    mantissa, exponent = math.frexp(value)
+    valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
+    require(valid and value > 0, f"the scale of a feature is 1 / {value}, which is impossible")
     return value
 
 
-def _scales(names: Any, values: Floats) -> dict[Any, float]:
+def _factors(names: Any, values: Floats) -> dict[Any, float]:
     require(type(names) is tuple and len(names) == len(values), "scales lack names")
-    return {name: _scale(value) for name, value in zip(names, values.tolist(), strict=True)}
+    return {name: _factor(value) for name, value in zip(names, values.tolist(), strict=True)}

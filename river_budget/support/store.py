@@ -144,7 +144,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def stored_entry(self, x: Features) -> Query:
-        """Return a valid example that is divided by the scales, to be stored; see `entry`."""
+        """Return a valid example whose features are scaled already, to be stored; see `entry`."""
 
     @abc.abstractmethod
     def features(self, query: Query) -> Features:
@@ -284,20 +284,20 @@ class VectorStore(abc.ABC):
     def rescale(
         self,
         kernel: Any,
-        scales: Mapping[Any, float],
+        factors: Mapping[Any, float],
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        """Change the kernel, and the scales by which features are divided before it.
+        """Change the kernel, and the factors by which features are multiplied before it.
 
         Parameters
         ----------
         kernel
             The kernel, with all parameters set.
-        scales
-            The scales by name.
+        factors
+            The factors by name.
         pooled
-            The scale of all other features.
+            The factor of all other features.
         vectors
             The vectors by slots, where features that the previous kernel did not read are to be
             stored as well.
@@ -408,7 +408,7 @@ class VectorStore(abc.ABC):
         }
 
     def restore(self, state: State) -> None:
-        """Restore an empty store, which has its scales, from its state."""
+        """Restore an empty store, which has its factors, from its state."""
         kernel, expected = state["kernel"], self.kernel
         fits = may_resolve_to(expected, kernel)
         require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
@@ -434,11 +434,11 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def vectors_state(self) -> State:
-        """Return the vectors as a part of the state, divided by their scales."""
+        """Return the vectors as a part of the state, with scaled features."""
 
     @abc.abstractmethod
     def restored_vectors(self, state: State) -> list[Features]:
-        """Return the vectors of a state by slots, divided by their scales."""
+        """Return the vectors of a state by slots, with scaled features."""
 
     @abc.abstractmethod
     def _resolve(self, query: Query) -> None:

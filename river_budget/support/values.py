@@ -117,7 +117,7 @@ class FeatureValues:
         _compiled.load(workspace, rows, slot, self.features, self.tiles)
 
     def rescale(self, row: int, before: float, after: float) -> bool:
-        """Change the scale of a feature, and return whether a value becomes 0."""
+        """Change the factor of a feature, and return whether a value becomes 0."""
         return bool(_compiled.rescale(row, before, after, *self._arrays))
 
     def unused(self, rows: Rows) -> Rows:

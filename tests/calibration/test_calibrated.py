@@ -299,7 +299,8 @@ def test_a_clone_with_all_attributes_is_an_equal_trained_copy(make):
     examples = many_labels(60) if calibrated._multiclass else stream(60)
     learned(calibrated, examples)
     clone = calibrated.clone(include_attributes=True)
-    before = [calibrated.predict_proba_one(x) for x, _ in examples]
+    # A copy of River's KNN adds up in another order.
+    before = [pytest.approx(calibrated.predict_proba_one(x)) for x, _ in examples]
     assert [clone.predict_proba_one(x) for x, _ in examples] == before
     learned(clone, examples)
     assert [calibrated.predict_proba_one(x) for x, _ in examples] == before

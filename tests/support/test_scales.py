@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -25,25 +26,31 @@ def test_standard_deviations_by_hand():
     """Values 0, 8 have the deviation 4, and 1e6 +- 1 the deviation 1, which leaves gamma 1/2."""
     stream = [{"a": 8.0 * (i % 2), "b": 1e6 + (-1) ** (i // 2)} for i in range(4096)]
     scales, gamma = learned(stream)
-    assert scales.by_name == {"a": 4.0, "b": 1.0}
-    assert scales.pooled == 2.0  # the geometric mean of 4 and 1
+    assert scales.factors == {"a": 0.25, "b": 1.0}
+    assert scales.pooled == 0.5  # 2 is the geometric mean of 4 and 1
     assert gamma == 0.5
 
 
 def test_a_feature_alone_has_the_nearest_power_of_two():
     for deviation, scale in [(1.4, 1.0), (1.5, 2.0), (0.72, 1.0), (0.7, 0.5), (3e-5, 2.0**-15)]:
         scales, gamma = learned([{"a": deviation * (-1) ** i} for i in range(8)])
-        assert scales.by_name == {"a": scale}
+        assert scales.factors == {"a": 1 / scale}
         assert gamma == pytest.approx((scale / deviation) ** 2)
 
 
-def test_other_features_have_the_nearest_powers_of_the_eighth_root():
-    """The mean of the logarithms is 0. Two standard errors are 0.03, a quarter of a step."""
-    for steps, rounded in [(3.7, 3), (3.8, 4)]:
-        deviation = 64 * 2 ** (steps / 8)
+def test_other_features_have_the_nearest_scales_with_a_short_inverse():
+    """The mean of the logarithms is 0. Two standard errors of the deviation are 2 %."""
+    for inverse, rounded in [(1.2, 1.25), (1.3, 1.375), (1.72, 1.75), (1.85, 1.875)]:
+        deviation = 64 / inverse
         scales, _ = learned(alternating(deviation, 1 / deviation, 4096))
-        scale = 64 * 2 ** (rounded / 8)
-        assert scales.by_name == pytest.approx({"a": scale, "b": 1 / scale})
+        assert scales.factors["a"] == rounded / 64
+
+
+@given(st.integers(-(2**48), 2**48), st.sampled_from(range(8, 16)), st.integers(-60, 60))
+def test_short_values_are_scaled_and_restored_without_rounding(value, mantissa, exponent):
+    factor = math.ldexp(mantissa, exponent)
+    assert value * factor / factor == value
+    assert Fraction(value * factor) == value * Fraction(factor)
 
 
 def alternating(a, b, n):
@@ -53,20 +60,20 @@ def alternating(a, b, n):
 def test_features_of_one_unit_share_a_scale_until_the_data_contradict():
     """Eight examples cannot tell deviations of 4 and 8 apart, and 4,096 can."""
     few, _ = learned(alternating(4.0, 8.0, 8))
-    assert few.by_name["a"] == few.by_name["b"]
+    assert few.factors["a"] == few.factors["b"]
     many, _ = learned(alternating(4.0, 8.0, 4096))
-    assert many.by_name["b"] == pytest.approx(2 * many.by_name["a"])
+    assert many.factors["a"] == pytest.approx(2 * many.factors["b"], rel=0.1)
 
 
 def test_scales_on_both_sides_of_a_border_between_powers_of_two_are_equal():
     """The nearest powers of two of 2.82 and 2.84 are 2 and 4."""
     scales, gamma = learned(alternating(2.82, 2.84, 4096))
-    assert scales.by_name["a"] == scales.by_name["b"]
-    assert gamma == pytest.approx(1 / (2 * (2.83 / scales.pooled) ** 2), rel=1e-3)
+    assert scales.factors["a"] == scales.factors["b"]
+    assert gamma == pytest.approx(1 / (2 * (2.83 * scales.pooled) ** 2), rel=1e-3)
 
 
 def test_a_scale_is_kept_while_it_is_nearly_as_near():
-    """The deviation of a grows from 1 to 1.10; without two standard errors, it is 0.58 steps."""
+    """The deviation of a grows from 1 to 1.10; without two standard errors, it is 1.05."""
     names = ("a", *range(20))
     rest = dict.fromkeys(range(20), 1.0)
     signs = [(-1) ** i for i in range(512)]
@@ -80,7 +87,7 @@ def test_a_scale_is_kept_while_it_is_nearly_as_near():
     for x in examples[512:]:
         continued.observe(x, names)
     continued.update(1024)
-    assert (fresh.by_name["a"], continued.by_name["a"]) == (2 ** (1 / 8), 1.0)
+    assert (fresh.factors["a"], continued.factors["a"]) == (15 / 16, 1.0)
 
 
 def test_a_rare_feature_has_the_root_mean_square_of_its_values_other_than_0():
@@ -91,21 +98,21 @@ def test_a_rare_feature_has_the_root_mean_square_of_its_values_other_than_0():
     """
     texts = [{"w": 4.0, "a": 1.0}, *({"a": float(i)} for i in range(7))]
     scales, gamma = learned(1024 * texts)
-    own = scales.by_name
-    assert own["w"] == pytest.approx(2 * own["a"])
+    own = scales.factors
+    assert own["a"] == 2 * own["w"]
     variances = np.var([4.0] + 7 * [0.0]), np.var([1.0, *range(7)])
-    assert gamma == pytest.approx(1 / (variances[0] / own["w"] ** 2 + variances[1] / own["a"] ** 2))
+    assert gamma == pytest.approx(1 / (variances[0] * own["w"] ** 2 + variances[1] * own["a"] ** 2))
 
 
 def test_a_constant_takes_the_pooled_scale():
     scales, _ = learned([{"a": 16.0 * (i % 2), "b": 3.0} for i in range(8)])
-    assert scales.by_name == {"a": 8.0}
-    assert scales.pooled == 8.0
+    assert scales.factors == {"a": 1 / 8}
+    assert scales.pooled == 1 / 8
 
 
 def test_there_is_no_width_without_a_variance():
     scales, gamma = learned([{"a": 3.0}, {"a": 3.0}])
-    assert (scales.by_name, scales.pooled, gamma) == ({}, 1.0, 0.0)
+    assert (scales.factors, scales.pooled, gamma) == ({}, 1.0, 0.0)
 
 
 def test_there_are_sums_only_for_the_given_names():
@@ -164,13 +171,13 @@ def test_a_state_goes_on_exactly():
         scales.observe(x, {"a", "b"})
         other.observe(x, {"a", "b"})
     assert scales.update(40) == other.update(40)
-    assert (scales.by_name, scales.gamma) == (other.by_name, other.gamma)
+    assert (scales.factors, scales.gamma) == (other.factors, other.gamma)
 
 
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("pooled", 0.0), ("scales", np.array([-1.0])), ("names", ("a", "b")),
+        ("pooled", 0.0), ("pooled", 0.3), ("factors", np.array([0.3])), ("names", ("a", "b")),
         ("offset", math.nan),
     ],
 )  # fmt: skip
@@ -212,5 +219,5 @@ def test_there_are_no_sums_after_the_last_update():
     scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
     scales.update(LAST_UPDATE)
     assert scales.state()["sums"]["names"] == ()
-    assert scales.by_name == {"a": 0.5}
+    assert scales.factors == {"a": 2.0}
     assert math.isfinite(scales.nbytes)
