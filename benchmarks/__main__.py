@@ -261,6 +261,11 @@ def numeric_rows() -> Iterator[Row]:
     ]:
         measure = with_data(side_by_side, numeric, model, logistic)
         yield Row(f"10 features: {name} / logistic regression", goal, measure)
+    models = (
+        rb.RemoveOldestPerceptron(budget=100), rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1), 100)
+    )  # fmt: skip
+    measure = with_data(learning, lambda: noisy()[:8192], *models)
+    yield Row("10 features, 8,192 rounds: RemoveOldest, width learned / given", "1.03", measure)
     measure = with_data(learn_many_and_learn_one, numeric, rb.RemoveOldestPerceptron(KERNEL, 100))
     yield Row("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", measure)
 

@@ -530,31 +530,22 @@ class Machine(base.MiniBatchClassifier):
     def _rescale(self, scales: Scales) -> None:
         """Change scales and width to those that were learned."""
 
-    def _observe(self, query: Query, row: Floats) -> None:
-        """Learn scales from an example after its round, and check the width of the kernel.
-
-        Parameters
-        ----------
-        query
-            The example.
-        row
-            Its kernel row before the round.
-
-        """
+    def _observe(self, query: Query) -> None:
+        """Learn scales from an example after its round, and check the width of the kernel."""
         if self._feature_scales is not None:
             self._examples.observe(query, self._feature_scales)
-        self._check(row)
+        self._check(query)
 
     def _observe_rows(self, block: Any, start: int, stop: int) -> None:
         """Learn scales from rows of a block, during whose rounds no name was new."""
         if self._feature_scales is not None and self._n_rounds <= LAST_UPDATE:
             self._examples.observe_rows(block, start, stop, self._feature_scales)
 
-    def _check(self, row: Floats) -> None:
+    def _check(self, query: Query) -> None:
         """Check the width of the kernel, and update what is learned, if that is due."""
         n, scales = self._n_rounds, self._feature_scales
         if n >= self._checked_at:
-            self._check_width(row)
+            self._check_width(query.row)
             self._checked_at = next_checked(n)
         self._observed_at = n + 1 if self._learns_scales else self._checked_at
         if scales is not None and next_update(n - 1) == n and scales.update(n):

@@ -83,7 +83,7 @@ class Perceptron(KernelClassifier):
         if margin <= self._threshold:
             self._begin_update(query, label, w, margin)
         if n >= self._observed_at:
-            self._observe(query, query.row)
+            self._observe(query)
 
     @property
     def _assumptions(self) -> dict[str, bool]:
@@ -140,7 +140,7 @@ class Perceptron(KernelClassifier):
             self._observe_rows(block, row, row + 1)
             start = row + 1
             if self._n_rounds >= self._observed_at:
-                self._check((query or self._store.query_row(block, row)).row)
+                self._check(query or self._store.query_row(block, row))
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
         self._count_update(weight, margin)

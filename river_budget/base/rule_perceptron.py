@@ -57,7 +57,7 @@ class BlockPerceptron(Perceptron):
                 start = row + 1
                 self._observe_rows(block, row, start)
             if self._n_rounds >= self._observed_at:
-                self._check(query.row)
+                self._check(query)
 
     def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:
         """Learn a row that the compiled code has left, given the slot that it has chosen."""

@@ -347,7 +347,7 @@ class Mnemotron(Machine):
             w *= self._class_weights.next(label, self._labels)
         self._learn(forecast, label, w)
         if self._n_rounds >= self._observed_at:
-            self._observe(forecast.queries[0], forecast.queries[0].row)
+            self._observe(forecast.queries[0])
 
     def numerical_errors(self) -> dict[str, float]:
         n, largest = self.n_support, 0.0
@@ -487,7 +487,7 @@ class Mnemotron(Machine):
         self._learn(forecast, int(columns[row]), float(weights[row]))
         if self._n_rounds >= self._observed_at:
             self._observe_rows(block[0], row, row + 1)
-            self._check(forecast.queries[0].row)
+            self._check(forecast.queries[0])
         return 1
 
     def _learn_compiled(
@@ -516,7 +516,7 @@ class Mnemotron(Machine):
         self._observe_rows(part, last, last + 1)
         self._on_changes(n_stored + is_new)
         if self._n_rounds >= self._observed_at:
-            self._check(queries[0].row)
+            self._check(queries[0])
         return last + 1 - row
 
     def _block(self, frame: Any) -> Any:

@@ -168,7 +168,7 @@ class NumericStore(ScaledStore):
 
     def observe(self, query: Query, scales: Scales) -> None:
         names, x = query.layout.stored, query.snapshot
-        values = np.array([x[name] for name in names], np.float64)
+        values = np.fromiter(map(x.__getitem__, names), np.float64, len(names))
         scales.observe_rows(names, values[np.newaxis], self.names)
 
     def observe_rows(self, block: Block, start: int, stop: int, scales: Scales) -> None:
