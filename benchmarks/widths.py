@@ -38,12 +38,10 @@ LARGEST_LOSS, LARGEST_SPREAD = 1.0, 0.5
 Stream = list[tuple[dict, object]]
 
 
-def examples(X, y, n: int) -> Stream:
+def examples(X, y) -> Stream:
     names = [f"f{j}" for j in range(X.shape[1])]
-    rows = np.asarray(X[:n], float).tolist()
-    return [
-        (dict(zip(names, x, strict=True)), t) for x, t in zip(rows, y[:n].tolist(), strict=True)
-    ]
+    rows = np.asarray(X, float).tolist()
+    return [(dict(zip(names, x, strict=True)), t) for x, t in zip(rows, y.tolist(), strict=True)]
 
 
 def in_order(n: int, sample: int, X, y) -> tuple:
@@ -64,7 +62,7 @@ def stored(
     def read(n: int, sample: int) -> Stream:
         data = load(name)
         X, y = (data["X"], data["y"]) if "X" in data else (data["X_train"], data["y_train"])
-        return examples(*part(n, sample, X, y if positive is None else positive(y)), n)
+        return examples(*part(n, sample, X, y if positive is None else positive(y)))
 
     return read
 

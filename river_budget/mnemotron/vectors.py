@@ -309,9 +309,8 @@ class SharedStore(NumericStore):
     def _renew_statistics(self) -> None:
         super()._renew_statistics()
         for slot, rows in enumerate(self._slot_rows):
-            values = np.empty(len(rows))
-            self._values.load(values, rows, slot)
-            reads = self._reads_of(self._index.names(rows))
+            names, values = self._stored(slot)
+            reads = self._reads_of(names)
             _rows.set_statistics(self._specs, reads, values, rows, slot, self._statistics_of)
 
     def _extend(self, n_blocks: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ class Scales:
         """
         self._sums.observe(x, names)
 
-    def observe_rows(self, columns: Sequence[Any], values: Floats, names: Collection[Any]) -> None:
+    def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
         """Add examples with the same features, which are numbers; see `observe`.
 
         Parameters

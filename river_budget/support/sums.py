@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,9 +136,9 @@ class Sums:
         values = np.fromiter(x.values(), np.float64, len(x))
         self.observe_rows(list(x), values[np.newaxis], names)
 
-    def observe_rows(self, columns: Sequence[Any], values: Floats, names: Collection[Any]) -> None:
+    def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
         """Add examples whose features are numbers; see `Scales.observe_rows`."""
-        rows = self._find_rows(list(columns), names)
+        rows = self._find_rows(columns, names)
         _add(self._table, rows, values, self.n_observed)
         self.n_observed += len(values)
         if len(self.rows) > 2 * len(names) + MAX_UNUSED:
