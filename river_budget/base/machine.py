@@ -118,7 +118,8 @@ class Machine(base.MiniBatchClassifier):
         self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        # The numbers of the next examples that are observed, and whose kernel row is checked.
+        # The numbers of the next examples that are observed, and whose kernel row is checked. Scales
+        # are only updated after an example that is checked.
         self._observed_at = self._checked_at = NEVER
         if any(kernel.is_radial for kernel in kernels):
             self._observed_at = self._checked_at = 1
@@ -431,8 +432,7 @@ class Machine(base.MiniBatchClassifier):
         if self._feature_scales is not None:
             self._feature_scales.restore(state["feature_scales"])
         if self._checked_at < NEVER:
-            self._checked_at = next_checked(self._n_rounds)
-            self._observed_at = self._n_rounds + 1 if self._learns_scales else self._checked_at
+            self._schedule()
         if self._class_weights is not None:
             self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
@@ -533,23 +533,29 @@ class Machine(base.MiniBatchClassifier):
     def _observe(self, query: Query) -> None:
         """Learn scales from an example after its round, and check the width of the kernel."""
         if self._feature_scales is not None:
-            self._examples.observe(query, self._feature_scales)
-        self._check(query)
+            self._examples.observe(query, self._feature_scales.sums)
+        if self._n_rounds >= self._checked_at:
+            self._check(query)
 
     def _observe_rows(self, block: Any, start: int, stop: int) -> None:
         """Learn scales from rows of a block, during whose rounds no name was new."""
         if self._feature_scales is not None and self._n_rounds <= LAST_UPDATE:
-            self._examples.observe_rows(block, start, stop, self._feature_scales)
+            self._examples.observe_rows(block, start, stop, self._feature_scales.sums)
 
     def _check(self, query: Query) -> None:
-        """Check the width of the kernel, and update what is learned, if that is due."""
+        """Check the width of the kernel, and update scales if that is due."""
         n, scales = self._n_rounds, self._feature_scales
-        if n >= self._checked_at:
-            self._check_width(query.row)
-            self._checked_at = next_checked(n)
-        self._observed_at = n + 1 if self._learns_scales else self._checked_at
-        if scales is not None and next_update(n - 1) == n and scales.update(n):
+        self._check_width(query.row)
+        self._schedule()
+        if scales is None or next_update(n - 1) != n:
+            return
+        if scales.update(n, self._examples.names):
             self._rescale(scales)
+
+    def _schedule(self) -> None:
+        n = self._n_rounds
+        self._checked_at = next_checked(n)
+        self._observed_at = n + 1 if self._learns_scales else self._checked_at
 
     @property
     def _learns_scales(self) -> bool:

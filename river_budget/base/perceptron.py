@@ -139,7 +139,7 @@ class Perceptron(KernelClassifier):
                 self._begin_update(query, label, weight, margin)
             self._observe_rows(block, row, row + 1)
             start = row + 1
-            if self._n_rounds >= self._observed_at:
+            if self._n_rounds >= self._checked_at:
                 self._check(query or self._store.query_row(block, row))
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:

@@ -56,7 +56,7 @@ class BlockPerceptron(Perceptron):
                 self._learn_left(slot, query, int(columns[row]), weights.item(row))
                 start = row + 1
                 self._observe_rows(block, row, start)
-            if self._n_rounds >= self._observed_at:
+            if self._n_rounds >= self._checked_at:
                 self._check(query)
 
     def _learn_left(self, slot: int, query: Query, label: int, weight: float) -> None:

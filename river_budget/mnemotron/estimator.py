@@ -485,8 +485,8 @@ class Mnemotron(Machine):
             return self._learn_compiled(self._stores.shared, block[0], columns, weights, row)
         forecast = self._mixed(self._stores.queries_of_row(block, row))
         self._learn(forecast, int(columns[row]), float(weights[row]))
-        if self._n_rounds >= self._observed_at:
-            self._observe_rows(block[0], row, row + 1)
+        self._observe_rows(block[0], row, row + 1)
+        if self._n_rounds >= self._checked_at:
             self._check(forecast.queries[0])
         return 1
 
@@ -515,7 +515,7 @@ class Mnemotron(Machine):
             self._stores.put(queries, slot)
         self._observe_rows(part, last, last + 1)
         self._on_changes(n_stored + is_new)
-        if self._n_rounds >= self._observed_at:
+        if self._n_rounds >= self._checked_at:
             self._check(queries[0])
         return last + 1 - row
 

@@ -37,13 +37,13 @@ from river_budget.support.features import (
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.scales import Scales
 from river_budget.support.store import (
     NO_COEFFICIENTS,
     Coefficients,
     ScoreCoefficients,
     UpdatableHypothesis,
 )
+from river_budget.support.sums import Sums
 from river_budget.support.values import FeatureValues
 
 __all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
@@ -166,13 +166,14 @@ class NumericStore(ScaledStore):
         unscaled = values / factors if len(factors) else values
         return dict(zip(names, unscaled.tolist(), strict=True))
 
-    def observe(self, query: Query, scales: Scales) -> None:
-        names, x = query.layout.stored, query.snapshot
-        values = np.fromiter(map(x.__getitem__, names), np.float64, len(names))
-        scales.observe_rows(names, values[np.newaxis], self.names)
+    def observe(self, query: Query, sums: Sums) -> None:
+        layout, x = query.layout, query.snapshot
+        if layout.active is not None:
+            x = {name: x[name] for name in layout.stored}
+        sums.observe(x, layout.stored, self.names)
 
-    def observe_rows(self, block: Block, start: int, stop: int, scales: Scales) -> None:
-        scales.observe_rows(block.names, block.values[start:stop], self.names)
+    def observe_rows(self, block: Block, start: int, stop: int, sums: Sums) -> None:
+        sums.observe_rows(block.names, block.values[start:stop], self.names)
 
     def self_value(self, query: Query) -> float:
         return _compiled.self_value_of(self._spec, query.workspace, len(query.layout.stored))

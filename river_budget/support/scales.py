@@ -11,7 +11,6 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._state import State, finite, floats, require
-from river_budget.kernels import Features
 from river_budget.support.sums import Measures, Sums
 
 __all__ = ["LAST_UPDATE", "Scales", "next_update"]
@@ -57,6 +56,8 @@ class Scales:
 
     Attributes
     ----------
+    sums
+        The sums of the features that some support vector has, to which examples are added.
     factors
         The inverse scale of each feature, by name.
     pooled
@@ -66,59 +67,35 @@ class Scales:
 
     """
 
-    __slots__ = ("_offset", "_sums", "factors", "gamma", "pooled")
+    __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
 
     def __init__(self) -> None:
         self.factors: dict[Any, float] = {}
         self.pooled = 1.0
         self.gamma = 0.0
-        self._sums = Sums()
+        self.sums = Sums()
         # The fraction of the mean of the logarithms of all scales, or it plus an integer.
         self._offset = 0.0
 
-    def observe(self, x: Features, names: Collection[Any]) -> None:
-        """Add an example to the sums of the features that some support vector has.
+    def update(self, n: int, names: Collection[Any]) -> bool:
+        """Update scales and width after the n-th example, and return whether they have changed.
 
-        Parameters
-        ----------
-        x
-            The example, in the units of the user.
-        names
-            The names of these features.
+        Given are the names of the features that some support vector has.
 
         """
-        self._sums.observe(x, names)
-
-    def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
-        """Add examples with the same features, which are numbers; see `observe`.
-
-        Parameters
-        ----------
-        columns
-            The names of their features.
-        values
-            Their values, in the units of the user (examples, columns).
-        names
-            The names of the features that some support vector has.
-
-        """
-        self._sums.observe_rows(columns, values, names)
-
-    def update(self, n: int) -> bool:
-        """Update scales and width after the n-th example, and return whether they have changed."""
-        measures = self._sums.measures()
-        factors = np.array([self.factors.get(name, math.nan) for name in self._sums.names])
+        self.sums.drop_unused(names)
+        measures, columns = self.sums.measures(), self.sums.names
+        factors = np.array([self.factors.get(name, math.nan) for name in columns])
         pooled, updated = self._updated(measures, factors)
         total = math.fsum((measures.variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
-        names = self._sums.names
         if n == LAST_UPDATE:
-            self._sums.clear()
+            self.sums.clear()
         before = np.where(np.isnan(factors), self.pooled, factors)
         unchanged = pooled == self.pooled and (updated == before).all()
         if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
             return False
-        scaled = zip(names, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
+        scaled = zip(columns, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
         self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
         self.pooled, self.gamma = pooled, gamma
         return True
@@ -140,12 +117,12 @@ class Scales:
     @property
     def nbytes(self) -> int:
         """Memory of sums and scales in bytes."""
-        return self._sums.nbytes + sys.getsizeof(self.factors)
+        return self.sums.nbytes + sys.getsizeof(self.factors)
 
     def state(self) -> State:
         """Return sums and scales."""
         return {
-            "sums": self._sums.state(),
+            "sums": self.sums.state(),
             "names": tuple(self.factors),
             "factors": np.array(list(self.factors.values()), np.float64),
             "pooled": self.pooled,
@@ -155,7 +132,7 @@ class Scales:
 
     def restore(self, state: State) -> None:
         """Restore sums and scales from their state."""
-        self._sums.restore(state["sums"])
+        self.sums.restore(state["sums"])
         self.factors = _factors(state["names"], floats(state["factors"], (None,)))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
         self._offset = finite(state["offset"], -math.inf, math.inf)

@@ -17,7 +17,7 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.query import Query
 from river_budget.support.rule import AlgorithmState, Rule
-from river_budget.support.scales import Scales
+from river_budget.support.sums import Sums
 
 __all__ = [
     "NO_COEFFICIENTS",
@@ -150,14 +150,15 @@ class VectorStore(abc.ABC):
     def features(self, query: Query) -> Features:
         """Return the example of a query as a dict."""
 
-    def observe(self, query: Query, scales: Scales) -> None:
-        """Let scales be learned from the example of a query by `query`."""
-        scales.observe(self.features(query), self.names)
+    def observe(self, query: Query, sums: Sums) -> None:
+        """Add the example of a query by `query` to the sums of its features."""
+        x = self.features(query)
+        sums.observe(x, list(x), self.names)
 
-    def observe_rows(self, block: Any, start: int, stop: int, scales: Scales) -> None:
-        """Let scales be learned from rows of a block."""
+    def observe_rows(self, block: Any, start: int, stop: int, sums: Sums) -> None:
+        """Add rows of a block to the sums of their features."""
         for x in block[start:stop]:
-            self.observe(self.entry(x), scales)
+            self.observe(self.entry(x), sums)
 
     @abc.abstractmethod
     def self_value(self, query: Query) -> float:

@@ -13,6 +13,7 @@ from river_budget._arrays import Floats, Ints, padded
 from river_budget._compile import compiled
 from river_budget._state import State, count, floats, require
 from river_budget.kernels import Features
+from river_budget.support.features import packer
 
 __all__ = ["Measures", "Sums"]
 
@@ -28,6 +29,10 @@ SINCE, REFERENCE, N_PRESENT, N_NONZERO, TOTAL, SQUARES, N_COLUMNS = range(7)
 
 # Names that are no longer in use are dropped if there are more than this many of them.
 MAX_UNUSED = 64
+
+# Examples with the same features wait to be added together, but no more of them than this, and than
+# have this many values in all.
+MAX_WAITING, MAX_WAITING_VALUES = 16, 256
 
 
 class Measures(NamedTuple):
@@ -106,41 +111,88 @@ class Sums:
         The row of each feature that is a number, by name.
     arrays
         The sums of each array feature, by name.
-    n_observed
-        Number of examples.
 
     """
 
-    __slots__ = ("_columns", "_rows", "_table", "arrays", "n_observed", "rows")
+    __slots__ = (
+        "_columns",
+        "_n_added",
+        "_n_waiting",
+        "_rows",
+        "_table",
+        "_waiting",
+        "arrays",
+        "rows",
+    )
 
     def __init__(self) -> None:
         self.rows: dict[Any, int] = {}
         self.arrays: dict[Any, ArraySums] = {}
-        self.n_observed = 0
         self._table: Floats = np.zeros((0, N_COLUMNS))
+        self._n_added = 0
         # The last names of examples whose features all have a row, and these rows.
         self._columns: list[Any] = []
         self._rows: Ints = np.zeros(0, np.int64)
+        # The values of the last examples with these names, which are not added yet.
+        self._waiting: Floats = np.zeros((0, 0))
+        self._n_waiting = 0
 
     @property
     def names(self) -> list[Any]:
         """The names of the features, in the order of their measures."""
         return [*self.rows, *self.arrays]
 
-    def observe(self, x: Features, names: Collection[Any]) -> None:
-        """Add an example. Names that are new must be among `names`, or they are left out."""
+    @property
+    def n_observed(self) -> int:
+        """Number of examples."""
+        return self._n_added + self._n_waiting
+
+    def observe(self, x: Features, columns: list[Any], names: Collection[Any]) -> None:
+        """Add an example.
+
+        Parameters
+        ----------
+        x
+            The example, in the units of the user.
+        columns
+            The names of its features, in their order. The same list again is the fastest.
+        names
+            The names of the features that some support vector has. Others have no sums.
+
+        """
+        if columns is self._columns:
+            n = len(columns)
+            packer(n).pack_into(self._waiting, 8 * n * self._n_waiting, *x.values())  # type: ignore[arg-type]
+            self._n_waiting += 1
+            if self._n_waiting == len(self._waiting):
+                self._add_waiting()
+            return
         arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
         if arrays:
             x = {name: value for name, value in x.items() if name not in arrays}
+            columns = list(x)
             self._observe_arrays(arrays, names)
         values = np.fromiter(x.values(), np.float64, len(x))
-        self.observe_rows(list(x), values[np.newaxis], names)
+        self.observe_rows(columns, values[np.newaxis], names)
 
     def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
-        """Add examples whose features are numbers; see `Scales.observe_rows`."""
+        """Add examples with the same features, which are numbers; see `observe`.
+
+        Parameters
+        ----------
+        columns, names
+            See `observe`.
+        values
+            Their values, in the units of the user (examples, columns).
+
+        """
+        self._add_waiting()
         rows = self._find_rows(columns, names)
-        _add(self._table, rows, values, self.n_observed)
-        self.n_observed += len(values)
+        _add(self._table, rows, values, self._n_added)
+        self._n_added += len(values)
+
+    def drop_unused(self, names: Collection[Any]) -> None:
+        """Drop sums of names that are not given, if there are many."""
         if len(self.rows) > 2 * len(names) + MAX_UNUSED:
             self._keep([name for name in self.rows if name in names])
 
@@ -152,6 +204,7 @@ class Sums:
         constant has none.
 
         """
+        self._add_waiting()
         of_numbers = Measures(*_measure(self._used, self.n_observed))
         if not self.arrays:
             return of_numbers
@@ -167,12 +220,15 @@ class Sums:
     def nbytes(self) -> int:
         """Memory of the sums in bytes."""
         of_arrays = sum(sums.counts.nbytes + sums.sums.nbytes for sums in self.arrays.values())
-        # The last names and their rows are always counted, so that the figure does not depend on them.
-        last = 16 * len(self.rows)
+        # The last names, rows and values are always counted, so that the figure does not depend on
+        # them.
+        n = len(self.rows)
+        last = 16 * n + 8 * max(n, MAX_WAITING_VALUES) if n else 0
         return sys.getsizeof(self.rows) + sys.getsizeof(self._table) + of_arrays + last
 
     def state(self) -> State:
         """Return names and sums."""
+        self._add_waiting()
         arrays: State = {"names": tuple(self.arrays)}
         for i, own in enumerate(self.arrays.values()):
             arrays[str(i)] = {"counts": own.counts.copy(), "sums": own.sums.copy()}
@@ -185,7 +241,7 @@ class Sums:
 
     def restore(self, state: State) -> None:
         """Restore names and sums from their state."""
-        self.n_observed = count(state["n_observed"])
+        self._n_added = count(state["n_observed"])
         names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS))
         require(type(names) is tuple and len(names) == len(sums), "sums lack names")
         self._check(sums, 1)
@@ -231,9 +287,12 @@ class Sums:
     def _find_rows(self, columns: list[Any], names: Collection[Any]) -> Ints:
         """Return the rows of features, -1 for those without, and give rows to new ones."""
         if columns == self._columns:
+            # The same list is recognized at once.
+            self._columns = columns
             return self._rows
         rows = [self.rows.get(name, -1) for name in columns]
         if -1 in rows:
+            self.drop_unused(names)
             for name in columns:
                 if name in names:
                     self.rows.setdefault(name, len(self.rows))
@@ -242,11 +301,25 @@ class Sums:
                 self._table = padded(self._table, 2 * len(self.rows))
         found = np.array(rows, np.int64)
         if -1 not in rows:
-            self._columns, self._rows = columns, found
+            self._set_columns(columns, found)
         return found
 
+    def _set_columns(self, columns: list[Any], rows: Ints) -> None:
+        n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
+        self._columns, self._rows = columns, rows
+        self._waiting = np.zeros((max(1, n_waiting), len(columns)))
+
+    def _add_waiting(self) -> None:
+        """Add the examples that wait. All of their features have a row."""
+        n_waiting = self._n_waiting
+        if n_waiting:
+            _add(self._table, self._rows, self._waiting[:n_waiting], self._n_added)
+            self._n_added += n_waiting
+            self._n_waiting = 0
+
     def _keep(self, names: list[Any]) -> None:
-        self._columns, self._rows = [], np.zeros(0, np.int64)
+        self._add_waiting()
+        self._set_columns([], np.zeros(0, np.int64))
         self._table = self._table[[self.rows[name] for name in names]]
         self.rows = {name: row for row, name in enumerate(names)}
 

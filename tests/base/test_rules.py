@@ -17,7 +17,8 @@ from states import content
 import river_budget as rb
 from river_budget.base import RulePerceptron
 from river_budget.catalog import ALGORITHMS
-from river_budget.support import Scales, _rule_compiled
+from river_budget.support import _rule_compiled
+from river_budget.support.sums import Sums
 
 RULES = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, RulePerceptron)}
 each = pytest.mark.parametrize("name", RULES)
@@ -166,10 +167,10 @@ def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
         patch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
         with pytest.raises(KeyboardInterrupt):
             model.learn_many(X[80:], pd.Series(y[80:]))
-    assert model._feature_scales._sums.n_observed == model.n_rounds > 80
-    observed, observe = [], Scales.observe_rows
+    assert model._feature_scales.sums.n_observed == model.n_rounds > 80
+    observed, observe = [], Sums.observe_rows
     monkeypatch.setattr(
-        Scales, "observe_rows", lambda *args: observed.extend(args[2].tolist()) or observe(*args)
+        Sums, "observe_rows", lambda *args: observed.extend(args[2].tolist()) or observe(*args)
     )
     model.learn_many(X[:10], pd.Series(y[:10]))
     assert observed == X[:10].to_numpy().tolist()

@@ -14,11 +14,15 @@ from river_budget.support.scales import LAST_UPDATE, next_update
 from river_budget.support.sums import Sums
 
 
+def observe(sums, x, names):
+    sums.observe(x, list(x), names)
+
+
 def learned(examples, names=("a", "b", "c", "w")):
     scales = Scales()
     for x in examples:
-        scales.observe(x, names)
-    scales.update(len(examples))
+        observe(scales.sums, x, names)
+    scales.update(len(examples), names)
     return scales, scales.gamma
 
 
@@ -85,8 +89,8 @@ def test_a_scale_is_kept_while_it_is_nearly_as_near():
     fresh, _ = learned(examples, names)
     continued, _ = learned(examples[:512], names)
     for x in examples[512:]:
-        continued.observe(x, names)
-    continued.update(1024)
+        observe(continued.sums, x, names)
+    continued.update(1024, names)
     assert (fresh.factors["a"], continued.factors["a"]) == (15 / 16, 1.0)
 
 
@@ -118,7 +122,7 @@ def test_there_is_no_width_without_a_variance():
 def test_there_are_sums_only_for_the_given_names():
     scales = Scales()
     for i in range(1000):
-        scales.observe({f"new-{i}": 1.0, "a": float(i % 2)}, {"a", f"new-{i}"})
+        observe(scales.sums, {f"new-{i}": 1.0, "a": float(i % 2)}, {"a", f"new-{i}"})
     assert len(scales.state()["sums"]["names"]) < 100
     assert "a" in scales.state()["sums"]["names"]
 
@@ -129,10 +133,35 @@ def test_rows_are_observed_as_single_examples():
     one, many = Sums(), Sums()
     for start, stop, names in [(0, 10, {"a"}), (10, 30, {"a", "b"})]:
         for row in values[start:stop].tolist():
-            one.observe(dict(zip("abc", row, strict=True)), names)
+            observe(one, dict(zip("abc", row, strict=True)), names)
         many.observe_rows(["a", "b", "c"], values[start:stop], names)
     assert content(one.state()) == content(many.state())
     assert many.names == ["a", "b"]
+
+
+@given(
+    st.lists(st.sampled_from(["ab", "a", "ac", "rows", "state", "measures", "drop"]), max_size=60)
+)
+def test_sums_do_not_depend_on_which_examples_wait(events):
+    """Examples wait if their names are the same list again, until anything else happens."""
+    lists = {"ab": ["a", "b"], "a": ["a"], "ac": ["a", "c"]}
+    waiting, plain = Sums(), Sums()
+    for i, event in enumerate(events):
+        if event in lists:
+            x = {name: math.sqrt(i + ord(name)) for name in event}
+            waiting.observe(x, lists[event], {"a", "b"})
+            plain.observe_rows(list(event), np.array([list(x.values())]), {"a", "b"})
+        for sums in (waiting, plain):
+            if event == "rows":
+                sums.observe_rows(lists["ab"], np.sqrt([[i, 1.0], [2.0, i]]), {"a", "b"})
+            elif event == "drop":
+                sums.drop_unused({"a"})
+        if event == "state":
+            assert content(waiting.state()) == content(plain.state())
+        elif event == "measures":
+            np.testing.assert_array_equal(waiting.measures(), plain.measures())
+        assert waiting.n_observed == plain.n_observed
+    assert content(waiting.state()) == content(plain.state())
 
 
 def test_the_examples_after_which_scales_are_updated():
@@ -155,7 +184,7 @@ def test_the_variance_of_any_values(rows):
     variance, size = np.var(values), max(map(abs, values))
     sums = Sums()
     for x in examples:
-        sums.observe(x, {"a"})
+        observe(sums, x, {"a"})
     assert sums.measures().variances == pytest.approx(
         variance, rel=1e-6, abs=1e-12 * size**2 + 1e-300
     )
@@ -168,9 +197,9 @@ def test_a_state_goes_on_exactly():
     other = Scales()
     other.restore(scales.state())
     for x in examples[20:]:
-        scales.observe(x, {"a", "b"})
-        other.observe(x, {"a", "b"})
-    assert scales.update(40) == other.update(40)
+        observe(scales.sums, x, {"a", "b"})
+        observe(other.sums, x, {"a", "b"})
+    assert scales.update(40, "ab") == other.update(40, "ab")
     assert (scales.factors, scales.gamma) == (other.factors, other.gamma)
 
 
@@ -197,8 +226,8 @@ def test_impossible_states_are_refused(key, value):
 )  # fmt: skip
 def test_impossible_sums_are_refused(key, value):
     sums = Sums()
-    sums.observe({"a": 1.0}, {"a"})
-    sums.observe({"a": -1.0}, {"a"})
+    observe(sums, {"a": 1.0}, {"a"})
+    observe(sums, {"a": -1.0}, {"a"})
     with pytest.raises(ValueError, match=r"sums|count"):
         Sums().restore({**sums.state(), key: value})
 
@@ -209,15 +238,15 @@ def test_a_small_change_of_the_width_changes_nothing():
     for n, value in [(4, 1.4), (20, 1.4)]:
         before = scales.gamma
         for i in range(n):
-            scales.observe({"a": value * (-1.0) ** i}, {"a"})
-        assert scales.update(64 + n) == (n == 20)
+            observe(scales.sums, {"a": value * (-1.0) ** i}, {"a"})
+        assert scales.update(64 + n, {"a"}) == (n == 20)
         assert (scales.gamma == before) == (n == 4)
     assert gamma == 1.0
 
 
 def test_there_are_no_sums_after_the_last_update():
     scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
-    scales.update(LAST_UPDATE)
+    scales.update(LAST_UPDATE, ())
     assert scales.state()["sums"]["names"] == ()
     assert scales.factors == {"a": 2.0}
     assert math.isfinite(scales.nbytes)
