@@ -17,7 +17,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["UNCOUNTED", "address_of", "compiled", "function_at"]
+__all__ = ["EMBEDDED", "UNCOUNTED", "address_of", "compiled", "function_at"]
 
 # The packages with compiled functions, and with the constants that they use.
 COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
@@ -27,6 +27,10 @@ COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
 # function can neither allocate an array nor return one, nor call one that returns an array, unless
 # with `inline="always"`: the reference would never be released.
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
+
+# The option of a function that passes much code on to few callers. With `forceinline`, it would be
+# optimized once alone and again with each caller.
+EMBEDDED: dict[str, Any] = {"inline": "always"}
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from river_budget._compile import compiled
+from river_budget._compile import EMBEDDED, compiled
 from river_budget.kernels.spec import (
     COEF0,
     DEGREE,
@@ -454,7 +454,7 @@ def _is_plain(values, rows, features):
     return n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= len(rows)
 
 
-@compiled(forceinline=True)
+@compiled(**EMBEDDED)
 def inner_statistics(
     spec, x_statistic, covered, values, rows, features, tiles, statistics, n_blocks, row
 ):
@@ -536,7 +536,7 @@ def covers(rows, n_rows):
     return known == n_rows
 
 
-@compiled()
+@compiled(**EMBEDDED)
 def kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row):
     """Compute the kernel row of a valid x, with the scaled values that `prepare` returned True for.
 
