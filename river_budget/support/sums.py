@@ -32,7 +32,7 @@ MAX_UNUSED = 64
 
 # Examples with the same features wait to be added together, but no more of them than this, and than
 # have this many values in all.
-MAX_WAITING, MAX_WAITING_VALUES = 16, 256
+MAX_WAITING, MAX_WAITING_VALUES = 16, 64
 
 
 class Measures(NamedTuple):
@@ -257,6 +257,11 @@ class Sums:
             self._check(of_array.counts[np.newaxis], of_array.sums.shape[1])
             require((of_array.sums[2] >= 0).all(), "the sums of an array are wrong")
             self.arrays[name] = of_array
+
+    def __getstate__(self) -> Any:
+        self._add_waiting()
+        slots: State = super().__getstate__()[1]  # type: ignore[misc]
+        return None, {**slots, "_waiting": np.zeros_like(self._waiting)}
 
     def _check(self, sums: Floats, n_elements: int) -> None:
         """Raise ValueError unless the sums of features with a number of elements are possible."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -162,6 +163,16 @@ def test_sums_do_not_depend_on_which_examples_wait(events):
             np.testing.assert_array_equal(waiting.measures(), plain.measures())
         assert waiting.n_observed == plain.n_observed
     assert content(waiting.state()) == content(plain.state())
+
+
+def test_a_look_at_the_sums_does_not_show_in_a_copy():
+    names, sums = ["a"], Sums()
+    for value in (1.0, 2.0, 4.0):
+        sums.observe({"a": value}, names, {"a"})
+    before = pickle.dumps(sums)
+    sums.state()
+    assert pickle.dumps(sums) == before
+    assert content(pickle.loads(before).state()) == content(sums.state())
 
 
 def test_the_examples_after_which_scales_are_updated():
