@@ -260,8 +260,8 @@ class Sums:
 
     def __getstate__(self) -> Any:
         self._add_waiting()
-        slots: State = super().__getstate__()[1]  # type: ignore[misc]
-        return None, {**slots, "_waiting": np.zeros_like(self._waiting)}
+        state: Any = super().__getstate__()
+        return None, {**state[1], "_waiting": np.zeros_like(self._waiting)}
 
     def _check(self, sums: Floats, n_elements: int) -> None:
         """Raise ValueError unless the sums of features with a number of elements are possible."""
