@@ -30,8 +30,8 @@ from river_budget.kernels._compiled import (
 
 __all__ = [
     "COLUMN", "COUNT", "END", "ENTRIES", "N_BLOCKS", "N_FREE", "N_HEAP", "THRESHOLD", "exchange",
-    "has_room", "load", "overwrite", "overwrite_values", "relocate", "rescale", "set_statistic",
-    "settle", "store",
+    "has_room", "load", "overwrite", "overwrite_values", "relocate", "renew_statistics", "rescale",
+    "set_statistic", "settle", "store",
 ]  # fmt: skip
 
 # The place of the threshold in row 0 of `features`, which has no list.
@@ -411,8 +411,8 @@ def load(workspace, rows, slot, features, tiles):
         values[j] = _value(rows[j], slot, features, tiles)
 
 
-@compiled()
-def rescale(r, before, after, features, tiles, heap):
+@compiled(forceinline=True)
+def _rescale(r, before, after, features, tiles, heap):
     """Change the factor of the values of a feature, and return whether a value becomes 0."""
     underflows = False
     column, start = np.int64(features[r, COLUMN]), np.int64(features[r, START])
@@ -428,6 +428,41 @@ def rescale(r, before, after, features, tiles, heap):
             underflows |= _is_zero(scaled)
             _put_entry(e, get_slot(e, tiles), scaled, tiles)
     return underflows
+
+
+@compiled()
+def rescale(rows, before, after, features, tiles, heap):
+    """Change the factors of some features, and return whether a value becomes 0."""
+    underflows = False
+    for i in range(len(rows)):
+        if before[i] != after[i]:
+            underflows |= _rescale(rows[i], before[i], after[i], features, tiles, heap)
+    return underflows
+
+
+@compiled()
+def renew_statistics(rows, ends, workspace, spec, features, tiles, statistics):
+    """Set the statistics of all stored examples.
+
+    Parameters
+    ----------
+    rows
+        The feature rows of all examples, by slots.
+    ends
+        Where those of each example end (n,).
+    workspace
+        Room for the values of the largest example.
+
+    The other parameters are those of `exchange`.
+
+    """
+    start = 0
+    for slot in range(len(ends)):
+        own = rows[start : ends[slot]]
+        values = workspace[: len(own)]
+        load(values, own, slot, features, tiles)
+        set_statistic(values, len(own), slot, spec, statistics)
+        start = ends[slot]
 
 
 @compiled()

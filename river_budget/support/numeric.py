@@ -504,16 +504,16 @@ class NumericStore(ScaledStore):
 
     def _rescale_values(self, factors: Mapping[Any, float], pooled: float) -> bool:
         """Change the factors of all values, and return whether a value becomes 0."""
-        underflows = False
-        for name, row in self._index.by_name.items():
-            before, after = self._factor(name), factors.get(name, pooled)
-            if after != before:
-                underflows |= self._values.rescale(row, before, after)
-        return underflows
+        by_name = self._index.by_name
+        rows = np.fromiter(by_name.values(), np.uint32, len(by_name))
+        after = np.array([factors.get(name, pooled) for name in by_name], np.float64)
+        return self._values.rescale(rows, self._factors_of(list(by_name)), after)
 
     def _renew_statistics(self) -> None:
-        for slot, rows in enumerate(self._slot_rows):
-            self._set_statistic(self._workspace_of(slot), len(rows), slot)
+        self._values.renew_statistics(self._slot_rows, self._spec, self._statistics)
+        if self._keeps_squares:
+            for slot, rows in enumerate(self._slot_rows):
+                self._set_square(self._workspace_of(slot), len(rows), slot)
         self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Collection
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from river_budget._arrays import Floats, Ints, padded
 from river_budget._compile import compiled
 from river_budget._state import State, count, floats, require
 from river_budget.kernels import Features
-from river_budget.support.features import packer
+from river_budget.support.features import NOT_NUMBERS, packer
 
 __all__ = ["Measures", "Sums"]
 
@@ -26,6 +27,9 @@ Array = NDArray[Any]
 # - the number of examples that have the feature, and that of those with a value other than 0;
 # - the sum of the differences, and that of their squares.
 SINCE, REFERENCE, N_PRESENT, N_NONZERO, TOTAL, SQUARES, N_COLUMNS = range(7)
+
+# The default of a look-up: no row.
+WITHOUT = itertools.repeat(-1)
 
 # Names that are no longer in use are dropped if there are more than this many of them.
 MAX_UNUSED = 64
@@ -115,6 +119,7 @@ class Sums:
     """
 
     __slots__ = (
+        "_again",
         "_columns",
         "_n_added",
         "_n_waiting",
@@ -133,7 +138,9 @@ class Sums:
         # The last names of examples whose features all have a row, and these rows.
         self._columns: list[Any] = []
         self._rows: Ints = np.zeros(0, np.int64)
-        # The values of the last examples with these names, which are not added yet.
+        # These names if they came again, and the values of the last examples with them, which are not
+        # added yet.
+        self._again: list[Any] | None = None
         self._waiting: Floats = np.zeros((0, 0))
         self._n_waiting = 0
 
@@ -160,20 +167,21 @@ class Sums:
             The names of the features that some support vector has. Others have no sums.
 
         """
-        if columns is self._columns:
+        if columns is self._again:
             n = len(columns)
             packer(n).pack_into(self._waiting, 8 * n * self._n_waiting, *x.values())  # type: ignore[arg-type]
             self._n_waiting += 1
             if self._n_waiting == len(self._waiting):
                 self._add_waiting()
             return
-        arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
-        if arrays:
-            x = {name: value for name, value in x.items() if name not in arrays}
-            columns = list(x)
+        try:
+            values = np.frombuffer(packer(len(x)).pack(*x.values()))
+        except NOT_NUMBERS:
+            arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
             self._observe_arrays(arrays, names)
-        values = np.fromiter(x.values(), np.float64, len(x))
-        self.observe_rows(columns, values[np.newaxis], names)
+            columns = [name for name in columns if name not in arrays]
+            values = np.array([x[name] for name in columns], np.float64)
+        self.observe_rows(columns, values.reshape(1, -1), names)
 
     def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
         """Add examples with the same features, which are numbers; see `observe`.
@@ -292,26 +300,26 @@ class Sums:
     def _find_rows(self, columns: list[Any], names: Collection[Any]) -> Ints:
         """Return the rows of features, -1 for those without, and give rows to new ones."""
         if columns == self._columns:
-            # The same list is recognized at once.
-            self._columns = columns
+            self._expect(columns)
             return self._rows
-        rows = [self.rows.get(name, -1) for name in columns]
+        rows = list(map(self.rows.get, columns, WITHOUT))
         if -1 in rows:
             self.drop_unused(names)
             for name in columns:
                 if name in names:
                     self.rows.setdefault(name, len(self.rows))
-            rows = [self.rows.get(name, -1) for name in columns]
+            rows = list(map(self.rows.get, columns, WITHOUT))
             if len(self.rows) > len(self._table):
                 self._table = padded(self._table, 2 * len(self.rows))
         found = np.array(rows, np.int64)
         if -1 not in rows:
-            self._set_columns(columns, found)
+            self._columns, self._rows, self._again = columns, found, None
         return found
 
-    def _set_columns(self, columns: list[Any], rows: Ints) -> None:
+    def _expect(self, columns: list[Any]) -> None:
+        """Make room for examples with the same list of names to wait."""
         n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
-        self._columns, self._rows = columns, rows
+        self._columns = self._again = columns
         self._waiting = np.zeros((max(1, n_waiting), len(columns)))
 
     def _add_waiting(self) -> None:
@@ -324,7 +332,7 @@ class Sums:
 
     def _keep(self, names: list[Any]) -> None:
         self._add_waiting()
-        self._set_columns([], np.zeros(0, np.int64))
+        self._columns, self._rows, self._again = [], np.zeros(0, np.int64), None
         self._table = self._table[[self.rows[name] for name in names]]
         self.rows = {name: row for row, name in enumerate(names)}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ LARGEST_FREE_SHARE = 0.75
 
 # Number of columns of `features`.
 N_COLUMNS = 4
+
+NO_ROWS: Rows = np.zeros(0, np.uint32)
 
 
 class FeatureValues:
@@ -116,9 +119,17 @@ class FeatureValues:
         """Copy the values of a stored example to the end of a workspace."""
         _compiled.load(workspace, rows, slot, self.features, self.tiles)
 
-    def rescale(self, row: int, before: float, after: float) -> bool:
-        """Change the factor of a feature, and return whether a value becomes 0."""
-        return bool(_compiled.rescale(row, before, after, *self._arrays))
+    def rescale(self, rows: Rows, before: Floats, after: Floats) -> bool:
+        """Change the factors of some features, and return whether a value becomes 0."""
+        return bool(_compiled.rescale(rows, before, after, *self._arrays))
+
+    def renew_statistics(self, rows: Sequence[Rows], spec: Spec, statistics: Floats) -> None:
+        """Set the statistics of all stored examples, given the feature rows of each of them."""
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+        _compiled.renew_statistics(
+            np.concatenate([*rows, NO_ROWS]), lengths.cumsum(), np.empty(lengths.max(initial=0)),
+            spec, self.features, self.tiles, statistics,
+        )  # fmt: skip
 
     def unused(self, rows: Rows) -> Rows:
         """Return those feature rows that no vector has."""
