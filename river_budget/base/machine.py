@@ -553,6 +553,7 @@ class Machine(base.MiniBatchClassifier):
             self._rescale(scales)
 
     def _schedule(self) -> None:
+        """Set which examples are observed and checked next."""
         n = self._n_rounds
         self._checked_at = next_checked(n)
         self._observed_at = n + 1 if self._learns_scales else self._checked_at
