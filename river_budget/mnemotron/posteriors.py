@@ -154,9 +154,10 @@ class Posteriors:
             mean = math.sqrt(scale) * self.means[e, :, :n].T
             system = np.eye(n) - covariance @ (after[z] - before[z])
             solution = np.linalg.solve(system, np.hstack((covariance, mean)))
-            put(0.5 * (solution[:, :n] + solution[:, :n].T), self.covariances[e])
+            covariances[e] = 0.5 * (solution[:, :n] + solution[:, :n].T)
             self.means[e, :, :n] = solution[:, n:].T
             self.scales[e] = 1.0
+        put(covariances, self.covariances)
 
     def state(self, n: int) -> State:
         """Return what belongs to n support vectors, and the common factors."""
