@@ -8,12 +8,13 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
+from river_budget._compile import compiled
 from river_budget._state import State, random_state, restore_random
 from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
-from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
+from river_budget.support._compiled import TILE
 
 __all__ = ["BudgetedOGD"]
 
@@ -178,28 +179,63 @@ class BudgetedOGD(Perceptron):
 
     def _remove(self) -> int:
         """Draw a support vector, and make up for its removal; return its slot."""
-        probabilities = self._removal_probabilities()
-        sums = probabilities.cumsum()
-        slot = int(np.searchsorted(sums[:-1], self._rng.random() * sums[-1], side="right"))
-        rows = self._hypothesis.rows
-        steps = rows.max(axis=1)
-        # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
-        probabilities[slot] = 0.0
-        factors = 1 / (1 - probabilities)
-        limits = np.divide(
-            self.clip * self.learning_rate, steps, out=np.full(len(steps), np.inf), where=steps > 0
-        )
-        growth = np.minimum(factors, limits) - 1
-        add_rows(self._hypothesis, growth[:, None] * rows)
-        return slot
+        f, store = self._hypothesis, self._store
+        store.forget_query()
+        return remove(
+            f.alphas, f.matrix, f.scale, store.self_values, self.sampling == "weighted",
+            self.clip * self.learning_rate, self._rng.random(),
+        )  # fmt: skip
 
-    def _removal_probabilities(self) -> Floats:
-        """Return the probability of each support vector to be removed (n,)."""
-        n, uniform = self.budget, np.full(self.budget, 1 / self.budget)
-        if self.sampling == "uniform":
-            return uniform
-        sizes = self._hypothesis.rows.max(axis=1) * np.sqrt(self._store.self_values)
-        if not 0 < sizes.sum() < math.inf:
-            return uniform
-        probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / sizes.sum())
-        return probabilities / probabilities.sum()
+
+@compiled()
+def remove(
+    alphas: Floats,
+    matrix: Floats,
+    scale: float,
+    self_values: Floats,
+    is_weighted: bool,
+    limit: float,
+    drawn: float,
+) -> int:
+    """Draw a support vector, and make up for its removal; return its slot.
+
+    Parameters
+    ----------
+    alphas, matrix, scale
+        See `HypothesisArrays`.
+    self_values
+        k(s, s) of each support vector (n,).
+    is_weighted
+        Whether large terms tend to stay.
+    limit
+        The largest coefficient.
+    drawn
+        A random number from 0 to 1.
+
+    """
+    n = len(self_values)
+    steps = np.empty(n)
+    for i in range(n):
+        steps[i] = scale * (matrix[i].max() if len(matrix) else abs(alphas[i // TILE, i % TILE]))
+    probabilities = removal_probabilities(steps * np.sqrt(self_values), is_weighted)
+    sums = probabilities.cumsum()
+    slot = np.searchsorted(sums[:-1], drawn * sums[-1], side="right")
+    for i in range(n):
+        # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
+        if i != slot and steps[i] > 0:
+            growth = min(1 / (1 - probabilities[i]), limit / steps[i])
+            if len(matrix):
+                matrix[i] *= growth
+            else:
+                alphas[i // TILE, i % TILE] *= growth
+    return slot
+
+
+@compiled()
+def removal_probabilities(sizes: Floats, is_weighted: bool) -> Floats:
+    """Return the probability of each support vector to be removed, given the sizes of its terms."""
+    n, total = len(sizes), sizes.sum()
+    if not is_weighted or not 0 < total < np.inf:
+        return np.full(n, 1 / n)
+    probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / total)
+    return probabilities / probabilities.sum()
