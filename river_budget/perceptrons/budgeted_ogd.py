@@ -12,9 +12,10 @@ from river_budget._compile import compiled
 from river_budget._state import State, random_state, restore_random
 from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._compiled import term_of
 from river_budget.perceptrons._losses import check_loss, slope_of
+from river_budget.perceptrons._validation import coefficients_of
 from river_budget.support import Query, Target
-from river_budget.support._compiled import TILE
 
 __all__ = ["BudgetedOGD"]
 
@@ -182,16 +183,16 @@ class BudgetedOGD(Perceptron):
         f, store = self._hypothesis, self._store
         store.forget_query()
         return remove(
-            f.alphas, f.matrix, f.scale, store.self_values, self.sampling == "weighted",
+            *coefficients_of(f), f.n_labels, store.self_values, self.sampling == "weighted",
             self.clip * self.learning_rate, self._rng.random(),
         )  # fmt: skip
 
 
 @compiled()
 def remove(
-    alphas: Floats,
-    matrix: Floats,
+    coefficients: Floats,
     scale: float,
+    n_labels: int,
     self_values: Floats,
     is_weighted: bool,
     limit: float,
@@ -201,8 +202,8 @@ def remove(
 
     Parameters
     ----------
-    alphas, matrix, scale
-        See `HypothesisArrays`.
+    coefficients, scale, n_labels
+        See `term_of`.
     self_values
         k(s, s) of each support vector (n,).
     is_weighted
@@ -213,21 +214,19 @@ def remove(
         A random number from 0 to 1.
 
     """
-    n = len(self_values)
-    steps = np.empty(n)
-    for i in range(n):
-        steps[i] = scale * (matrix[i].max() if len(matrix) else abs(alphas[i // TILE, i % TILE]))
+    steps = np.empty(len(self_values))
+    for i in range(len(steps)):
+        steps[i], _, _ = term_of(coefficients, scale, n_labels, i)
     probabilities = removal_probabilities(steps * np.sqrt(self_values), is_weighted)
     sums = probabilities.cumsum()
     slot = np.searchsorted(sums[:-1], drawn * sums[-1], side="right")
-    for i in range(n):
+    rows = coefficients.reshape((-1, 1)) if n_labels == 2 else coefficients
+    for i in range(len(steps)):
         # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
         if i != slot and steps[i] > 0:
             growth = min(1 / (1 - probabilities[i]), limit / steps[i])
-            if len(matrix):
-                matrix[i] *= growth
-            else:
-                alphas[i // TILE, i % TILE] *= growth
+            for c in range(rows.shape[1]):
+                rows[i, c] *= growth
     return slot
 
 
