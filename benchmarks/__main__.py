@@ -39,6 +39,7 @@ from benchmarks import streams
 from benchmarks.timing import REPEATS, alternating_medians, lower_limit
 from river_budget.base import BlockPerceptron
 from river_budget.catalog import ALGORITHMS
+from river_budget.support.scales import LAST_UPDATE
 from river_budget.theory import bounds
 
 
@@ -276,8 +277,9 @@ def numeric_rows() -> Iterator[Row]:
     models = (
         rb.RemoveOldestPerceptron(budget=100), rb.RemoveOldestPerceptron(rb.RBF(gamma=0.1), 100)
     )  # fmt: skip
-    measure = with_data(learning, lambda: noisy()[:8192], *models)
-    yield Row("10 features, 8,192 rounds: RemoveOldest, width learned / given", "1.03", measure)
+    measure = with_data(learning, lambda: noisy()[:LAST_UPDATE], *models)
+    name = f"10 features, {LAST_UPDATE:,} rounds: RemoveOldest, width learned / given"
+    yield Row(name, "1.03", measure)
     measure = with_data(learn_many_and_learn_one, numeric, rb.RemoveOldestPerceptron(KERNEL, 100))
     yield Row("10 features, B=100: learn_many of 1,000 rows / learn_one", "0.4", measure)
 

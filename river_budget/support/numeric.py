@@ -317,10 +317,10 @@ class NumericStore(ScaledStore):
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        underflows = vectors is None and self._rescale_values(factors, pooled)
+        before = self._factors_of(self.names)
         self._factors, self._pooled = factors, pooled
         self._set_kernel(kernel)
-        if underflows:
+        if vectors is None and self._rescale_values(before):
             # A value has become 0, and takes no place any more.
             vectors = self._vectors_by_slot
         if vectors is None:
@@ -502,12 +502,10 @@ class NumericStore(ScaledStore):
     def _vectors_by_slot(self) -> list[Features]:
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
-    def _rescale_values(self, factors: Mapping[Any, float], pooled: float) -> bool:
+    def _rescale_values(self, before: Floats) -> bool:
         """Change the factors of all values, and return whether a value becomes 0."""
-        by_name = self._index.by_name
-        rows = np.fromiter(by_name.values(), np.uint32, len(by_name))
-        after = np.array([factors.get(name, pooled) for name in by_name], np.float64)
-        return self._values.rescale(rows, self._factors_of(list(by_name)), after)
+        rows = np.fromiter(self._index.by_name.values(), np.uint32, len(before))
+        return self._values.rescale(rows, before, self._factors_of(self.names))
 
     def _renew_statistics(self) -> None:
         self._values.renew_statistics(self._slot_rows, self._spec, self._statistics)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,7 +54,7 @@ class ScaledStore(VectorStore):
         """Return the factor of a feature."""
         return self._factors.get(name, self._pooled)
 
-    def _factors_of(self, names: Sequence[Any]) -> Floats:
+    def _factors_of(self, names: Collection[Any]) -> Floats:
         """Return the factors of features (names,)."""
         pooled = itertools.repeat(self._pooled)
         return np.fromiter(map(self._factors.get, names, pooled), np.float64, len(names))
