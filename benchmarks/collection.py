@@ -44,9 +44,9 @@ from benchmarks.fourier import Fourier
 from benchmarks.models import run
 from benchmarks.multiclass import Part, markdown
 from benchmarks.nystroem import Nystroem
+from benchmarks.reproduce import runner
 from river_budget.catalog import ALGORITHMS
 from river_budget.datasets import DatasetError
-from river_budget.reproduce import runner
 
 # The width of the RBF on each stream.
 WIDTHS = {

@@ -9,7 +9,8 @@ import numpy as np
 from river import datasets
 from river.datasets import synth
 
-from river_budget.datasets import DatasetError, load
+from benchmarks.local import load
+from river_budget.datasets import DatasetError
 
 # Largest number of examples of a named stream.
 N = 20_000

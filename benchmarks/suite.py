@@ -16,8 +16,8 @@ from river import datasets
 from river.datasets import synth
 
 from benchmarks import streams
+from benchmarks.local import load
 from river_budget import synth as own
-from river_budget.datasets import load
 
 Stream = list[tuple[dict, object]]
 

@@ -26,7 +26,8 @@ from river import datasets, evaluate, metrics, preprocessing
 from river.datasets import synth
 
 import river_budget as rb
-from river_budget.datasets import DatasetError, load
+from benchmarks.local import load
+from river_budget.datasets import DatasetError
 
 N = 5_000
 BUDGET = 100

@@ -26,7 +26,6 @@ LAYERS = [
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],
     ["checkpoint", "evaluate"],
     ["keyed", "plots"],
-    ["reproduce"],
     ["cli"],
     ["__main__"],
 ]

@@ -10,8 +10,8 @@ import pandas as pd
 from river import datasets
 
 from benchmarks import streams
+from benchmarks.local import load
 from river_budget import synth
-from river_budget.datasets import load
 
 N = 20_000
 ROWS_OF_BLOCK = 1_000

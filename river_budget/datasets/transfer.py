@@ -1,82 +1,105 @@
-"""Downloads and archives. Only this module needs pooch; the first download imports it."""
+"""Downloads, archives and checksums. Only a download needs pooch."""
 
 from __future__ import annotations
 
-import contextlib
+import bz2
+import gzip
+import hashlib
+import shutil
 import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from river_budget.datasets.checks import check_published
-from river_budget.datasets.files import CHECKSUMS
+from river_budget.datasets.table import CHECKSUMS
 
-try:
-    import pooch
-except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(
-        f"a download needs {error.name}: pip install 'river-budget[datasets]'", name=error.name
-    ) from error
-
-__all__ = ["fetch", "unpack"]
+__all__ = ["check_text", "fetch", "unpack"]
 
 RETRIES = 2
-
-# Seconds without a byte from the server before an attempt fails.
-TIMEOUT = 60
-
-# What reading a broken archive may raise.
-BROKEN = (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error)
+TIMEOUT = 60  # seconds without a byte from the server before an attempt fails
 
 
-@contextlib.contextmanager
-def _muted() -> Iterator[None]:
-    """Silence pooch, which logs the temporary path of every step."""
-    # Its level would not do: pooch's logger caches which levels are enabled and never clears that.
-    logger = pooch.get_logger()
-    disabled, logger.disabled = logger.disabled, True
-    try:
-        yield
-    finally:
-        logger.disabled = disabled
-
-
-@_muted()
 def fetch(url: str, path: Path, verbose: bool) -> None:
     """Download a file; try again if the connection breaks or the checksum is wrong."""
+    try:
+        import pooch
+    except ModuleNotFoundError as error:
+        message = f"a download needs {error.name}: pip install 'river-budget[datasets]'"
+        raise ModuleNotFoundError(message, name=error.name) from error
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)
-    pooch.create(
+    registry = pooch.create(
         path.parent,
         base_url="",
         registry={path.name: CHECKSUMS.get(path.name)},
         urls={path.name: url},
         retry_if_failed=RETRIES,
-    ).fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+    )
+    # Pooch logs the temporary path. Its level would not do: its logger caches which levels are enabled.
+    logger = pooch.get_logger()
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        registry.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+    finally:
+        logger.disabled = disabled
 
 
-@_muted()
 def unpack(path: Path, members: Sequence[str]) -> Path:
     """Unpack nested archives beside a file, check each of them, and return the last member."""
     for member in members:
-        check_published(path)
-        _extract(path, member)
+        _check_published(path)
+        try:
+            with _opened(path, member) as source, path.with_name(member).open("wb") as target:
+                shutil.copyfileobj(source, target)
+        except KeyError as error:
+            raise ValueError(f"{path.name} does not contain {member}") from error
+        except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
+            raise ValueError(f"{path.name} cannot be unpacked: {error}") from error
         path = path.with_name(member)
     return path
 
 
-def _extract(archive: Path, member: str) -> None:
-    if archive.name.endswith(".zip"):
-        extract = pooch.Unzip([member], extract_dir=".")
-    elif archive.name.endswith(".tar.gz"):
-        extract = pooch.Untar([member], extract_dir=".")
-    else:
-        extract = pooch.Decompress(name=member)
-    try:
-        extract(str(archive), "download", None)
-    except BROKEN as error:
-        raise ValueError(f"{archive.name} cannot be unpacked: {error}") from error
-    if not archive.with_name(member).is_file():
-        raise ValueError(f"{archive.name} does not contain {member}")
+def _opened(archive: Path, member: str) -> Any:
+    if archive.suffix == ".zip":
+        return zipfile.ZipFile(archive).open(member)
+    if archive.name.endswith(".tar.gz"):
+        return tarfile.open(archive).extractfile(member)
+    return {".bz2": bz2.open, ".gz": gzip.open}[archive.suffix](archive)
+
+
+def check_text(path: Path, n_rows: int, directory: Path) -> None:
+    """Check a text file against the SHA-256 recorded in a directory.
+
+    If there is no record yet, check the published checksum and number of rows, and record the
+    SHA-256. A failed check is a ValueError.
+
+    """
+    record = directory / f"{path.name}.sha256"
+    digest = _digest(path, "sha256")
+    if record.exists():
+        if digest not in record.read_text():
+            raise ValueError(
+                f"{path.name} does not have the checksum recorded in {record.name} "
+                "(delete this record to accept the file)"
+            )
+        return
+    _check_published(path)
+    with path.open("rb") as lines:
+        found = sum(not line.isspace() for line in lines)
+    if found != n_rows:
+        raise ValueError(f"{path.name} has {found:,} rows, expected {n_rows:,}")
+    record.write_text(f"{digest}  {path.name}\n")
+
+
+def _check_published(path: Path) -> None:
+    algorithm, _, expected = CHECKSUMS.get(path.name, "").partition(":")
+    if expected and (found := _digest(path, algorithm)) != expected:
+        raise ValueError(f"{path.name} has the {algorithm} checksum {found}, expected {expected}")
+
+
+def _digest(path: Path, algorithm: str) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()

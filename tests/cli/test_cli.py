@@ -424,34 +424,6 @@ def test_certificates_of_a_scaled_file(run, tmp_path):
     assert "nan" in err
 
 
-@pytest.mark.slow
-def test_papers_are_reproduced(run, tmp_path):
-    pytest.importorskip("pandas")
-    options = ["--quick", "--papers", "projectron", "--out", tmp_path / "out", "--processes", "1"]
-    code, out, _ = run("reproduce", *options, "--data", tmp_path)
-    assert code == 0
-    assert "Left out: Projectron paper, Table 1: Adult9 is not there." in out
-    assert "### Projectron paper, Table 3: Synthetic" in out
-    assert (tmp_path / "out" / "report.md").read_text() == out
-    assert len(json.loads((tmp_path / "out" / "figures.json").read_text())) == 12
-    code, again, _ = run("reproduce", *options)
-    assert again == out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--papers", "bible"], "no paper is called 'bible'"),
-        (["--data", "absent"], "absent is not a directory"),
-        (["--splits", "0"], "splits"),
-    ],
-)
-def test_what_cannot_be_reproduced(run, arguments, message):
-    code, out, err = run("reproduce", *arguments)
-    assert (code, out) == (2, "")
-    assert message in err
-
-
 KEYED = "who,t,u,y\nann,0,1,yes\nbob,0,2,no\nann,1,3,\nann,1,3,\n007,0,1,no\nann,1,,yes\n7,0,1,no\n"
 
 

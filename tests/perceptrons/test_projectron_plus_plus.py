@@ -8,9 +8,9 @@ from runs import mistakes_percent, orders
 from traces import replay
 
 import river_budget as rb
+from benchmarks.reproduce import verdict
+from benchmarks.reproduce.published import projectron_results
 from river_budget import synth
-from river_budget.reproduce import verdict
-from river_budget.reproduce.published import projectron_results
 from river_budget.theory import bounds
 
 

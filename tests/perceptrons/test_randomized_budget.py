@@ -8,10 +8,10 @@ from split_mix import SplitMix
 from traces import load, replay
 
 import river_budget as rb
+from benchmarks.reproduce import verdict
+from benchmarks.reproduce.published import projectron_results
 from river_budget import synth
 from river_budget.perceptrons import randomized_budget
-from river_budget.reproduce import verdict
-from river_budget.reproduce.published import projectron_results
 from river_budget.support.rule import draw
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-from river_budget.reproduce import (
+from benchmarks.reproduce import (
     Cell,
     Table,
     Task,
@@ -22,8 +22,8 @@ from river_budget.reproduce import (
     run,
     tightest,
 )
-from river_budget.reproduce.papers import EXPERIMENTS
-from river_budget.reproduce.published import Published
+from benchmarks.reproduce.__main__ import PAPERS, main
+from benchmarks.reproduce.published import Published
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_results_before_a_failure_are_kept(tmp_path):
 
 
 def test_task_names_are_unique():
-    for experiment in EXPERIMENTS.values():
+    for experiment in PAPERS.values():
         found, missing = experiment.tasks(None, False, 3)
         assert len({task.name for task in found}) == len(found)
         assert all("is not there" in note for note in missing)
@@ -95,6 +95,7 @@ def test_task_names_are_unique():
 
 def test_the_126_even_splits():
     assert len(forgetron.SPLITS) == 126
+    assert all(0 in split and len(set(split)) == 5 for split in forgetron.SPLITS)
     halves = {frozenset(split) for split in forgetron.SPLITS}
     assert len(halves) == 126
     assert all(frozenset(range(10)) - half not in halves for half in halves)
@@ -118,7 +119,7 @@ def directory(tmp_path):
 
 
 def test_tables_of_small_sets(directory):
-    experiment = EXPERIMENTS["projectron"]
+    experiment = PAPERS["projectron"]
     tasks, missing = experiment.tasks(directory, True, 1)
     assert missing == ["Table 2: Vehicle is not there"]
     chosen = [task for task in tasks if "Adult9" in task.name]
@@ -270,3 +271,33 @@ def test_every_published_table_has_a_source():
     tables = [file.name for file in directory.iterdir() if file.name.endswith(".csv")]
     assert len(tables) == 9
     assert all(f"`{table}`" in sources for table in tables)
+
+
+@pytest.mark.slow
+def test_papers_are_reproduced(capsys, tmp_path):
+    options = ["--quick", "--papers", "projectron", "--out", f"{tmp_path}/out", "--processes", "1"]
+    main([*options, "--data", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert "Left out: Projectron paper, Table 1: Adult9 is not there." in out
+    assert "### Projectron paper, Table 3: Synthetic" in out
+    assert (tmp_path / "out" / "report.md").read_text() == out
+    assert len(json.loads((tmp_path / "out" / "figures.json").read_text())) == 12
+    main(options)
+    assert capsys.readouterr().out == out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--papers", "bible"], "no paper is called 'bible'"),
+        (["--data", "absent"], "absent is not a directory"),
+        (["--splits", "0"], "splits"),
+    ],
+)
+def test_what_cannot_be_reproduced(capsys, arguments, message):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err

@@ -10,14 +10,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import river_budget as rb
+from benchmarks.reproduce import data
+from benchmarks.reproduce.cells import Cell, Table
+from benchmarks.reproduce.published import Setting, tightest_accuracies, tightest_data_sets
+from benchmarks.reproduce.runner import Results, Task, under
 from river_budget import plots
 from river_budget.base import Machine
-from river_budget.reproduce import data
-from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.published import Setting, tightest_accuracies, tightest_data_sets
-from river_budget.reproduce.runner import Experiment, Results, Task, under
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["TITLE", "draw", "tables", "tasks"]
+
+TITLE = "Tightest paper"
 
 N_REPEATS = 10
 BUDGETS = (20, 100, 500)
@@ -146,6 +148,3 @@ def draw(results: Results, directory: Path) -> dict[str, str]:
         f"Tightest paper, Figure 2 (a) to (h): {title}": "tightest.png",
         "Tightest paper, Figure 2 (i): time to learn": "tightest-time.png",
     }
-
-
-EXPERIMENT = Experiment("Tightest paper", tasks, tables, draw)

@@ -12,19 +12,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 __all__ = [
-    "ProjectronDataSet",
-    "ProjectronResult",
-    "Published",
-    "Setting",
-    "TightestDataSet",
-    "bsgd_accuracies",
-    "forgetron_support",
-    "projectron_data_sets",
-    "projectron_results",
-    "tightest_accuracies",
-    "tightest_data_sets",
-    "tightest_support",
-]
+    "ProjectronDataSet", "ProjectronResult", "Published", "Setting", "TightestDataSet",
+    "bsgd_accuracies", "forgetron_support", "projectron_data_sets", "projectron_results",
+    "tightest_accuracies", "tightest_data_sets", "tightest_support",
+]  # fmt: skip
 
 
 class Published(NamedTuple):
@@ -78,9 +69,7 @@ def projectron_data_sets() -> Mapping[str, ProjectronDataSet]:
 def projectron_results() -> Mapping[Setting, ProjectronResult]:
     """Return Tables 1 to 3 of the Projectron paper."""
     return {
-        _setting(row): ProjectronResult(
-            _published(row, "mistakes"), _published(row, "support") if row["support_mean"] else None
-        )
+        _setting(row): ProjectronResult(_published(row, "mistakes"), _published(row, "support"))
         for number in (1, 2, 3)
         for row in _rows(f"projectron_table_{number}")
     }
@@ -90,13 +79,8 @@ def projectron_results() -> Mapping[Setting, ProjectronResult]:
 def tightest_data_sets() -> Mapping[str, TightestDataSet]:
     """Return Table 1 of the Tightest paper."""
     return {
-        row["data_set"]: TightestDataSet(
-            int(row["n_train"]),
-            int(row["n_test"]),
-            int(row["n_features"]),
-            float(row["delta_squared"]),
-        )
-        for row in _rows("tightest_table_1")
+        name: TightestDataSet(*map(int, sizes), float(delta_squared))
+        for name, *sizes, delta_squared in map(dict.values, _rows("tightest_table_1"))
     }
 
 
@@ -106,13 +90,11 @@ def tightest_accuracies() -> Mapping[Setting, Published]:
     return {_setting(row): _published(row, "accuracy") for row in _rows("tightest_table_2")}
 
 
-@functools.cache
 def tightest_support() -> Mapping[str, int]:
     """Return the Perceptron's support vectors by data set, from Table 2 of the Tightest paper."""
     return _perceptron_support("tightest_table_2_support")
 
 
-@functools.cache
 def forgetron_support() -> Mapping[str, int]:
     """Return the Perceptron's support vectors by data set, from Figure 2 of the Forgetron paper."""
     return _perceptron_support("forgetron_figure_2")
@@ -130,12 +112,12 @@ def _rows(name: str) -> list[dict[str, str]]:
 
 
 def _setting(row: Mapping[str, str]) -> Setting:
-    budget = int(row["budget"]) if row["budget"] else None
-    return Setting(row["data_set"], row["algorithm"], budget)
+    return Setting(row["data_set"], row["algorithm"], int(row["budget"]) if row["budget"] else None)
 
 
-def _published(row: Mapping[str, str], quantity: str) -> Published:
-    return Published(float(row[f"{quantity}_mean"]), float(row[f"{quantity}_sd"]))
+def _published(row: Mapping[str, str], quantity: str) -> Published | None:
+    mean, sd = (row[f"{quantity}_{figure}"] for figure in ("mean", "sd"))
+    return Published(float(mean), float(sd)) if mean else None
 
 
 def _perceptron_support(name: str) -> dict[str, int]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from river_budget.reproduce.published import Published
+from benchmarks.reproduce.published import Published
 
 __all__ = ["Cell", "Table", "verdict"]
 
@@ -22,15 +22,6 @@ def verdict(
     It is if the two differ by at most two standard deviations, the larger of the paper's and ours.
     Otherwise ours is 'better' or 'worse'.
 
-    Parameters
-    ----------
-    values
-        Our repeats.
-    published
-        The paper's figure.
-    bigger_is_better
-        Whether a larger value is better.
-
     """
     difference = float(np.mean(values)) - published.mean
     if abs(difference) <= N_STANDARD_DEVIATIONS * max(published.sd, sample_sd(values)):
@@ -43,22 +34,8 @@ def sample_sd(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
 
 
-@dataclasses.dataclass(frozen=True)
-class Cell:
-    """One cell of a table.
-
-    Attributes
-    ----------
-    row, column
-        Its position.
-    values
-        Our repeats.
-    published
-        The paper's figure, or None.
-    bigger_is_better
-        Whether a larger value is better.
-
-    """
+class Cell(NamedTuple):
+    """One cell of a table: its position, our repeats, and the paper's figure if there is one."""
 
     row: str
     column: str
@@ -77,36 +54,23 @@ class Cell:
         ours = f"{np.mean(self.values):.2f} ± {sample_sd(self.values):.2f}"
         if self.published is None:
             return ours
-        theirs = f"{self.published.mean:.2f} ± {self.published.sd:.2f}"
-        return f"{ours} ({theirs}) {self.verdict}"
+        return f"{ours} ({self.published.mean:.2f} ± {self.published.sd:.2f}) {self.verdict}"
 
 
-@dataclasses.dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Cells by row and column, with a title."""
 
     title: str
     cells: tuple[Cell, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"### {self.title}", "", *self._lines()])
-
-    def _lines(self) -> list[str]:
         """Return the table in Markdown."""
-        rows = list(dict.fromkeys(cell.row for cell in self.cells))
         columns = list(dict.fromkeys(cell.column for cell in self.cells))
-        texts = {(cell.row, cell.column): str(cell) for cell in self.cells}
-        lines = [
-            ["", *columns],
-            *([row, *(texts.get((row, c), "") for c in columns)] for row in rows),
-        ]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(columns) + 1)]
-        heading, *others = (
-            f"| {' | '.join(t.ljust(w) for t, w in zip(line, widths, strict=True))} |"
-            for line in lines
-        )
-        return [heading, _rule(widths), *others]
-
-
-def _rule(widths: Sequence[int]) -> str:
-    return f"|{'|'.join('-' * (width + 2) for width in widths)}|"
+        rows = {cell.row: [cell.row, *("" for _ in columns)] for cell in self.cells}
+        for cell in self.cells:
+            rows[cell.row][1 + columns.index(cell.column)] = str(cell)
+        lines = [["", *columns], *rows.values()]
+        widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
+        heading, *others = (f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines)
+        rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
+        return "\n".join([f"### {self.title}", "", heading, rule, *others])

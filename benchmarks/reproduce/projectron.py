@@ -9,15 +9,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import river_budget as rb
+from benchmarks.reproduce import data
+from benchmarks.reproduce.cells import Cell, Table
+from benchmarks.reproduce.published import Setting, projectron_data_sets, projectron_results
+from benchmarks.reproduce.runner import Results, Task, under
 from river_budget import plots, synth
 from river_budget.base import Machine
-from river_budget.reproduce import data
-from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.published import Setting, projectron_data_sets, projectron_results
-from river_budget.reproduce.runner import Experiment, Results, Task, under
 from river_budget.theory import bounds
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["TITLE", "draw", "tables", "tasks"]
+
+TITLE = "Projectron paper"
 
 N_ORDERS = 5
 N_POINTS = 100
@@ -136,6 +138,3 @@ def draw(results: Results, directory: Path) -> dict[str, str]:
     panels[2].legend(fontsize="x-small")
     figure.savefig(directory / "projectron.png", dpi=plots.DOTS_PER_INCH)
     return {f"Projectron paper, Figures 1 to 3: {FIGURE_DATA_SET}, B=1500": "projectron.png"}
-
-
-EXPERIMENT = Experiment("Projectron paper", tasks, tables, draw)

@@ -10,13 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 import river_budget as rb
+from benchmarks.reproduce import data
+from benchmarks.reproduce.cells import Cell, Table
+from benchmarks.reproduce.published import Setting, bsgd_accuracies
+from benchmarks.reproduce.runner import Results, Task, under
 from river_budget.base import Machine
-from river_budget.reproduce import data
-from river_budget.reproduce.cells import Cell, Table
-from river_budget.reproduce.published import Setting, bsgd_accuracies
-from river_budget.reproduce.runner import Experiment, Results, Task, under
 
-__all__ = ["EXPERIMENT"]
+__all__ = ["TITLE", "draw", "tables", "tasks"]
+
+TITLE = "Budgeted SGD paper"
 
 N_REPEATS = 5
 BUDGETS = (100, 500)
@@ -179,6 +181,3 @@ def tables(results: Results) -> list[Table]:
 def draw(results: Results, directory: Path) -> dict[str, str]:
     """Return no figures: those of the paper are not drawn."""
     return {}
-
-
-EXPERIMENT = Experiment("Budgeted SGD paper", tasks, tables, draw)

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from benchmarks import local
+from benchmarks.reproduce.published import tightest_data_sets
 from river_budget import datasets, synth
-from river_budget.reproduce.published import tightest_data_sets
 
 __all__ = ["Frames", "Split", "download", "frames", "has", "load", "sparse_training_part", "split"]
 
@@ -92,7 +93,7 @@ def download(directory: Path | None) -> None:
 def load(data_set: str, directory: Path | None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a data set."""
     if directory is not None and _path(data_set, directory).exists():
-        return datasets.load(FILES[data_set], directory)
+        return local.load(FILES[data_set], directory)
     parts = {part: list(DOWNLOADS[data_set](part=part)) for part in PARTS}
     names = list(dict.fromkeys(name for x, _ in parts["train"] for name in x))
     return {f"X_{part}": _dense(rows, names) for part, rows in parts.items()} | {

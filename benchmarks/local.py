@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget.datasets.errors import DatasetError
+from river_budget.datasets import DatasetError
 
 __all__ = ["load"]
 
