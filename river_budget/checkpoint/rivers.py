@@ -27,9 +27,8 @@ from river_budget._state import LARGEST_COUNT, State, count, require, require_nu
 __all__ = ["COMPOSITES", "PARTS", "Composite", "Part", "outline"]
 
 Parts = list[tuple[Any, Any]]
-# A type, a range of whole numbers, or a condition.
-Kind = type | UnionType | range | Callable[[Any], Any]
-Kinds = Mapping[str, Kind]
+# By name: a type, a range of whole numbers, or a condition.
+Kinds = Mapping[str, Any]
 
 NOTHING: Kinds = MappingProxyType({})
 COUNTS = range(LARGEST_COUNT)
@@ -137,7 +136,9 @@ class StatImputer(Part):
         return {"imputers": [(name, _described(stat)[0]) for name, stat in model.stats.items()]}
 
     def make(self, parameters: State) -> Any:
-        make = {"mean": lambda _: stats.Mean(), "mode": stats.Mode, "constant": lambda value: value}
+        make: dict[str, Callable[[Any], Any]] = {
+            "mean": lambda _: stats.Mean(), "mode": stats.Mode, "constant": lambda value: value,
+        }  # fmt: skip
         imputers = parameters["imputers"]
         return self.model(*((name, make[kind](value)) for name, (kind, value) in imputers))
 
@@ -308,7 +309,8 @@ def _check(values: State, kinds: Kinds) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and abs(value) <= sys.float_info.max
+    is_real = isinstance(value, Real)
+    return is_real and abs(value) <= sys.float_info.max
 
 
 def _is_weight(value: Any) -> bool:
