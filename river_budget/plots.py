@@ -1,6 +1,8 @@
 """Plots. They need matplotlib, which the extra `plot` installs.
 
-`draw_*` functions draw on given axes; `plot_*` functions write a file.
+`draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path, whose
+extension sets the format. Where either takes several models, or what was measured of them, it is a
+dict by the models' names.
 
 """
 
@@ -25,22 +27,11 @@ from river_budget.metrics import CalibrationError, FadingError
 from river_budget.theory import Certificate
 
 __all__ = [
-    "FORMATS",
-    "draw_accuracy_matrix",
-    "draw_accuracy_seen",
-    "draw_class_forgetting",
-    "draw_decision_regions",
-    "draw_errors",
-    "draw_expert_weights",
-    "draw_reliability",
-    "mark_drifts",
-    "plot_certificates",
-    "plot_class_incremental_runs",
-    "plot_comparison",
-    "plot_continual_runs",
-    "plot_decision_regions",
-    "plot_reliability",
-]
+    "FORMATS", "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting",
+    "draw_decision_regions", "draw_errors", "draw_expert_weights", "draw_reliability", "mark_drifts",
+    "plot_certificates", "plot_class_incremental_runs", "plot_comparison", "plot_continual_runs",
+    "plot_decision_regions", "plot_reliability",
+]  # fmt: skip
 
 # Supported file name extensions.
 FORMATS = frozenset(FigureCanvasBase.filetypes)
@@ -97,14 +88,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
 def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
     """Plot error and support size over time, and the accuracy matrix of each run.
 
-    Parameters
-    ----------
-    runs
-        What `evaluate.lifelong` returns for one task sequence, by the models' names.
-    title
-        Title of the figure.
-    path
-        File to write; its extension sets the format.
+    The runs are what `evaluate.lifelong` returns for one task sequence.
 
     """
     n_columns = min(7, len(runs))
@@ -128,14 +112,7 @@ def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path
 def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
     """Plot the accuracy on all classes seen so far, and the forgetting of each class.
 
-    Parameters
-    ----------
-    runs
-        What `evaluate.lifelong` returns for one task sequence, by the models' names.
-    title
-        Title of the figure.
-    path
-        File to write; its extension sets the format.
+    The runs are what `evaluate.lifelong` returns for one task sequence.
 
     """
     n_classes = len(next(iter(runs.values())).classes)
@@ -149,18 +126,7 @@ def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, pa
 
 
 def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
-    """Plot mistakes and their bound over time, one panel for each model.
-
-    Parameters
-    ----------
-    certificates
-        What `theory.certify` returns, by the models' names.
-    title
-        Title of the figure.
-    path
-        File to write; its extension sets the format.
-
-    """
+    """Plot mistakes and their bound over time, as `theory.certify` returns them, in panels."""
     figure, panels = _panels(len(certificates), 3, (3.4, 2.4))
     for axes, (name, certificate) in zip(panels, certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
@@ -178,22 +144,7 @@ def plot_decision_regions(
     title: str,
     path: Path,
 ) -> None:
-    """Plot the decision regions of models with two features, one panel for each.
-
-    Parameters
-    ----------
-    models
-        Trained models, by name.
-    names
-        The names of the two features.
-    limits
-        Smallest and largest value of both features.
-    title
-        Title of the figure.
-    path
-        File to write; its extension sets the format.
-
-    """
+    """Plot the decision regions of models, one panel for each; see `draw_decision_regions`."""
     figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
     for axes, (name, model) in zip(panels, models.items(), strict=True):
         draw_decision_regions(axes, model, names, limits)
@@ -205,15 +156,6 @@ def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: P
     """Plot reliability diagrams: the frequency of labels against their probability.
 
     Below them is the share of the predictions in each bin.
-
-    Parameters
-    ----------
-    errors
-        Metrics that were updated with the predictions, by the models' names.
-    title
-        Title of the figure.
-    path
-        File to write; its extension sets the format.
 
     """
     figure = Figure(figsize=(7, 6), layout="constrained")
@@ -243,8 +185,6 @@ def draw_decision_regions(
 
     Parameters
     ----------
-    axes
-        The axes to draw on.
     model
         A model with two features.
     names
@@ -271,10 +211,8 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
 
     Parameters
     ----------
-    axes
-        The axes to draw on.
     wrong
-        Whether each prediction was wrong (examples,), by the models' names.
+        Whether each prediction was wrong (examples,).
     factor
         The fading factor.
 
@@ -291,10 +229,7 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
 
 def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
-    axes.imshow(run.accuracy_matrix, vmin=0, vmax=1, cmap="RdYlGn", aspect="auto")
-    for i, row in enumerate(run.accuracy_matrix):
-        for j, value in enumerate(row):
-            axes.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=6)
+    _draw_cells(axes, run.accuracy_matrix, "RdYlGn")
     axes.set_yticks(range(len(run.task_sequence)), [str(j) for j in run.task_sequence], fontsize=6)
     axes.set_xticks(range(run.accuracy_matrix.shape[1]))
     axes.tick_params(axis="x", labelsize=6)
@@ -304,16 +239,7 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
 
 
 def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
-    """Draw the accuracy on all tasks learned so far after each step (see `ContinualRun`).
-
-    Parameters
-    ----------
-    axes
-        The axes to draw on.
-    runs
-        What `evaluate.lifelong` returns for one task sequence, by the models' names.
-
-    """
+    """Draw the accuracy on all tasks learned so far after each step (see `ContinualRun`)."""
     _set_line_styles(axes)
     for name, run in runs.items():
         axes.plot(100 * run.accuracy_seen, label=name, marker=".")
@@ -327,19 +253,8 @@ def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
 
     Cells are empty for classes that the last step brings.
 
-    Parameters
-    ----------
-    axes
-        The axes to draw on.
-    runs
-        What `evaluate.lifelong` returns for one task sequence, by the models' names.
-
     """
-    drops = np.array([run.class_forgetting for run in runs.values()])
-    axes.imshow(drops, vmin=0, vmax=1, cmap="RdYlGn_r", aspect="auto")
-    for (i, c), drop in np.ndenumerate(drops):
-        if drop == drop:
-            axes.text(c, i, f"{100 * drop:.0f}", ha="center", va="center", fontsize=6)
+    _draw_cells(axes, np.array([run.class_forgetting for run in runs.values()]), "RdYlGn_r")
     classes = next(iter(runs.values())).classes
     axes.set_xticks(range(len(classes)), [str(label) for label in classes], fontsize=6)
     axes.set_yticks(range(len(runs)), list(runs), fontsize=6)
@@ -356,8 +271,6 @@ def draw_expert_weights(
 
     Parameters
     ----------
-    axes
-        The axes to draw on.
     rounds
         The rounds, in ascending order.
     history
@@ -371,22 +284,11 @@ def draw_expert_weights(
     ]
     axes.stackplot(rounds, totals, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
-    axes.legend(
-        title="forgetting factor", loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small"
-    )
+    _add_legend(axes, "forgetting factor")
 
 
 def draw_reliability(axes: Axes, errors: Mapping[str, CalibrationError]) -> None:
-    """Draw the frequency of labels against their probability; on the diagonal they are equal.
-
-    Parameters
-    ----------
-    axes
-        The axes to draw on.
-    errors
-        Metrics that were updated with the predictions, by the models' names.
-
-    """
+    """Draw the frequency of labels against their probability; on the diagonal they are equal."""
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
     _set_line_styles(axes)
     for name, metric in errors.items():
@@ -430,6 +332,14 @@ def _draw_regions(axes: Axes, model: Any, grid: Any, points: Any, vectors: Any) 
         axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
 
 
+def _draw_cells(axes: Axes, shares: Any, colors: str) -> None:
+    """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
+    axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
+    for (i, j), share in np.ndenumerate(shares):
+        if share == share:
+            axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)
+
+
 def _colors(n: int) -> list[Any]:
     """Return a colour for each of n labels."""
     colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
@@ -457,8 +367,8 @@ def _set_line_styles(axes: Axes) -> None:
     axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
 
 
-def _add_legend(axes: Axes) -> None:
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
+def _add_legend(axes: Axes, title: str | None = None) -> None:
+    axes.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
 
 
 def _subsample(values: Any) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from river_budget import kernels
 from river_budget._state import require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
-from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Composite, Part
+from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Part
 
 __all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 
@@ -29,9 +30,6 @@ Tensors = dict[str, NDArray[Any]]
 
 class StatefulPart(Part):
     """A class of this package, which gives its state itself."""
-
-    def __init__(self, model: type) -> None:
-        self.model = model
 
     def state(self, model: Any) -> dict[str, Any]:
         return model.state()
@@ -80,7 +78,8 @@ class Writer:
         name = type(model).__name__
         composite, part = COMPOSITES.get(name), MODELS.get(name)
         if composite is not None and composite.model is type(model):
-            return {"class": name, "parts": self._parts(composite, model)}
+            parts = [[self.value(key), self.model(part)] for key, part in composite.parts(model)]
+            return {"class": name, "parts": parts}
         if part is None or part.model is not type(model):
             raise CheckpointError(
                 f"{name} cannot be stored; these classes can: {', '.join(STORABLE)}"
@@ -134,9 +133,6 @@ class Writer:
             "tuple of these"
         )
 
-    def _parts(self, composite: Composite, model: Any) -> Any:
-        return [[self.value(name), self.model(part)] for name, part in composite.parts(model)]
-
     def _kernel(self, kernel: Any) -> Any:
         name = type(kernel).__name__
         if KERNELS.get(name) is not type(kernel):
@@ -161,7 +157,16 @@ class Reader:
     """
 
     def __init__(self, tensors: Tensors) -> None:
-        self._tensors = tensors
+        self._readers: dict[str, Callable[[Any], Any]] = {
+            "array": tensors.__getitem__,
+            "tensor": tensors.__getitem__,
+            "float": float,
+            "tuple": lambda items: tuple(map(self.value, items)),
+            "frozenset": lambda items: frozenset(map(self.value, items)),
+            "set": lambda items: set(map(self.value, items)),
+            "dict": lambda items: {self.value(key): self.value(item) for key, item in items},
+            "state": self._values,
+        }
 
     def model(self, node: Any) -> Any:
         """Return what `Writer.model` wrote.
@@ -174,50 +179,29 @@ class Reader:
         """
         name = node["class"]
         if name in COMPOSITES:
-            parts = [(self.value(key), self.model(part)) for key, part in node["parts"]]
-            return COMPOSITES[name].make(parts)
+            return COMPOSITES[name].make([(self.value(k), self.model(v)) for k, v in node["parts"]])
         require(name in MODELS, f"there is no model called {name!r}")
-        part = MODELS[name]
-        parameters = {key: self.value(value) for key, value in node["parameters"].items()}
+        part, parameters = MODELS[name], self._values(node["parameters"])
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
-        part.restore(model, self.state(node["state"]))
+        part.restore(model, self._values(node["state"]))
         part.check(model)
         return model
 
-    def state(self, node: Any) -> dict[str, Any]:
-        """Return what `Writer.state` wrote."""
-        state: dict[str, Any] = {}
-        for key, value in node.items():
-            if isinstance(value, dict) and "tensor" in value:
-                state[key] = self._tensors[value["tensor"]]
-            elif isinstance(value, dict) and "state" in value:
-                state[key] = self.state(value["state"])
-            else:
-                state[key] = self.value(value)
-        return state
-
     def value(self, node: Any) -> Any:
-        """Return what `Writer.value` wrote."""
+        """Return what `Writer.value` wrote, or a part of what `Writer.state` did."""
         if isinstance(node, list):
             return [self.value(item) for item in node]
         if type(node) is int:
             require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
         if not isinstance(node, dict):
             return node
-        if "float" in node:
-            return float(node["float"])
-        if "tuple" in node:
-            return tuple(self.value(item) for item in node["tuple"])
-        if "frozenset" in node:
-            return frozenset(self.value(item) for item in node["frozenset"])
-        if "set" in node:
-            return {self.value(item) for item in node["set"]}
-        if "array" in node:
-            return self._tensors[node["array"]]
-        if "dict" in node:
-            return {self.value(key): self.value(item) for key, item in node["dict"]}
-        fields = {key: self.value(value) for key, value in node["fields"].items()}
-        kernel = KERNELS[node["kernel"]](**fields)
+        for tag, read in self._readers.items():
+            if tag in node:
+                return read(node[tag])
+        kernel = KERNELS[node["kernel"]](**self._values(node["fields"]))
         hash(kernel)
         return kernel
+
+    def _values(self, node: dict[str, Any]) -> dict[str, Any]:
+        return {key: self.value(value) for key, value in node.items()}

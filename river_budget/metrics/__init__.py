@@ -9,11 +9,5 @@ from .kappa import KappaM, KappaT
 from .mistakes import Mistakes
 
 __all__ = [
-    "Bin",
-    "CalibrationError",
-    "FadingError",
-    "HingeLoss",
-    "KappaM",
-    "KappaT",
-    "Mistakes",
-]
+    "Bin", "CalibrationError", "FadingError", "HingeLoss", "KappaM", "KappaT", "Mistakes",
+]  # fmt: skip

@@ -46,11 +46,6 @@ class CalibrationError(metrics.base.MultiClassMetric):
     pos_val
         The label of the positive class.
 
-    Attributes
-    ----------
-    bins
-        The bins that are not empty.
-
     Raises
     ------
     ValueError
@@ -79,6 +74,8 @@ class CalibrationError(metrics.base.MultiClassMetric):
     """
 
     _fmt = ",.6f"
+    bigger_is_better = False
+    requires_labels = False
 
     def __init__(self, n_bins: int = 10, pos_val: Any = True) -> None:
         check_count("n_bins", n_bins)
@@ -89,30 +86,11 @@ class CalibrationError(metrics.base.MultiClassMetric):
         self._sums = np.zeros((n_bins, 3))
 
     @property
-    def bigger_is_better(self) -> bool:
-        return False
-
-    @property
-    def requires_labels(self) -> bool:
-        return False
-
-    @property
     def bins(self) -> list[Bin]:
         """The bins that are not empty."""
         return [Bin(p / w, hits / w, w) for w, p, hits in self._sums.tolist() if w > 0.0]
 
     def update(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
-        self._add(y_true, y_pred, w)
-
-    def revert(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
-        self._add(y_true, y_pred, -w)
-
-    def get(self) -> float:
-        total = self._sums[:, 0].sum()
-        difference = np.abs(self._sums[:, 1] - self._sums[:, 2]).sum()
-        return float(difference / total) if total > 0.0 else 0.0
-
-    def _add(self, y_true: Any, y_pred: dict[Any, float], w: float) -> None:
         if not y_pred:
             return
         is_binary = len(y_pred) == 2 and self.pos_val in y_pred
@@ -120,3 +98,11 @@ class CalibrationError(metrics.base.MultiClassMetric):
         p = y_pred[label]
         row = min(int(p * self.n_bins), self.n_bins - 1)
         self._sums[row] += w, w * p, w * (y_true == label)
+
+    def revert(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
+        self.update(y_true, y_pred, -w)
+
+    def get(self) -> float:
+        total = self._sums[:, 0].sum()
+        difference = np.abs(self._sums[:, 1] - self._sums[:, 2]).sum()
+        return float(difference / total) if total > 0.0 else 0.0

@@ -48,6 +48,8 @@ class FadingError(metrics.base.MultiClassMetric):
 
     """
 
+    bigger_is_better = False
+
     def __init__(self, factor: float = 0.99) -> None:
         check_probability("factor", factor)
         if factor == 0:
@@ -56,10 +58,6 @@ class FadingError(metrics.base.MultiClassMetric):
         self.factor = factor
         self._wrong = 0.0
         self._total = 0.0
-
-    @property
-    def bigger_is_better(self) -> bool:
-        return False
 
     def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
         self._wrong = w * (y_true != y_pred) + self.factor * self._wrong

@@ -44,18 +44,12 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
     """
 
     _fmt = ",.6f"
+    bigger_is_better = False
+    requires_labels = False
 
     def __init__(self, pos_val: Any = True) -> None:
         metrics.base.BinaryMetric.__init__(self, pos_val=pos_val)
         metrics.base.MeanMetric.__init__(self)
-
-    @property
-    def bigger_is_better(self) -> bool:
-        return False
-
-    @property
-    def requires_labels(self) -> bool:
-        return False
 
     def _eval(self, y_true: Any, y_pred: Any) -> float:
         margin = self._margin(y_pred) if isinstance(y_pred, dict) else y_pred

@@ -80,13 +80,7 @@ class KappaM(_Kappa):
 class KappaT(_Kappa):
     """Kappa T, the temporal kappa: accuracy compared with that of the last label.
 
-    The baseline predicts the label of the example before. The value is `(p - p_t) / (1 - p_t)`,
-    where `p` is the accuracy of the model and `p_t` that of the baseline [^1]: 1 if all predictions
-    are right, 0 if as many are as the baseline's, negative if fewer are. It is 0 while the baseline
-    has no mistake.
-
-    The first example, for which the baseline has no prediction, is not scored. The order of the
-    examples matters, so it cannot be reverted and does not work with `utils.Rolling`.
+    The baseline predicts the label of the example before [^1]; otherwise, it is as `KappaM`.
 
     Examples
     --------

@@ -45,9 +45,7 @@ class Mistakes(metrics.base.MultiClassMetric):
 
     """
 
-    @property
-    def bigger_is_better(self) -> bool:
-        return False
+    bigger_is_better = False
 
     def get(self) -> float:
         return self.cm.total_weight - self.cm.total_true_positives

@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from typing import Any
 
-from river import datasets
-from river.datasets.base import BINARY_CLF
-
 from river_budget._checks import check_count
+from river_budget.synth import _fields as field
+from river_budget.synth._stream import Example, Stream, stream
 
 __all__ = ["UnitVectors"]
 
 
-class UnitVectors(datasets.base.SyntheticDataset):
+@stream
+class UnitVectors(Stream):
     """The worst case for any budget: one more unit vector than the model can store.
 
     All examples are positive, and the kernel is linear. A model with at most `budget` support
@@ -23,18 +24,6 @@ class UnitVectors(datasets.base.SyntheticDataset):
 
     Iterating the stream itself cycles through the unit vectors, the worst order for algorithms that
     remove the oldest support vector.
-
-    Parameters
-    ----------
-    budget
-        Budget of the models.
-    n_samples
-        Number of examples.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range.
 
     Examples
     --------
@@ -58,19 +47,19 @@ class UnitVectors(datasets.base.SyntheticDataset):
 
     """
 
-    def __init__(self, budget: int, n_samples: int = 10_000):
-        check_count("budget", budget)
-        check_count("n_samples", n_samples)
-        super().__init__(
-            task=BINARY_CLF, n_features=budget + 1, n_classes=2, n_samples=n_samples, sparse=True
-        )
-        self.budget = budget
+    budget: int = field.parameter("Budget of the models.", check_count)
+    n_samples: int = field.length(10_000)
 
-    def __iter__(self) -> Iterator[tuple[dict[int, float], bool]]:
-        for t in range(self.n_samples):
-            yield {t % (self.budget + 1): 1.0}, True
+    sparse = True
 
-    def against(self, model: Any) -> Iterator[tuple[dict[int, float], bool]]:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.n_features = self.budget + 1
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        return {t % (self.budget + 1): 1.0}, True
+
+    def against(self, model: Any) -> Iterator[Example]:
         """Yield, in each round, the first unit vector that is not a support vector of the model.
 
         Parameters

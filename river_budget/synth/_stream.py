@@ -1,0 +1,62 @@
+"""What the synthetic streams have in common: they are dataclasses, whose fields are their parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import itertools
+import random
+import textwrap
+from collections.abc import Iterator
+from typing import Any, dataclass_transform
+
+from river import datasets
+from river.datasets.base import BINARY_CLF
+
+__all__ = ["Example", "Point", "Stream", "stream"]
+
+Point = dict[int, float]
+Example = tuple[Point, Any]
+
+
+@dataclass_transform(eq_default=False)
+def stream(cls: type) -> Any:
+    """Make a dataclass of a stream, and add its parameters to its docstring."""
+    dataclasses.dataclass(eq=False, repr=False)(cls)
+    lines = ["Parameters", "----------"]
+    for field in dataclasses.fields(cls):
+        lines += [field.name, textwrap.indent(textwrap.fill(field.metadata["doc"], 92), "    ")]
+    lines += ["", "Raises", "------", "ValueError", "    If a parameter is out of its range.", ""]
+    text, heading, rest = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+    cls.__doc__ = textwrap.indent(text + "\n".join(lines) + "\n" + heading + rest, "    ").lstrip()
+    return cls
+
+
+class Stream(datasets.base.SyntheticDataset):
+    """A synthetic stream. Each iteration starts anew, with the same seed."""
+
+    task = BINARY_CLF
+    n_features: int | None = 2
+    n_classes: int | None = 2
+    sparse = False
+    n_samples: Any = None
+    seed: Any = None
+
+    def __post_init__(self) -> None:
+        fields: Any = dataclasses.fields(self)  # type: ignore[arg-type]
+        for field in fields:
+            check, value = field.metadata["check"], getattr(self, field.name)
+            if check is not None and not (value is None and field.default is None):
+                check(field.name, value)
+        super().__init__(
+            self.task, self.n_features, self.n_samples, self.n_classes, sparse=self.sparse
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        rng = random.Random(self.seed)
+        for t in itertools.islice(itertools.count(), self.n_samples):
+            yield self._example(t, rng)
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        """Return example t (from 0)."""
+        raise NotImplementedError

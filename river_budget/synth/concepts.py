@@ -1,0 +1,238 @@
+"""Streams that consist of others: concepts that recur, and tasks that bring new classes."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import math
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from river import datasets
+from river.datasets.base import MULTI_CLF
+
+from river_budget._checks import check_count
+from river_budget.synth import _fields as field
+from river_budget.synth._stream import Example, Point, Stream, stream
+
+__all__ = ["ClassIncremental", "RecurringConcepts"]
+
+# How many places are tried for each cluster. The one farthest from the clusters so far is taken.
+N_CANDIDATES = 10
+
+
+class _Switching(Stream):
+    """A stream of segments, each of one concept: pairs of its index and a number of examples."""
+
+    _concepts: Sequence[Any]
+    _segments: list[tuple[int, int]]
+
+    def __iter__(self) -> Iterator[Any]:
+        endless = [_repeat(concept) for concept in self._concepts]
+        segments = itertools.cycle(self._segments)
+        examples = itertools.chain.from_iterable(
+            itertools.islice(endless[i], n) for i, n in segments
+        )
+        return itertools.islice(examples, self.n_samples)
+
+    @functools.cached_property
+    def _ends(self) -> list[int]:
+        return list(itertools.accumulate(n for _, n in self._segments))
+
+    def concept_at(self, t: int) -> int:
+        """Return the index of the concept of example t (from 0)."""
+        return self._segments[bisect.bisect(self._ends, t % self._ends[-1])][0]
+
+    def drifts(self, n_samples: int) -> list[int]:
+        """Return the indices below `n_samples` of the examples at which the concept changes."""
+        lap = self._ends[-1]
+        ends = (start + end for start in itertools.count(0, lap) for end in self._ends)
+        starts = itertools.takewhile(lambda t: t < n_samples, ends)
+        return [t for t in starts if self.concept_at(t) != self.concept_at(t - 1)]
+
+
+@stream
+class RecurringConcepts(_Switching):
+    """A stream that switches between concepts, each of which recurs.
+
+    When a concept recurs, its stream continues where it stopped, so its examples are new. A stream
+    that ends starts over; while iterating, an empty one raises a ValueError.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> stream = synth.RecurringConcepts(
+    ...     [synth.RotatingGaussians(speed=0, start=angle, seed=42) for angle in (0.0, 1.57)],
+    ...     schedule=[(0, 500), (1, 250)],
+    ... )
+    >>> [stream.concept_at(t) for t in (0, 499, 500, 749, 750)]
+    [0, 0, 1, 1, 0]
+    >>> stream.drifts(2000)
+    [500, 750, 1250, 1500]
+
+    """
+
+    concepts: Sequence[Any] = field.parameter(
+        "One stream for each concept: a River data set, or any iterable that can be restarted."
+    )
+    schedule: Sequence[tuple[int, int]] | None = field.parameter(
+        "Segments of the stream: pairs of a concept's index and a number of examples. The schedule "
+        "repeats. By default it has each concept once, in order, with 1,000 examples.",
+        default=None,
+    )
+    n_samples: int | None = field.length()
+
+    def __post_init__(self) -> None:
+        if not self.concepts:
+            raise ValueError("concepts must have at least one stream, got none")
+        n_concepts = len(self.concepts)
+        default = [(i, 1000) for i in range(n_concepts)]
+        self._segments = default if self.schedule is None else list(self.schedule)
+        if not self._segments:
+            raise ValueError("schedule must have at least one segment, got none")
+        for index, n in self._segments:
+            if index not in range(n_concepts):
+                raise ValueError(
+                    f"schedule contains {index!r}, which is not a concept index "
+                    f"(number of concepts: {n_concepts})"
+                )
+            check_count("the number of examples in a segment", n)
+        first = self.concepts[0]
+        self._concepts = self.concepts
+        self.task = getattr(first, "task", self.task)
+        self.n_features = getattr(first, "n_features", None)
+        self.n_classes = getattr(first, "n_classes", None)
+        super().__post_init__()
+
+
+def _repeat(concept: Any) -> Iterator[Any]:
+    while True:
+        start = iter(concept)
+        try:
+            first = next(start)
+        except StopIteration:
+            raise ValueError(f"{type(concept).__name__} has no examples") from None
+        yield first
+        yield from start
+
+
+@stream
+class ClassIncremental(_Switching):
+    """Gaussian clusters whose classes appear one after the other, and come back.
+
+    Each task brings classes that no task before it has. The labels are 0, 1, 2 and so on, in order of
+    appearance. As one stream, the tasks follow each other; after the last one, the first comes back,
+    with new examples. `tasks` has each task as a stream of its own, as `evaluate.lifelong` takes them.
+
+    Each class has the same number of clusters. Their means are scattered at random in a cube, and all
+    clusters have variance 1 in every direction. A class with several clusters lies between others, and
+    a linear model, or one Gaussian for each class, is too simple for it.
+
+    Examples
+    --------
+
+    >>> from river_budget import evaluate, synth
+
+    >>> stream = synth.ClassIncremental(n_classes=4, samples_per_task=3, seed=42)
+    >>> for x, y in stream.take(4):
+    ...     print(x, y)
+    {0: -6.538021310517042, 1: 1.612140497036876} 0
+    {0: -0.2734442633284524, 1: -7.319829029138026} 0
+    {0: 1.1939579665514435, 1: 6.158814340115255} 1
+    {0: -5.207068346221599, 1: -5.333845494614818} 2
+    >>> [stream.concept_at(t) for t in range(7)]
+    [0, 0, 0, 1, 1, 1, 0]
+
+    River's nearest neighbours forget the classes that have left their window:
+
+    >>> from river import neighbors
+
+    >>> model = neighbors.KNNClassifier(engine=neighbors.LazySearch(window_size=1000))
+    >>> run = evaluate.lifelong(model, stream.tasks, n_test=200)
+    >>> print(run.class_table())
+       class  task 0  task 1    drop
+           0   100.0     0.0   100.0
+           1    98.2     0.0    98.2
+           2     0.0   100.0       -
+           3     0.0    98.2       -
+    >>> run.accuracy_seen
+    array([0.99 , 0.495])
+
+    """
+
+    n_samples: int | None = field.length()
+    n_classes: int = field.count(10, "Number of classes, at least 2.")
+    classes_per_task: int = field.count(
+        2, "Number of classes of each task; the last one brings what is left."
+    )
+    samples_per_task: int = field.count(1000, "Number of examples in each task.")
+    n_features: int = field.count(2, "Number of features.")
+    clusters_per_class: int = field.count(2, "Number of clusters of each class.")
+    separation: float = field.positive(
+        4.0, "Distance of the two closest means, in standard deviations."
+    )
+    recurrence: float = field.probability(
+        0.0, "Probability that an example is of a class of earlier tasks."
+    )
+    seed: int | None = field.seed()
+
+    task = MULTI_CLF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_classes < 2:
+            raise ValueError(f"n_classes must be at least 2, got {self.n_classes!r}")
+        check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
+        n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
+        self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
+        self._concepts = self.tasks
+        self._segments = [(i, self.samples_per_task) for i in range(len(self._concepts))]
+
+    @property
+    def tasks(self) -> list[datasets.base.SyntheticDataset]:
+        """The tasks, each as an endless stream."""
+        starts = range(0, self.n_classes, self.classes_per_task)
+        return [
+            _Task(self, range(start, min(start + self.classes_per_task, self.n_classes)))
+            for start in starts
+        ]
+
+    def means_of(self, label: int) -> list[Point]:
+        """Return the means of the clusters of a class."""
+        return self._means[label :: self.n_classes]
+
+
+class _Task(datasets.base.SyntheticDataset):
+    """The examples of one task of `ClassIncremental`."""
+
+    def __init__(self, stream: ClassIncremental, labels: range):
+        super().__init__(task=MULTI_CLF, n_features=stream.n_features, n_classes=len(labels))
+        self.stream = stream
+        self.labels = labels
+
+    def __iter__(self) -> Iterator[Example]:
+        seed, earlier = self.stream.seed, range(self.labels.start)
+        rng = random.Random(None if seed is None else f"{seed}, {self.labels.start}")
+        while True:
+            comes_back = earlier and rng.random() < self.stream.recurrence
+            label = rng.choice(earlier if comes_back else self.labels)
+            mean = rng.choice(self.stream.means_of(label))
+            yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
+
+
+def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
+    """Return points scattered in a cube, of which the closest two have the given distance."""
+    points: list[list[float]] = []
+    while len(points) < n:
+        candidates = [
+            [rng.uniform(-1.0, 1.0) for _ in range(n_features)] for _ in range(N_CANDIDATES)
+        ]
+        points.append(
+            max(candidates, key=lambda p: min((math.dist(p, q) for q in points), default=0.0))
+        )
+    closest = min(math.dist(a, b) for a, b in itertools.combinations(points, 2))
+    return [{i: separation / closest * v for i, v in enumerate(point)} for point in points]
