@@ -16,24 +16,10 @@ IN_SPAN = 1e-10
 
 
 class Basis:
-    """The vectors that are apart from the span of those before them.
+    """The vectors that are apart from the span of those before them in a given order.
 
-    Parameters
-    ----------
-    gram
-        The Gram matrix of all vectors (n, n).
-    order
-        The vectors to choose from, in order.
-    apart
-        The smallest squared distance of a chosen vector from the span, as a fraction of its squared
-        norm.
-
-    Attributes
-    ----------
-    kept
-        The chosen vectors, in order.
-    factor
-        The Cholesky factor of their Gram matrix.
+    Apart is a vector whose squared distance from the span is above a fraction of its squared norm.
+    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram matrix.
 
     """
 
@@ -50,27 +36,10 @@ class Basis:
                 self.factor.append(z, math.sqrt(square))
                 self.kept.append(slot)
 
-    def weights(self, row: Floats) -> Floats:
-        """Return the coefficients of a projection onto the span of the chosen vectors (kept,).
-
-        Parameters
-        ----------
-        row
-            The inner product of the projected vector with each vector (n,).
-
-        """
-        return self.factor.backward(self.factor.forward(row[self.kept]))
-
     def merge_others(self, merge: Callable[[int, list[int], Floats], None]) -> list[int]:
-        """Project all other vectors onto the span, and return their slots, which may be removed.
-
-        Parameters
-        ----------
-        merge
-            Replaces a vector by a linear combination of others; see `Expansion.merge`.
-
-        """
+        """Project all other vectors onto the span by `Expansion.merge`, and return their slots."""
         others = sorted(set(range(len(self._gram))) - set(self.kept))
         for slot in others:
-            merge(slot, self.kept, self.weights(self._gram[slot]))
+            z = self.factor.forward(self._gram[slot, self.kept])
+            merge(slot, self.kept, self.factor.backward(z))
         return others

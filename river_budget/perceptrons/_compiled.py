@@ -1,27 +1,23 @@
 """Compiled removals and their losses, on plain arrays.
 
-An *incoming example* is set as a column of a validation table, and often as a row, after those of the
-stored vectors and examples. Only a removal or an addition makes it count.
+A validation set is a table of kernel values (examples, vectors), the scores of all labels (examples,
+labels) and the columns of the examples' labels (examples,). An *incoming example* is a column of the
+table, and often a row, after those of the stored vectors and examples. Only a removal or an addition
+makes it count. For step, label and rival of a vector, see `Terms`.
 
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import types
 
-from river_budget._compile import UNCOUNTED, compiled, function_at
+from river_budget._compile import UNCOUNTED, compiled
 from river_budget.support._compiled import TILE, oldest_largest
 
 __all__ = [
-    "add_term", "bound_counts", "fewest_errors", "least_loss", "move_counts", "move_row", "nearest_to",
-    "removal_losses", "renew_weights", "replace_term", "set_incoming", "term_of",
-    "unique_largest",
+    "add_term", "fewest_errors", "least_loss", "move_row", "removal_losses", "replace_term",
+    "set_incoming", "term_of",
 ]  # fmt: skip
-
-# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
-# Beta distribution returns NaN for parameters above about 1e15.
-LARGEST_COUNT = 1e12
 
 
 @compiled(**UNCOUNTED)
@@ -35,19 +31,10 @@ def set_incoming(table, n, row, self_value):
 
 @compiled(**UNCOUNTED)
 def term_of(coefficients, scale, n_labels, slot):
-    """Return step size, label and rival of a stored vector; see `Terms`.
+    """Return step size, label and rival of the vector in a slot.
 
-    Parameters
-    ----------
-    coefficients
-        With two labels, the coefficient of each vector (blocks, TILE); else of each label (slots,
-        labels).
-    scale
-        Their common factor.
-    n_labels
-        Number of labels.
-    slot
-        The slot of the vector.
+    The coefficients without their common factor are those of the vectors (blocks, TILE) with two
+    labels, and of all labels (slots, labels) with more.
 
     """
     if n_labels == 2:
@@ -57,17 +44,6 @@ def term_of(coefficients, scale, n_labels, slot):
     row = coefficients[slot]
     label = row.argmax()
     return scale * row[label], label, row.argmin()
-
-
-@compiled()
-def _terms(coefficients, scale, n_labels, n, step, label, rival):
-    """Return the terms of n vectors, followed by that of an incoming example (n + 1,)."""
-    steps = np.empty(n + 1)
-    labels, rivals = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
-    for i in range(n):
-        steps[i], labels[i], rivals[i] = term_of(coefficients, scale, n_labels, i)
-    steps[n], labels[n], rivals[n] = step, label, rival
-    return steps, labels, rivals
 
 
 @compiled(**UNCOUNTED)
@@ -83,16 +59,7 @@ def add_term(scores, row, step, label, rival):
 def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, label, rival):
     """Replace a vector's term and column by those of the incoming example, which may be the vector.
 
-    Parameters
-    ----------
-    table, scores, n
-        Kernel value of n examples with each vector, and their scores of all labels.
-    slot, incoming
-        The columns of the vector and of the incoming example in the table.
-    step, label, rival
-        The term of the incoming example; see `Terms`.
-
-    The other parameters are those of `term_of`.
+    The table has n examples. The slots of the two vectors are `slot` and `incoming`.
 
     """
     add_term(scores, table[:n, incoming], step, label, rival)
@@ -116,14 +83,9 @@ def move_row(table, scores, columns, old, new):
 
 @compiled(**UNCOUNTED)
 def _find_largest(scores, skipped, largest):
-    """Find the columns of the largest scores in descending order; -1 if there are no more.
+    """Write the columns of the largest scores, in descending order; -1 where there are no more.
 
-    Parameters
-    ----------
-    skipped
-        A column to leave out; -1 for none.
-    largest
-        Output (any number,).
+    The column `skipped` is left out.
 
     """
     largest[:] = -1
@@ -140,20 +102,7 @@ def _find_largest(scores, skipped, largest):
 
 @compiled()
 def removal_errors(table, scores, columns, steps, labels, rivals):
-    """Return the 0-1 loss on validation examples after each removal; ties are errors (vectors,).
-
-    Parameters
-    ----------
-    table
-        Kernel value of each example with each vector (examples, at least vectors).
-    scores
-        Scores of all labels at each example (examples, labels).
-    columns
-        The column of the label of each example (examples,).
-    steps, labels, rivals
-        See `Terms` (vectors,).
-
-    """
+    """Return the 0-1 loss on validation examples after each removal; ties are errors (vectors,)."""
     errors = np.zeros(len(steps))
     if scores.shape[1] == 2:
         alphas = np.where(labels == 1, steps, -steps)
@@ -188,12 +137,7 @@ def removal_errors(table, scores, columns, steps, labels, rivals):
 def removal_losses(table, scores, weights, steps, labels, rivals):
     """Return the expected hinge loss after each removal (vectors,).
 
-    Parameters
-    ----------
-    weights
-        Probability of each label at each example (examples, labels).
-
-    The other parameters are those of `removal_errors`.
+    The weights are the probability of each label at each example (examples, labels).
 
     """
     losses = np.zeros(len(steps))
@@ -248,11 +192,16 @@ def _expected_loss(g, w, mean, largest, p, q, change):
 
 
 @compiled()
-def _with_incoming(table, scores, n_examples, incoming, step, label, rival):
-    """Return the scores of examples after the incoming example has joined the vectors."""
-    after = scores[:n_examples].copy()
-    add_term(after, table[:n_examples, incoming], step, label, rival)
-    return after
+def _with_incoming(table, scores, coefficients, scale, n, step, label, rival):
+    """Return the scores of examples after the incoming example has joined n vectors, and all terms."""
+    after = scores[: len(table)].copy()
+    add_term(after, table[:, n], step, label, rival)
+    steps = np.empty(n + 1)
+    labels, rivals = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    for i in range(n):
+        steps[i], labels[i], rivals[i] = term_of(coefficients, scale, scores.shape[1], i)
+    steps[n], labels[n], rivals[n] = step, label, rival
+    return after, (steps, labels, rivals)
 
 
 @compiled()
@@ -261,24 +210,13 @@ def fewest_errors(
 ):  # fmt: skip
     """Return the slot whose removal gives the fewest errors on validation examples.
 
-    It is the oldest among ties, and `len(inserted)` for the incoming example.
-
-    Parameters
-    ----------
-    n_examples
-        Number of examples.
-    inserted
-        Insertion order of the vectors (n,).
-    step, label, rival
-        The term of the incoming example.
-
-    The other parameters are those of `term_of` and `removal_errors`.
+    It is the oldest among ties by the order of insertion (n,), and n for the incoming example, whose
+    term is given.
 
     """
-    n = len(inserted)
-    terms = _terms(coefficients, scale, scores.shape[1], n, step, label, rival)
-    after = _with_incoming(table, scores, n_examples, n, step, label, rival)
-    errors = removal_errors(table[:n_examples], after, columns, *terms)
+    n, table = len(inserted), table[:n_examples]
+    after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)
+    errors = removal_errors(table, after, columns, *terms)
     return oldest_largest(-errors, inserted)
 
 
@@ -286,94 +224,10 @@ def fewest_errors(
 def least_loss(table, scores, weights, coefficients, scale, inserted, step, label, rival):
     """Return the slot whose removal gives the least expected hinge loss on the vectors.
 
-    The incoming example is one of them. The parameters are those of `fewest_errors` and
-    `removal_losses`.
+    The incoming example is one of them; see `fewest_errors` and `removal_losses`.
 
     """
-    n = len(inserted)
-    terms = _terms(coefficients, scale, scores.shape[1], n, step, label, rival)
-    after = _with_incoming(table, scores, n + 1, n, step, label, rival)
-    losses = removal_losses(table[: n + 1], after, weights, *terms)
+    n, table = len(inserted), table[: len(inserted) + 1]
+    after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)
+    losses = removal_losses(table, after, weights, *terms)
     return oldest_largest(-losses, inserted)
-
-
-@compiled()
-def nearest_to(table, slot, n):
-    """Return which of the other n vectors has the largest kernel value with a vector.
-
-    It is -1 as in `unique_largest`.
-
-    """
-    row = table[slot, :n].copy()
-    row[slot] = -np.inf
-    return unique_largest(row)
-
-
-@compiled()
-def bound_counts(counts):
-    """Return counts (labels,), scaled down if one is above `LARGEST_COUNT`."""
-    return counts / max(1.0, counts.max() / LARGEST_COUNT)
-
-
-@compiled()
-def move_counts(table, counts, weights, removed, nearest, incoming):
-    """Add the counts of a removed vector to those of the nearest one, times the kernel value.
-
-    The incoming example takes the slot of the removed vector, unless it is the one itself.
-
-    Parameters
-    ----------
-    counts, weights
-        Counts and weights of each label at each vector (at least vectors, labels). Weights that are
-        not up to date are NaN.
-    removed, nearest, incoming
-        The slots of the three; the incoming example is the last one.
-
-    """
-    kernel_value = max(0.0, table[nearest, removed])
-    counts[nearest] += bound_counts(counts[removed]) * kernel_value
-    weights[nearest] = np.nan
-    if removed < incoming:
-        counts[removed] = counts[incoming]
-        weights[removed] = weights[incoming]
-
-
-# SciPy's `betainc`, by its address, which a cached function cannot hold itself; its last
-# argument is Cython's "skip dispatch".
-betainc_at = function_at(types.float64(types.float64, types.float64, types.float64, types.int32))
-
-
-@compiled(**UNCOUNTED)
-def renew_weights(weights, counts, n, prior, betainc):
-    """Compute the weights of two labels at n vectors where they are NaN; see `move_counts`.
-
-    Parameters
-    ----------
-    prior
-        Both parameters of the Beta prior.
-    betainc
-        The address of SciPy's function.
-
-    """
-    for i in range(n):
-        if np.isnan(weights[i, 0]):
-            a, b = counts[i, 0] + prior, counts[i, 1] + prior
-            divisor = max(1.0, max(a, b) / LARGEST_COUNT)
-            positive = betainc_at(betainc)(a / divisor, b / divisor, 0.5, np.int32(0))
-            weights[i, 0], weights[i, 1] = 1.0 - positive, positive
-
-
-@compiled(**UNCOUNTED)
-def unique_largest(kernel_values):
-    """Return the index of the largest value, or -1 if it is not unique or not positive.
-
-    The kernel values of distant vectors underflow to 0 and cannot rank them by distance.
-
-    """
-    index, largest = -1, 0.0
-    for i in range(len(kernel_values)):
-        if kernel_values[i] > largest:
-            index, largest = i, kernel_values[i]
-        elif kernel_values[i] == largest:
-            index = -1
-    return index

@@ -7,93 +7,66 @@ example is always one of them, so the removal does not change its margin.
 
 from __future__ import annotations
 
-import abc
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
-from river_budget._state import State, count, floats
+from river_budget._state import Count, Learned, Part, State, floats, require
 from river_budget.perceptrons._basis import IN_SPAN, Basis
-from river_budget.perceptrons._gram_root import GramRoot
 from river_budget.support import Expansion, Query, VectorStore
 
-__all__ = ["Maintenance", "Nearest", "OwnProjection", "Projection", "Simple"]
+__all__ = ["GramRoot", "Maintenance", "Nearest", "OwnProjection", "Projection"]
 
 
 class OwnProjection(NamedTuple):
-    """The projection of the incoming example onto the vectors that would take over its term.
-
-    Attributes
-    ----------
-    weights
-        Its coefficients (n,).
-    square
-        Its squared norm.
-
-    """
+    """Coefficients (n,) and squared norm of a projection of the incoming example."""
 
     weights: Floats
     square: float
 
 
-class Pairs(NamedTuple):
-    """Projections of vectors onto their nearest vector and the incoming example.
-
-    Attributes
-    ----------
-    nearest
-        The slot of the nearest vector (vectors,).
-    to_nearest, to_query
-        The coefficients of the two (vectors,).
-
-    """
-
-    nearest: Ints
-    to_nearest: Floats
-    to_query: Floats
-
-
-class Maintenance(abc.ABC):
-    """Which vectors take over the term of a removed one.
-
-    Parameters
-    ----------
-    store
-        The store of the vectors.
-
-    """
-
-    __slots__ = ("store",)
+class Maintenance(Learned):
+    """Which vectors in a store take over the term of a removed one: only the incoming example."""
 
     def __init__(self, store: VectorStore) -> None:
         self.store = store
 
+    @property
+    def n(self) -> int:
+        """Number of support vectors."""
+        return self.store.n
+
     def own(self, query: Query) -> OwnProjection:
         """Return the projection of the incoming example; 0 if no vector takes over its term."""
-        return OwnProjection(np.zeros(self.store.n), 0.0)
+        return OwnProjection(np.zeros(self.n), 0.0)
 
-    @abc.abstractmethod
     def squares(self, query: Query, own: OwnProjection) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
+        to_query = query.row / self.store.self_value(query)
+        return np.maximum(0.0, self.store.self_values - query.row * to_query)
 
-    @abc.abstractmethod
     def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
         """Return the coefficients of the projection of the vector in a slot onto its V (n,).
 
         That of the incoming example is in the slot itself.
 
         """
+        weights = np.zeros(self.n)
+        weights[slot] = query.row[slot] / self.store.self_value(query)
+        return weights
 
-    @abc.abstractmethod
     def residual_scores(
         self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
     ) -> Floats:
         """Return the inner product of each g_c with what the projection of a vector leaves (labels,).
 
-        Given are the coefficients of the projection and the squared norm of what it leaves.
+        What it leaves has the squared norm `square`.
 
         """
+        scores = self.store.row(slot) @ hypothesis.rows
+        return scores - weights[slot] * np.array(hypothesis.scores(query))
 
     def on_add(self, query: Query, own: OwnProjection) -> None:
         """Update what is kept before the incoming example is added."""
@@ -108,47 +81,9 @@ class Maintenance(abc.ABC):
         """Return the numerical error of what is kept."""
         return 0.0
 
-    @property
-    def nbytes(self) -> int:
-        """Memory of what is kept in bytes."""
-        return 0
-
-    def state(self) -> State:
-        """Return what is kept."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Restore what is kept, after the store."""
-
-
-class Simple(Maintenance):
-    """Only the incoming example takes over the removed term."""
-
-    __slots__ = ()
-
-    def squares(self, query: Query, own: OwnProjection) -> Floats:
-        return np.maximum(0.0, self.store.self_values - query.row * self.weights_of(query))
-
-    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
-        weights = np.zeros(self.store.n)
-        weights[slot] = self.weights_of(query)[slot]
-        return weights
-
-    def residual_scores(
-        self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
-    ) -> Floats:
-        scores = self.store.row(slot) @ hypothesis.rows
-        return scores - weights[slot] * np.array(hypothesis.scores(query))
-
-    def weights_of(self, query: Query) -> Floats:
-        """Return the coefficient of the projection of each vector onto the incoming example."""
-        return query.row / self.store.self_value(query)
-
 
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
-
-    __slots__ = ("_distances", "_gram", "_nearest")
 
     def __init__(self, store: VectorStore) -> None:
         super().__init__(store)
@@ -160,25 +95,26 @@ class Nearest(Maintenance):
         self._distances: Floats = np.zeros(0)
 
     def squares(self, query: Query, own: OwnProjection) -> Floats:
-        slots = np.arange(self.store.n)
-        if len(slots) == 1:
-            return Simple(self.store).squares(query, own)
-        pairs = self._pairs(query, slots)
-        near = pairs.to_nearest * self._gram[slots, pairs.nearest]
-        return np.maximum(0.0, self._gram.diagonal() - near - pairs.to_query * query.row)
+        if self.n == 1:
+            return super().squares(query, own)
+        slots = np.arange(self.n)
+        nearest, to_nearest, to_query = self._project(query, slots)
+        near = to_nearest * self._gram[slots, nearest]
+        return np.maximum(0.0, self._gram.diagonal() - near - to_query * query.row)
 
     def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
-        if self.store.n == 1:
-            return Simple(self.store).weights(slot, query, own)
-        pairs, weights = self._pairs(query, np.array([slot])), np.zeros(self.store.n)
-        weights[pairs.nearest], weights[slot] = pairs.to_nearest, pairs.to_query[0]
+        if self.n == 1:
+            return super().weights(slot, query, own)
+        nearest, to_nearest, to_query = self._project(query, np.array([slot]))
+        weights = np.zeros(self.n)
+        weights[nearest], weights[slot] = to_nearest, to_query[0]
         return weights
 
     def residual_scores(
         self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
     ) -> Floats:
-        if self.store.n == 1:
-            return Simple(self.store).residual_scores(slot, weights, square, query, hypothesis)
+        if self.n == 1:
+            return super().residual_scores(slot, weights, square, query, hypothesis)
         nearest = self._nearest[slot]
         row = self._gram[slot] - weights[nearest] * self._gram[nearest]
         return row @ hypothesis.rows - weights[slot] * np.array(hypothesis.scores(query))
@@ -203,23 +139,27 @@ class Nearest(Maintenance):
             self._set_gram(self.store.gram())
 
     def error(self) -> float:
-        if not len(self._gram):
-            return 0.0
-        return float(np.abs(self._gram - self.store.gram()).max(initial=0.0))
+        gram = self.store.gram() if len(self._gram) else self._gram
+        return float(np.abs(self._gram - gram).max(initial=0.0))
 
     @property
     def nbytes(self) -> int:
+        """Memory of what is kept in bytes."""
         return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
 
     def state(self) -> State:
         return {"gram": self._gram.copy()}
 
     def restore(self, state: State) -> None:
-        n = len(state["gram"]) and self.store.n
+        n = len(state["gram"]) and self.n
         self._set_gram(floats(state["gram"], (n, n)))
 
-    def _pairs(self, query: Query, slots: Ints) -> Pairs:
-        """Project vectors onto their nearest vector and the incoming example."""
+    def _project(self, query: Query, slots: Ints) -> tuple[Ints, Floats, Floats]:
+        """Return the vectors nearest to others, and the projections onto the two: (slots,) each.
+
+        The latter are coefficients of the nearest vector and of the incoming example.
+
+        """
         if not len(self._gram):
             self._set_gram(self.store.gram())
         gram, k, row = self._gram, self.store.self_value(query), query.row
@@ -229,7 +169,7 @@ class Nearest(Maintenance):
         apart = determinant > IN_SPAN * squares * k
         numerator = np.where(apart, near * k - row[slots] * between, 0.0)
         to_nearest = numerator / np.where(apart, determinant, 1.0)
-        return Pairs(nearest, to_nearest, (row[slots] - to_nearest * between) / k)
+        return nearest, to_nearest, (row[slots] - to_nearest * between) / k
 
     def _set_gram(self, gram: Floats) -> None:
         n = len(gram)
@@ -246,16 +186,104 @@ class Nearest(Maintenance):
         self._distances[slots] = distances.min(axis=1)
 
 
+class GramRoot:
+    """A square root W of the inverse of a Gram matrix whose vectors are replaced, `W W' = K^-1`.
+
+    Unlike a factor of K, it tells how far each vector is from the span of all others. Its condition
+    number is the root of that of K. An addition or a replacement takes O(n^2); `rebuild` removes
+    the errors that accumulate. A vector to add is given by the coefficients d of its projection (n,)
+    and its squared distance from the span, which is positive.
+
+    """
+
+    __slots__ = ("_table", "n")
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._table: Floats = np.zeros((0, 0))
+
+    @property
+    def matrix(self) -> Floats:
+        """W (n, n)."""
+        return self._table[: self.n, : self.n]
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self._table.nbytes
+
+    def project(self, row: Floats) -> tuple[Floats, float]:
+        """Return the coefficients d = K^-1 k of a projection (n,) and its square, for a kernel row k."""
+        z = row @ self.matrix
+        return self.matrix @ z, float(z @ z)
+
+    def append(self, d: Floats, square: float) -> None:
+        """Add a vector."""
+        n, distance = self.n, math.sqrt(square)
+        if n == len(self._table):
+            table = np.zeros((max(8, 2 * n), max(8, 2 * n)))
+            table[:n, :n] = self._table
+            self._table = table
+        self._table[:n, n], self._table[n, n] = -d / distance, 1 / distance
+        self.n += 1
+
+    def squares(self, d: Floats, square: float) -> Floats:
+        """Return the squared distance of each vector from all others and one to add (n,)."""
+        return 1 / ((self.matrix**2).sum(axis=1) + d**2 / square)
+
+    def project_slot(self, slot: int, d: Floats, square: float) -> Floats:
+        """Return the coefficients of the projection of a vector onto all others and one to add (n,).
+
+        That of the one to add is in the slot itself.
+
+        """
+        row, corner = self.matrix[slot], d[slot] / square
+        weights = -(self.matrix @ row + d * corner)
+        weights[slot] = corner
+        return weights / (float(row @ row) + d[slot] * corner)
+
+    def replace(self, slot: int, d: Floats, square: float) -> None:
+        """Replace the vector in a slot by one to add."""
+        matrix, distance = self.matrix, math.sqrt(square)
+        column = -d / distance
+        # A reflection that turns the row of the vector towards the column of the other one.
+        axis, last = matrix[slot].copy(), column[slot]
+        length = math.hypot(float(np.linalg.norm(axis)), last)
+        tip = last + math.copysign(length, last)
+        share = 2 / (float(axis @ axis) + tip**2)
+        along = matrix @ axis + column * tip
+        along[slot] = tip / distance
+        matrix[slot] = 0.0
+        matrix -= np.multiply.outer(share * along, axis)
+
+    def rebuild(self, gram: Floats, order: Any) -> None:
+        """Compute the root for a Gram matrix anew.
+
+        Each vector has to be apart from the span of those before it in the given order.
+
+        """
+        self.n = len(gram)
+        self._table = np.zeros_like(gram)
+        factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
+        self._table[order] = np.linalg.inv(factor).T
+
+    def state(self) -> State:
+        """Return W."""
+        return {"root": self.matrix.copy()}
+
+    def restore(self, state: State, n: int) -> None:
+        """Restore an empty root from its state for n vectors."""
+        self._table = floats(state["root"], (n, n))
+        self.n = n
+        require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
+
+
 class Projection(Maintenance):
     """All other support vectors and the incoming example take over the removed term."""
 
-    __slots__ = ("_n_replaced", "_root")
-
-    def __init__(self, store: VectorStore) -> None:
-        super().__init__(store)
-        self._root = GramRoot()
-        # Since the root was last computed anew.
-        self._n_replaced = 0
+    _root = Part(GramRoot, restore=["n"])
+    # Since the root was last computed anew.
+    _n_replaced = Count()
 
     def own(self, query: Query) -> OwnProjection:
         return OwnProjection(*self._root.project(query.row))
@@ -276,7 +304,7 @@ class Projection(Maintenance):
         self._root.append(own.weights, self._distance(query, own))
 
     def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
-        if self._n_replaced == self.store.n:
+        if self._n_replaced == self.n:
             self._root.rebuild(self.store.gram(), self.store.by_age)
             self._n_replaced, own = 0, self.own(query)
         self._root.replace(slot, own.weights, self._distance(query, own))
@@ -284,7 +312,7 @@ class Projection(Maintenance):
 
     def on_rescaled(self, hypothesis: Expansion) -> None:
         gram = self.store.gram()
-        basis = Basis(gram, list(range(self.store.n)))
+        basis = Basis(gram, list(range(self.n)))
         hypothesis.remove(basis.merge_others(hypothesis.merge))
         self._root.rebuild(gram[np.ix_(basis.kept, basis.kept)], range(len(basis.kept)))
         self._n_replaced = 0
@@ -293,17 +321,6 @@ class Projection(Maintenance):
         gram = self.store.gram()
         products = self._root.matrix.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
-
-    @property
-    def nbytes(self) -> int:
-        return self._root.nbytes
-
-    def state(self) -> State:
-        return {"root": self._root.state(), "n_replaced": self._n_replaced}
-
-    def restore(self, state: State) -> None:
-        self._root.restore(state["root"], self.store.n)
-        self._n_replaced = count(state["n_replaced"])
 
     def _distance(self, query: Query, own: OwnProjection) -> float:
         """Return the squared distance of the incoming example from the span."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from river_budget._arrays import Floats
 from river_budget._state import Number
 from river_budget.base import Perceptron
+from river_budget.support import Target
 
 __all__ = ["NormedPerceptron"]
 
@@ -31,6 +33,12 @@ class NormedPerceptron(Perceptron):
     def _on_rescaled(self) -> None:
         self._square = self._hypothesis.norm**2
         self._limit_norm()
+
+    def _add_rows(self, change: Floats) -> None:
+        """Add a change to the coefficients of all labels (n, labels), whose rows sum to 0."""
+        # It is a sum of differences to the first label.
+        for label in range(1, change.shape[1]):
+            self._hypothesis.shift(Target(label, 0, 0.0), change[:, label])
 
     def _limit_norm(self) -> None:
         """Project f onto the ball."""

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget.perceptrons import _compiled
+from river_budget.perceptrons._tightest_compiled import bound_counts, renew_weights
 
 __all__ = ["betainc", "largest", "load", "renew"]
 
-# The quadrature leaves out tails with this probability.
-TAIL = 1e-11
-
-# Number of nodes of the quadrature.
-N_NODES = 128
+# The number of nodes of the quadrature, and the probability of the tails that it leaves out.
+N_NODES, TAIL = 128, 1e-11
 
 # Below this value, a Gamma distribution function is a power to within rounding.
 SMALLEST = math.exp(-30.0)
@@ -47,14 +44,10 @@ def betainc() -> int:
 def largest(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) under Dirichlet distributions (rows, labels).
 
-    With two labels, it is a value of the regularized incomplete Beta function. With more, the
-    shares are in the proportions of independent Gamma variables, over whose largest value is
-    integrated numerically, with an error of at most 1e-8.
-
-    Parameters
-    ----------
-    parameters
-        The parameters of each distribution, positive (rows, labels).
+    The parameters of each distribution are positive (rows, labels). With two labels, the result is a
+    value of the regularized incomplete Beta function. With more, the shares are in the proportions
+    of independent Gamma variables, over whose largest value is integrated numerically, with an error
+    of at most 1e-8.
 
     """
     weights = np.full_like(parameters, math.nan)
@@ -63,29 +56,19 @@ def largest(parameters: Floats) -> Floats:
 
 
 def renew(weights: Floats, counts: Floats, n: int, prior: float) -> None:
-    """Compute the weights of the labels at n support vectors where they are NaN.
-
-    Parameters
-    ----------
-    weights, counts
-        Weights and counts of each label at each vector (at least n, labels).
-    prior
-        All parameters of the prior.
-
-    """
+    """Compute the weights of all labels at n vectors where they are NaN, with a symmetric prior."""
     if counts.shape[1] == 2:
-        _compiled.renew_weights(weights, counts, n, prior, betainc())
+        renew_weights(weights, counts, n, prior, betainc())
         return
     for i in np.flatnonzero(np.isnan(weights[:n, 0])):
-        weights[i] = _largest_of_many(_compiled.bound_counts(counts[i] + prior))
+        weights[i] = _largest_of_many(bound_counts(counts[i] + prior))
 
 
 def _largest_of_many(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) for each label c (labels,).
 
-    P(G_c is the largest) is the integral over u = log(x / a), with the largest parameter a, of the
-    density of log G_c times the distribution functions of all other labels. Labels with the same
-    parameter share one evaluation.
+    It is the integral over u = log(x / a), with the largest parameter a, of the density of log G_c
+    times the distribution functions of all other labels. Equal parameters share one evaluation.
 
     """
     special = load()

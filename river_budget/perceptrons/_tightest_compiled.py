@@ -10,25 +10,23 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from river_budget._arrays import Floats, Ints
-from river_budget._compile import UNCOUNTED, compiled
+from river_budget._compile import UNCOUNTED, compiled, function_at
 from river_budget.perceptrons._compiled import (
     add_term,
     least_loss,
-    move_counts,
     move_row,
-    nearest_to,
-    renew_weights,
     replace_term,
     set_incoming,
-    unique_largest,
 )
 from river_budget.support.rule import BUDGET, OWN, SCALE, SKIP, Rule, assign
 
 __all__ = [
     "ANSWER", "ANSWERED", "ASK", "ASKED", "BETAINC", "CAPACITY", "FIRST", "NOTHING", "N_NUMBERS",
-    "PRIOR", "RANKS_BY_DISTANCE", "REMOVED", "RULE", "WEIGHTS", "Tables", "tables_of",
+    "PRIOR", "RANKS_BY_DISTANCE", "REMOVED", "RULE", "WEIGHTS", "Tables", "bound_counts",
+    "renew_weights", "tables_of", "unique_largest",
 ]  # fmt: skip
 
 # Numbers of a model: whether a larger kernel value always means a smaller Euclidean distance; the
@@ -49,22 +47,17 @@ NOTHING, WEIGHTS, NEAREST_VECTOR = range(3)
 # No slot: something is asked for.
 ASK = -2
 
+# Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
+# Beta distribution returns NaN for parameters above about 1e15.
+LARGEST_COUNT = 1e12
+
 
 class Tables(NamedTuple):
     """The tables of the support vectors and an incoming example, by slots.
 
-    Attributes
-    ----------
-    gram
-        The Gram matrix (slots, slots).
-    scores
-        The scores of all labels (slots, labels).
-    counts
-        The counts c of each label (slots, labels).
-    weights
-        The weights w computed from them; NaN where they have to be computed anew (slots, labels).
-    columns
-        The columns of the labels (slots,).
+    They are the Gram matrix (slots, slots); the score, the count c and the weight w of each label
+    (slots, labels), where weights that have to be computed anew are NaN; and the columns of the
+    labels (slots,).
 
     """
 
@@ -94,10 +87,44 @@ def _coefficients(f):
     return f.alphas if f.matrix.shape[1] == 0 else f.matrix
 
 
-@compiled(forceinline=True, **UNCOUNTED)
-def _ask(f, question):
-    f.numbers[ASKED] = question
-    return ASK
+@compiled(**UNCOUNTED)
+def unique_largest(kernel_values, skipped):
+    """Return the index of the largest value but one; -1 if it is not unique or not positive.
+
+    The kernel values of distant vectors underflow to 0 and cannot rank them by distance.
+
+    """
+    index, largest = -1, 0.0
+    for i in range(len(kernel_values)):
+        if i == skipped:
+            continue
+        if kernel_values[i] > largest:
+            index, largest = i, kernel_values[i]
+        elif kernel_values[i] == largest:
+            index = -1
+    return index
+
+
+@compiled()
+def bound_counts(counts):
+    """Return counts (labels,), scaled down if one is above `LARGEST_COUNT`."""
+    return counts / max(1.0, counts.max() / LARGEST_COUNT)
+
+
+# SciPy's `betainc`, by its address, which a cached function cannot hold itself; its last
+# argument is Cython's "skip dispatch".
+betainc_at = function_at(types.float64(types.float64, types.float64, types.float64, types.int32))
+
+
+@compiled(**UNCOUNTED)
+def renew_weights(weights, counts, n, prior, betainc):
+    """Compute the weights of two labels at n vectors where they are NaN, given SciPy's function."""
+    for i in range(n):
+        if np.isnan(weights[i, 0]):
+            a, b = counts[i, 0] + prior, counts[i, 1] + prior
+            divisor = max(1.0, max(a, b) / LARGEST_COUNT)
+            positive = betainc_at(betainc)(a / divisor, b / divisor, 0.5, np.int32(0))
+            weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 
 @compiled(forceinline=True, **UNCOUNTED)
@@ -115,7 +142,8 @@ def _nearest(f, t, y, r):
         return np.int64(f.numbers[ANSWER])
     if not f.numbers[RANKS_BY_DISTANCE]:
         return np.int64(-1)
-    return unique_largest(y.row) if r == f.n else nearest_to(t.gram, r, f.n + 1)
+    row = y.row if r == f.n else t.gram[r, : f.n + 1]
+    return np.int64(unique_largest(row, r))
 
 
 @compiled(**UNCOUNTED)
@@ -137,16 +165,25 @@ def _has_weights(f, t, n_vectors):
     return not np.isnan(t.weights[:n_vectors, 0]).any()
 
 
+@compiled()
+def _move_counts(f, t, r):
+    """Add the counts of the vector in slot r to those of the nearest one, times the kernel value."""
+    nearest = np.int64(f.numbers[NEAREST])
+    t.counts[nearest] += bound_counts(t.counts[r]) * max(0.0, t.gram[nearest, r])
+    t.weights[nearest] = np.nan
+    t.counts[r] = t.counts[f.n]
+    t.weights[r] = t.weights[f.n]
+
+
 @compiled(**UNCOUNTED)
 def _exchange(f, t, y, r):
     """Replace the vector in slot r by the incoming example, which may be the vector; n for it."""
-    nearest, n = np.int64(f.numbers[NEAREST]), f.n
-    move_counts(t.gram, t.counts, t.weights, r, nearest, n)
+    _move_counts(f, t, r)
     replace_term(
-        t.gram, t.scores, n + 1, r, _coefficients(f), f.numbers[SCALE], n, y.weight, y.label,
+        t.gram, t.scores, f.n + 1, r, _coefficients(f), f.numbers[SCALE], f.n, y.weight, y.label,
         y.rival,
     )  # fmt: skip
-    move_row(t.gram, t.scores, t.columns, n, r)
+    move_row(t.gram, t.scores, t.columns, f.n, r)
 
 
 @compiled()
@@ -163,7 +200,8 @@ def _choose(f, y):
         if not _answered(f, WEIGHTS) and f.numbers[ANSWERED] == NOTHING:
             _set_incoming(f, t, y)
         if not _has_weights(f, t, f.n + 1):
-            return _ask(f, WEIGHTS)
+            f.numbers[ASKED] = WEIGHTS
+            return ASK
         r = least_loss(
             t.gram, t.scores, t.weights, _coefficients(f), f.numbers[SCALE], f.inserted[: f.n],
             y.weight, y.label, y.rival,
@@ -171,7 +209,8 @@ def _choose(f, y):
     nearest = _nearest(f, t, y, r)
     f.numbers[REMOVED], f.numbers[NEAREST] = r, nearest
     if nearest < 0:
-        return _ask(f, NEAREST_VECTOR)
+        f.numbers[ASKED] = NEAREST_VECTOR
+        return ASK
     if y.margin > 0.0:
         t.counts[nearest, y.label] += y.weight * max(0.0, y.row[nearest])
         t.weights[nearest, :] = np.nan

@@ -11,7 +11,6 @@ from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
-from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
@@ -158,7 +157,7 @@ class Ahpatron(NormedPerceptron):
         projected = self._hypothesis.rows
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) - 1 if left > APART * square else 0.0
-        add_rows(self._hypothesis, growth * projected)
+        self._add_rows(growth * projected)
         self._square = (1 + growth) ** 2 * left
         displacement = _square(before - (1 + growth) * projected, gram)
         self.removal_displacement += math.sqrt(displacement)

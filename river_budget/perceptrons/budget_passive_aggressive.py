@@ -15,10 +15,8 @@ from river_budget.perceptrons._maintenance import (
     Nearest,
     OwnProjection,
     Projection,
-    Simple,
 )
 from river_budget.perceptrons._norm import NormedPerceptron
-from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
@@ -26,7 +24,7 @@ from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 __all__ = ["BudgetPassiveAggressive"]
 
 MAINTENANCE: dict[str, type[Maintenance]] = {
-    "simple": Simple,
+    "simple": Maintenance,
     "projection": Projection,
     "nearest": Nearest,
 }
@@ -172,7 +170,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         self._maintenance.on_replace(r, query, own)
         step = self._count(y, square)
         self._hypothesis.replace(r, query, y, step)
-        add_rows(self._hypothesis, np.multiply.outer(weights, term))
+        self._add_rows(np.multiply.outer(weights, term))
 
     def _project(self, y: Target, own: OwnProjection, square: float) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""

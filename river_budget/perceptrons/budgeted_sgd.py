@@ -10,7 +10,6 @@ from river_budget._checks import check_count, check_positive
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
-from river_budget.perceptrons._rows import add_rows
 from river_budget.support import Query, Target
 
 __all__ = ["BudgetedSGD"]
@@ -173,10 +172,10 @@ class BudgetedSGD(Perceptron):
     def _replace(self, slot: int, x: Features, row: Floats) -> None:
         """Replace the vector in a slot, with the coefficients of all labels (labels,)."""
         self._hypothesis.replace(slot, self._store.entry(x), Target(1, 0, 0.0), float(row[1]))
-        others = np.zeros((self.budget, len(row)))
-        others[slot, 2:] = row[2:]
-        if len(row) > 2:
-            add_rows(self._hypothesis, others)
+        change = np.zeros(self.budget)
+        for label in range(2, len(row)):
+            change[slot] = row[label]
+            self._hypothesis.shift(Target(label, 0, 0.0), change)
 
     def _rows_with(self, y: Target, step: float) -> Floats:
         """Return the coefficients of all labels, those of the incoming example last."""

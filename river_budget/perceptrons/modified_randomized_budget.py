@@ -78,10 +78,10 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes, dtype)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
         self._own.seed(BITS, seed)
-        self._set_ball(bounds.modified_randomized_budget_norm(budget))
+        self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0

@@ -84,7 +84,7 @@ class ProjectedGradient(NormedPerceptron):
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.eta = eta
-        self.norm_bound = norm_bound
+        self.norm_bound = self._radius = norm_bound
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -134,9 +134,3 @@ class ProjectedGradient(NormedPerceptron):
     def _projected(self, query: Query) -> float:
         z = self._factor.forward(query.row)
         return float(z @ z)
-
-    def _limit_norm(self) -> None:
-        """Project f onto the ball."""
-        if self._square > self.norm_bound**2:
-            self._hypothesis.shrink(self.norm_bound / math.sqrt(self._square))
-            self._square = self.norm_bound**2

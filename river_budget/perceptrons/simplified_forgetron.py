@@ -3,7 +3,7 @@ from __future__ import annotations
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import BallPerceptron, descend
+from river_budget.perceptrons._ball import DECAY, BallPerceptron, descend
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, step_of
 from river_budget.theory import bounds
@@ -78,9 +78,10 @@ class SimplifiedForgetron(BallPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, learning_rate, gamma, class_weight, max_classes, dtype)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         radius = bounds.simplified_forgetron_norm(budget)
-        self._set_ball(radius, decay=max(0.0, 1 - learning_rate / (2 * radius) ** 2))
+        self._set_ball(learning_rate, radius)
+        self._own.numbers[DECAY] = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0

@@ -7,25 +7,30 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_positive
-from river_budget._state import State, floats
+from river_budget._state import State, floats, integers, require
 from river_budget.base import BlockPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
-from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._counted_vectors import CountedVectors
+from river_budget.perceptrons import _posterior
 from river_budget.perceptrons._tightest_compiled import (
     ANSWER,
     ANSWERED,
     ASK,
     ASKED,
     BETAINC,
+    CAPACITY,
+    FIRST,
+    N_NUMBERS,
     NOTHING,
     PRIOR,
     RANKS_BY_DISTANCE,
     REMOVED,
     RULE,
     WEIGHTS,
+    Tables,
+    tables_of,
+    unique_largest,
 )
-from river_budget.support import Query, Target
+from river_budget.support import AlgorithmState, Query, Target
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.rule import BUDGET
 
@@ -153,7 +158,13 @@ class TightestPerceptron(BlockPerceptron):
         return self._posteriors(x)[1]
 
     def numerical_errors(self) -> dict[str, float]:
-        return self._own.errors(self._hypothesis)
+        n, f, tables = self.n_support, self._hypothesis, self._own.tables
+        return {
+            "validation scores": float(np.abs(tables.scores[:n] - f.values()).max(initial=0.0)),
+            "validation table": float(
+                np.abs(tables.gram[:n, :n] - self._store.gram()).max(initial=0.0)
+            ),
+        }
 
     def state(self) -> State:
         return {
@@ -168,10 +179,9 @@ class TightestPerceptron(BlockPerceptron):
         self._own.restore(state["validation"], counts)
 
     def _on_rescaled(self) -> None:
-        n = self.n_support
-        before = self._own.tables.gram[:n, :n].copy()
-        self._own.renew(self._hypothesis)
-        similarity = _similarity(before, self._own.tables.gram[:n, :n])
+        n, tables, gram = self.n_support, self._own.tables, self._store.gram()
+        similarity = _similarity(tables.gram[:n, :n], gram)
+        tables.gram[:n, :n], tables.scores[:n] = gram, self._hypothesis.values()
         if self._n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
             self._own.start_again(np.zeros((n, self._hypothesis.n_labels)))
 
@@ -220,7 +230,7 @@ class TightestPerceptron(BlockPerceptron):
     def _nearest(self, query: Query) -> int:
         """Return the slot of the support vector nearest to an example."""
         ranks = self._own.numbers[RANKS_BY_DISTANCE]
-        nearest = _compiled.unique_largest(query.row) if ranks else -1
+        nearest = unique_largest(query.row, -1) if ranks else -1
         if nearest < 0:
             nearest = self._store.oldest_largest(-self._store.distances(query))
         return nearest
@@ -230,6 +240,82 @@ class TightestPerceptron(BlockPerceptron):
         distances = np.append(self._store.distances_of(r), self._store.distances(query)[r])
         distances[r] = math.inf
         return self._store.oldest_largest(-distances)
+
+
+class CountedVectors(AlgorithmState):
+    """The support vectors as a validation set: tables among the numbers of a model; see `Tables`.
+
+    Parameters
+    ----------
+    budget
+        Maximum number of support vectors.
+
+    """
+
+    __slots__ = ("_limit", "_n_labels")
+
+    def __init__(self, budget: int) -> None:
+        super().__init__(N_NUMBERS)
+        self._limit = budget + 1
+        self._n_labels = 2
+
+    @property
+    def tables(self) -> Tables:
+        """The tables, by slots."""
+        tables: Tables = tables_of.py_func(self.numbers, self._n_labels)
+        return tables
+
+    def widen(self, n_labels: int) -> None:
+        """Add scores and counts of 0 for new labels, up to `n_labels`."""
+        if n_labels > self._n_labels:
+            self._resize(len(self.tables.gram), n_labels)
+
+    def reserve(self, n: int) -> None:
+        """Allocate room for a number of vectors, and for an incoming example."""
+        capacity, needed = len(self.tables.gram), min(n + 1, self._limit)
+        if capacity < needed:
+            self._resize(max(needed, min(2 * capacity, self._limit)), self._n_labels)
+
+    def start_again(self, counts: Floats) -> None:
+        """Set the counts of the first vectors, whose weights have to be computed anew."""
+        tables = self.tables
+        tables.counts[: len(counts)] = counts
+        tables.weights[: len(counts)] = math.nan
+
+    def state(self, n: int) -> State:
+        """Return Gram matrix, scores and columns of the labels of n vectors."""
+        tables = self.tables
+        return {
+            "table": tables.gram[:n, :n].copy(),
+            "scores": tables.scores[:n].copy(),
+            "columns": tables.columns[:n].copy(),
+        }
+
+    def restore(self, state: State, counts: Floats) -> None:
+        """Restore new tables from the state and the counts of all vectors."""
+        n, n_labels = counts.shape
+        gram, scores = floats(state["table"], (None, None)), floats(state["scores"], (n, n_labels))
+        matches = gram.shape == (n, n)
+        require(matches, "a validation table has too few or too many rows or columns")
+        columns = integers(state["columns"], (n,))
+        is_valid = ((columns >= 0) & (columns < n_labels)).all()
+        require(is_valid, "the labels of a validation set are wrong")
+        require((counts >= 0).all(), "a count is negative")
+        self._resize(min(n + 1, self._limit), n_labels)
+        tables = self.tables
+        tables.gram[:n, :n], tables.scores[:n], tables.columns[:n] = gram, scores, columns
+        self.start_again(counts)
+
+    def _resize(self, capacity: int, n_labels: int) -> None:
+        """Allocate tables for a number of slots and labels. Weights have to be computed anew."""
+        before, fixed = self.tables, self.numbers[:FIRST]
+        self.numbers = np.zeros(FIRST + capacity * (capacity + 3 * n_labels + 1))
+        self.numbers[:FIRST] = fixed
+        self.numbers[CAPACITY], self._n_labels = capacity, n_labels
+        n, width, tables = len(before.gram), before.counts.shape[1], self.tables
+        tables.gram[:n, :n], tables.columns[:n] = before.gram, before.columns
+        tables.scores[:n, :width], tables.counts[:n, :width] = before.scores, before.counts
+        tables.weights[:] = math.nan
 
 
 def _similarity(before: Floats, after: Floats) -> float:

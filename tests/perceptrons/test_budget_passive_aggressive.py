@@ -5,7 +5,7 @@ import pytest
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons._gram_root import GramRoot
+from river_budget.perceptrons._maintenance import GramRoot
 
 MAINTENANCE = ["simple", "nearest", "projection"]
 each_maintenance = pytest.mark.parametrize("maintenance", MAINTENANCE)
