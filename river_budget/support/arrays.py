@@ -38,7 +38,7 @@ from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients, ScoreCoefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
 __all__ = ["ArrayStore"]
 
@@ -172,7 +172,7 @@ class ArrayStore(PlainStore, ScaledStore):
         self._spec: Spec
         self._set_kernel(kernel)
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         numbers, arrays = self._split(x)
         own, last = self._query_of(numbers), self._last
         snapshot = {name: (array.dtype.str, array.tobytes()) for name, array in arrays.items()}
@@ -277,7 +277,7 @@ class ArrayStore(PlainStore, ScaledStore):
         store.rescale(self.kernel, self._factors, self._pooled)
         return store
 
-    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients) -> tuple[float, Floats]:
         query = self.query(x, f)
         return query.answer, query.row
 
@@ -369,7 +369,7 @@ class ArrayStore(PlainStore, ScaledStore):
         row: Floats,
         arrays: Mapping[Any, Array],
         statistic: float,
-        f: Coefficients | ScoreCoefficients,
+        f: Coefficients,
     ) -> tuple[float, Floats]:
         """Return f(x), NaN if x is invalid, and an array that starts with its kernel row (slots,).
 

@@ -82,8 +82,7 @@ class Expansion(Coefficients):
 
     def score_block(self, block: Any) -> Floats:
         """Return the scores at each row of a block (rows, labels)."""
-        f = self.store.evaluate_block(block, self)
-        return of_both_labels(f)
+        return self.store.score_block(block, self)
 
     def scan(
         self, block: Any, columns: Ints, start: int, stop: int, threshold: float
@@ -284,14 +283,6 @@ class MulticlassExpansion(Expansion):
 
     def outputs(self, query: Query) -> tuple[float, Floats]:
         return 0.0, self._answer(query)
-
-    def score_block(self, block: Any) -> Floats:
-        return self.store.score_block(block, self)
-
-    def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float
-    ) -> tuple[int, Query | None]:
-        return self.store.scan_scores(block, columns, start, stop, threshold, self)
 
     def values(self) -> Floats:
         scores = [self.scores_of(self.store.row(slot)) for slot in range(self.store.n)]

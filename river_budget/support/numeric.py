@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,14 +37,12 @@ from river_budget.support.features import (
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import (
-    NO_COEFFICIENTS,
-    Coefficients,
-    ScoreCoefficients,
-    UpdatableHypothesis,
-)
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 from river_budget.support.sums import Sums
 from river_budget.support.values import FeatureValues
+
+if TYPE_CHECKING:
+    from river_budget.support.expansion import Expansion
 
 __all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
 
@@ -109,7 +107,7 @@ class NumericStore(ScaledStore):
         self._set_kernel(kernel)
         self._clear()
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         last = self._last
         try:
             if (
@@ -220,45 +218,20 @@ class NumericStore(ScaledStore):
         return Query(None, None, None, layout, workspace, self.n, None)
 
     def scan(
-        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
-    ) -> tuple[int, Query | None]:
-        layout = self._block_layout(block)
-        workspace = np.empty(layout.size)
-        row, value = _compiled.scan(
-            block.values, columns, start, stop, threshold,
-            workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
-        )  # fmt: skip
-        if row == stop:
-            return row, None
-        return row, Query(None, None, f, layout, workspace, self.n, value)
-
-    def evaluate_block(self, block: Block, f: Coefficients) -> Floats:
-        layout = self._block_layout(block)
-        return _compiled.evaluate_block(
-            block.values, np.empty(layout.size), f.alphas, f.scale, layout.spec,
-            layout.rows, *self._vectors,
-        )  # fmt: skip
-
-    def scan_scores(
-        self,
-        block: Block,
-        columns: Ints,
-        start: int,
-        stop: int,
-        threshold: float,
-        f: ScoreCoefficients,
+        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
-        row = _compiled.scan_scores(
+        row, value = _compiled.scan(
             block.values, columns, start, stop, threshold, f.matrix, scores,
             workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
         )  # fmt: skip
         if row == stop:
             return row, None
-        return row, Query(None, None, f, layout, workspace, self.n, scores)
+        answer = scores if len(scores) else value
+        return row, Query(None, None, f, layout, workspace, self.n, answer)
 
-    def score_block(self, block: Block, f: ScoreCoefficients) -> Floats:
+    def score_block(self, block: Block, f: Expansion) -> Floats:
         layout = self._block_layout(block)
         return _compiled.score_block(
             block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
@@ -272,7 +245,7 @@ class NumericStore(ScaledStore):
         query: Query,
         label: int,
         weight: float,
-        f: UpdatableHypothesis,
+        f: Expansion,
     ) -> int:
         layout, numbers = query.layout, own.numbers
         value = query.answer if f.matrix.shape[1] == 0 else 0.0
@@ -290,7 +263,7 @@ class NumericStore(ScaledStore):
 
     def learn(
         self, rule: Rule, own: AlgorithmState, block: Block, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
+        stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
         layout = self._block_layout(block)
         workspace, numbers = np.empty(layout.size), own.numbers
@@ -352,7 +325,7 @@ class NumericStore(ScaledStore):
         values, n_rows = self._values, len(self._index.by_name)
         return self.n, n_rows, values.features, values.tiles, self._statistics
 
-    def _take_over(self, numbers: Floats, f: UpdatableHypothesis) -> None:
+    def _take_over(self, numbers: Floats, f: Expansion) -> None:
         """Take over what the compiled rounds have changed, even if they were interrupted."""
         f.scale = numbers.item(SCALE)
         self._n_inserted = int(numbers.item(N_INSERTED))

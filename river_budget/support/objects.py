@@ -16,7 +16,7 @@ from river_budget.kernels import Features, Kernel
 from river_budget.support.features import invalid_example
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients, ScoreCoefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
 __all__ = ["ObjectStore"]
 
@@ -30,7 +30,7 @@ class ObjectStore(PlainStore):
         super().__init__(kernel)
         self._vectors: list[Features] = []
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         if not isinstance(x, Mapping):
             raise invalid_example(x)
         last = self._last
@@ -90,7 +90,7 @@ class ObjectStore(PlainStore):
         """Return squared distances in feature space, less the common term k(x, x)."""
         return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
 
-    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients) -> tuple[float, Floats]:
         row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
         if not np.isfinite(row).all():
             raise ValueError(f"{self.kernel} returned a value that is not finite for {x!r}")

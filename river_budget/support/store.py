@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from river_budget.support.query import Query
 from river_budget.support.rule import AlgorithmState, Rule
 from river_budget.support.sums import Sums
 
+if TYPE_CHECKING:
+    from river_budget.support.expansion import Expansion
+
 __all__ = [
     "NO_COEFFICIENTS",
     "Coefficients",
-    "ScoreCoefficients",
-    "UpdatableHypothesis",
     "VectorStore",
 ]
 
@@ -38,11 +39,12 @@ class Coefficients:
     Attributes
     ----------
     alphas
-        The coefficient of each slot (blocks, TILE), 0 in free slots.
+        The coefficient of each slot (blocks, TILE), 0 in free slots; empty with more than two labels,
+        as if f were 0.
     scale
         The common factor of the coefficients.
     matrix
-        The coefficients of each slot and label, with more than two labels; see `ScoreCoefficients`.
+        With more than two labels, the coefficients of each slot (slots, labels), 0 in free slots.
 
     """
 
@@ -52,41 +54,6 @@ class Coefficients:
         self.alphas = alphas
         self.matrix = matrix
         self.scale = 1.0
-
-
-class ScoreCoefficients(Protocol):
-    """The coefficients of a hypothesis with a score for each label.
-
-    To a method of a store that takes `Coefficients`, it is f = 0. It then returns the kernel row, from
-    which the scores are computed.
-
-    Attributes
-    ----------
-    matrix
-        The coefficients of each slot (slots, labels), 0 in free slots.
-
-    """
-
-    alphas: Floats
-    scale: float
-    matrix: Floats
-
-    def scores_of(self, row: Floats) -> Floats:
-        """Return the scores of all labels for a kernel row (labels,)."""
-
-
-class UpdatableHypothesis(Protocol):
-    """A hypothesis that an algorithm updates; see `Expansion`."""
-
-    alphas: Floats
-    scale: float
-    matrix: Floats
-
-    def outputs(self, query: Query) -> tuple[float, Floats]:
-        """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
-
-    def margin(self, query: Query, label: int) -> float:
-        """Return the margin of an example with a label."""
 
 
 # The weights of f = 0.
@@ -124,7 +91,7 @@ class VectorStore(abc.ABC):
         self._last: Query | None = None
 
     @abc.abstractmethod
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         """Return x with its kernel row, and f(x) as the answer.
 
         Raises
@@ -186,7 +153,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
-        """Return the rows of a frame as a block for `scan` and `evaluate_block`.
+        """Return the rows of a frame as a block for `scan` and `score_block`.
 
         Raises
         ------
@@ -201,36 +168,17 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
-        """Return the next row with y f(x) <= threshold and its query; None before `stop`.
+        """Return the next row with a margin of at most `threshold` and its query; None before `stop`.
 
-        The columns are those of the labels: 0 for the negative one, 1 for the positive one (rows,).
+        Given are the columns of the labels (rows,). The answer of the query is f(x) with two labels,
+        and an array of scores with more (labels,).
 
         """
 
     @abc.abstractmethod
-    def evaluate_block(self, block: Any, f: Coefficients) -> Floats:
-        """Return f at each row of a block (rows,)."""
-
-    @abc.abstractmethod
-    def scan_scores(
-        self,
-        block: Any,
-        columns: Ints,
-        start: int,
-        stop: int,
-        threshold: float,
-        f: ScoreCoefficients,
-    ) -> tuple[int, Query | None]:
-        """Return the next row with a margin of at most `threshold` and its query; see `scan`.
-
-        The answer of the query is an array of scores (labels,).
-
-        """
-
-    @abc.abstractmethod
-    def score_block(self, block: Any, f: ScoreCoefficients) -> Floats:
+    def score_block(self, block: Any, f: Expansion) -> Floats:
         """Return the scores of all labels at each row of a block (rows, labels)."""
 
     @abc.abstractmethod
@@ -241,7 +189,7 @@ class VectorStore(abc.ABC):
         query: Query,
         label: int,
         weight: float,
-        f: UpdatableHypothesis,
+        f: Expansion,
     ) -> int:
         """Update a model on an example, and return `_rule_compiled.DONE`.
 
@@ -253,7 +201,7 @@ class VectorStore(abc.ABC):
     @abc.abstractmethod
     def learn(
         self, rule: Rule, own: AlgorithmState, block: Any, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
+        stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
         """Learn the rows of a block, up to one whose example the compiled code cannot store.
 
