@@ -14,8 +14,8 @@ from river_budget.base import ClassWeight, Labels, Machine
 from river_budget.base.classifier import ADVICE
 from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron import _round, _update
+from river_budget.mnemotron._mixing_compiled import HEDGE
 from river_budget.mnemotron.experts import Experts
-from river_budget.mnemotron.mixing import LAYERS
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
 from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
@@ -217,20 +217,15 @@ class Mnemotron(Machine):
         expert of `repeats` is left out.
 
         """
-        posteriors, kernels = self._experts.posteriors, self._stores.kernels
-        experts = zip(
-            posteriors.kernel_of,
-            posteriors.factors.tolist(),
-            posteriors.noises.tolist(),
-            self._experts.hedge.tolist(),
-            strict=True,
-        )
-        return {(kernels[z], factor, variance): weight for z, factor, variance, weight in experts}
+        kernels, experts = self._stores.kernels, self._experts.posteriors.experts.tolist()
+        weights = zip(experts, self._experts.hedge.tolist(), strict=True)
+        return {(kernels[int(z)], *pair): weight for (z, *pair), weight in weights}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        return dict(zip(LAYERS, self._experts.mixture.layers.tolist(), strict=True))
+        weights = self._experts.mixture.top[HEDGE].tolist()
+        return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
 
     @property
     def n_rebuilds(self) -> int:
@@ -244,12 +239,10 @@ class Mnemotron(Machine):
 
     @property
     def n_support(self) -> int:
-        """Number of support vectors."""
         return self._stores.n
 
     @property
     def support_vectors(self) -> list[Features]:
-        """The support vectors as dicts, oldest first."""
         vectors = self._stores.vectors
         return [vectors[slot] for slot in self._stores.by_age]
 
@@ -279,41 +272,15 @@ class Mnemotron(Machine):
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
         return super().memory_bytes + self._stores.nbytes + self._experts.nbytes
 
     def decision_function_one(self, x: Features) -> float:
-        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
-            the kernels.
-
-        """
+        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
         self._labels.require_two("scores_one or scores_many")
         return self._forecast(x).scores[1]
 
     def scores_one(self, x: Features) -> dict[Any, float]:
-        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x).
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernels.
-
-        """
+        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x)."""
         scores = self._forecast(x).scores
         return {label: scores[column] for label, column in self._labels.known.items()}
 
@@ -434,28 +401,24 @@ class Mnemotron(Machine):
     def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
         self._n_rounds += 1
         self._n_mistakes += forecast.is_mistake(label)
-        shared, experts = self._stores.shared, self._experts
+        stores, shared = self._stores, self._stores.shared
+        learning = *self._experts.arguments, forecast.outputs, *self._learning
         if shared is not None:
             query = forecast.queries[0]
             layout = query.layout
             slot, is_stored = _round.learn_query(
                 label, weight, query.workspace, *shared.arguments(layout), *shared.storing(layout),
-                *experts.arguments, forecast.outputs, *self._learning,
+                *learning,
             )  # fmt: skip
             shared.on_overwritten(is_stored)
         else:
-            posteriors, mixture, repeats = experts.posteriors, experts.mixture, experts.repeats
-            slot, is_stored = _update.learn(
-                label, weight, float(self.novelty), self.budget, self._stores.rows(forecast.queries),
-                self.n_support, self._stores.inserted, posteriors.experts, posteriors.scales,
-                posteriors.means, posteriors.covariances, posteriors.changes, posteriors.inverses,
-                mixture.weights, mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
-            ), False  # fmt: skip
+            rows, is_stored = stores.rows(forecast.queries), False
+            slot = _update.learn(label, weight, rows, stores.n, stores.inserted, *learning)
         if slot < 0:
-            self._stores.forget_queries()
+            stores.forget_queries()
             return
         if not is_stored:
-            self._stores.put(forecast.queries, slot)
+            stores.put(forecast.queries, slot)
         self._on_changes(1)
 
     @property

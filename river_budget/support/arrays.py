@@ -28,12 +28,7 @@ from river_budget.kernels.spec import (
 )
 from river_budget.support import _arrays_compiled, _compiled
 from river_budget.support._compiled import TILE
-from river_budget.support.features import (
-    check_array,
-    check_shape,
-    invalid_example,
-    is_array,
-)
+from river_budget.support.features import check_array, check_shape, invalid_example, is_array
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
@@ -49,14 +44,7 @@ Array = NDArray[Any]
 class Statistic(VectorKernel):
     """The inner statistic of a kernel, as the kernel of the features that are numbers.
 
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    gamma
-        The factor of squares.
-    n_names
-        Number of these features in a sum of rationals.
+    It is with a factor of squares and a number of names of its own.
 
     """
 
@@ -80,18 +68,7 @@ class Statistic(VectorKernel):
 
 
 class Parts(NamedTuple):
-    """An example, in the units of the kernel.
-
-    Attributes
-    ----------
-    numbers
-        The query of the features that are numbers.
-    arrays
-        The arrays that the kernel reads, by name.
-    statistic
-        The self statistic of the example.
-
-    """
+    """An example in the units of the kernel: numbers, arrays that it reads, and self statistic."""
 
     numbers: Query
     arrays: dict[Any, Array]
@@ -99,16 +76,7 @@ class Parts(NamedTuple):
 
 
 class Matrix:
-    """The arrays of one name.
-
-    Attributes
-    ----------
-    values
-        The array of each slot, zeros where there is none (slots, elements).
-    is_present
-        Which slots have one (slots,).
-
-    """
+    """The arrays of one name by slots, zeros where there is none (slots, elements)."""
 
     __slots__ = ("is_present", "values")
 
@@ -118,10 +86,8 @@ class Matrix:
 
     def extend(self, n_slots: int) -> None:
         """Extend the matrix to a number of slots."""
-        self.values, self.is_present = (
-            padded(self.values, n_slots),
-            padded(self.is_present, n_slots),
-        )
+        self.values = padded(self.values, n_slots)
+        self.is_present = padded(self.is_present, n_slots)
 
     def put(self, slot: int, array: Array | None) -> None:
         """Set the array of a slot."""
@@ -150,15 +116,9 @@ class ArrayStore(PlainStore, ScaledStore):
     """
 
     __slots__ = (
-        "_dtype",
-        "_is_selective",
-        "_matrices",
-        "_no_numbers",
-        "_numbers",
-        "_spec",
-        "_statistic",
+        "_dtype", "_is_selective", "_matrices", "_no_numbers", "_numbers", "_spec", "_statistic",
         "_statistics",
-    )
+    )  # fmt: skip
 
     _derived = "_no_numbers"
 
@@ -192,11 +152,13 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def entry(self, x: Features) -> Query:
         numbers, arrays = self._split(x)
-        return self._entry(self._parts(self._numbers.entry(numbers), arrays))
+        parts = self._parts(self._numbers.entry(numbers), arrays)
+        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def stored_entry(self, x: Features) -> Query:
         numbers, arrays = self._split(x)
-        return self._entry(self._joined(self._numbers.stored_entry(numbers), arrays))
+        parts = self._joined(self._numbers.stored_entry(numbers), arrays)
+        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def features(self, query: Query) -> Features:
         parts = query.layout
@@ -318,9 +280,6 @@ class ArrayStore(PlainStore, ScaledStore):
         own = self._numbers.self_value(numbers)
         return Parts(numbers, arrays, own + self._statistic_of(arrays))
 
-    def _entry(self, parts: Parts) -> Query:
-        return Query(None, None, None, parts, np.zeros(0), 0, None)
-
     def _scaled(self, name: Any, value: Array) -> Array:
         """Return a copy of an array in the units of the kernel."""
         check_shape(name, value)
@@ -371,16 +330,10 @@ class ArrayStore(PlainStore, ScaledStore):
         statistic: float,
         f: Coefficients,
     ) -> tuple[float, Floats]:
-        """Return f(x), NaN if x is invalid, and an array that starts with its kernel row (slots,).
+        """Return f(x), NaN if x is invalid, and its kernel row (slots,).
 
-        Parameters
-        ----------
-        row
-            The inner statistics of its numbers (n,), empty if there are none.
-        arrays
-            Its arrays.
-        statistic
-            Its self statistic.
+        Given are the inner statistics of its numbers (n,), empty if there are none, its arrays and its
+        self statistic.
 
         """
         workspace = np.zeros(self.n_slots)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
-from river_budget.kernels import Features, VectorKernel
+from river_budget.kernels import Features, Kernel, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
     FACTORS,
@@ -76,19 +76,9 @@ class NumericStore(ScaledStore):
     """
 
     __slots__ = (
-        "_index",
-        "_is_selective",
-        "_keeps_squares",
-        "_layout",
-        "_layouts",
-        "_n_layouts",
-        "_newest",
-        "_slot_rows",
-        "_spec",
-        "_squares",
-        "_statistics",
-        "_values",
-    )
+        "_index", "_is_selective", "_keeps_squares", "_layout", "_layouts", "_n_layouts", "_newest",
+        "_slot_rows", "_spec", "_squares", "_statistics", "_values",
+    )  # fmt: skip
 
     _derived = "_layout"
 
@@ -107,7 +97,7 @@ class NumericStore(ScaledStore):
         self._set_kernel(kernel)
         self._clear()
 
-    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Any = NO_COEFFICIENTS) -> Query:
         last = self._last
         try:
             if (
@@ -126,13 +116,7 @@ class NumericStore(ScaledStore):
                 layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
             else:
                 _put_active(workspace, layout, x)
-            values = self._values
-            value = _compiled.evaluate(
-                workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
-                len(self._index.by_name), values.features, values.tiles, self._statistics,
-            )  # fmt: skip
-            if value != value:
-                raise ValueError
+            answer = self._answer(workspace, layout, f)
             try:
                 # The fastest check that all values are plain numbers.
                 plain = type(sum(x.values(), 0.0)) is float
@@ -141,11 +125,22 @@ class NumericStore(ScaledStore):
             if not plain:
                 check_types(x.values())
         except NOT_NUMBERS:
-            raise invalid_example(x, self.kernel) from None
+            raise invalid_example(x, self._limiting_kernel) from None
         # Values that can change in place are compared by their doubles.
         given, snapshot = (x, dict(x)) if plain else (None, doubles(x))
-        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, value)
+        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, answer)
         return query
+
+    def _answer(self, workspace: Floats, layout: Any, f: Any) -> Any:
+        """Compute the kernel row of a workspace, and return f(x). Raises ValueError if x is invalid."""
+        values = self._values
+        value = _compiled.evaluate(
+            workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
+            len(self._index.by_name), values.features, values.tiles, self._statistics,
+        )  # fmt: skip
+        if value != value:
+            raise ValueError
+        return value
 
     def entry(self, x: Features) -> Query:
         entry = self.stored_entry(x)
@@ -195,18 +190,21 @@ class NumericStore(ScaledStore):
         return self._distances(self._workspace_of(slot), self._slot_rows[slot])
 
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
-        values = pack_rows(columns, rows)
-        active = self.kernel.active(columns)
+        values, names = pack_rows(columns, rows), list(columns)
+        active = self.kernel.active(names)
         stored = values if active is None else np.ascontiguousarray(values[:, active])
-        invalid = _compiled.check_block(self._spec, stored)
+        invalid = self._first_invalid(names, stored)
         if active is not None:
             hidden = np.flatnonzero(~np.isfinite(values).all(axis=1))
             invalid = min([invalid, *hidden.tolist()])
         if invalid < len(values):
-            x = dict(zip(columns, values[invalid].tolist(), strict=True))
-            raise ValueError(f"row {invalid}: {invalid_example(x, self.kernel)}")
-        names = list(columns)
+            x = dict(zip(names, values[invalid].tolist(), strict=True))
+            raise ValueError(f"row {invalid}: {invalid_example(x, self._limiting_kernel)}")
         return Block(names if active is None else [names[i] for i in active], stored)
+
+    def _first_invalid(self, names: list[Any], values: Floats) -> int:
+        """Return the index of the first row that is invalid under the kernel, or their number."""
+        return _compiled.check_block(self._spec, values)
 
     def query_row(self, block: Block, row: int) -> Query:
         layout = self._block_layout(block)
@@ -320,6 +318,11 @@ class NumericStore(ScaledStore):
         return sum(map(sys.getsizeof, counted)) + self._values.nbytes + workspace
 
     @property
+    def _limiting_kernel(self) -> Kernel:
+        """The kernel under which a value is too large first, for error messages."""
+        return self.kernel
+
+    @property
     def _vectors(self) -> tuple[Any, ...]:
         """The arguments of the compiled code that describe the vectors."""
         values, n_rows = self._values, len(self._index.by_name)
@@ -363,10 +366,7 @@ class NumericStore(ScaledStore):
 
     def _workspace_of(self, slot: int) -> Floats:
         """Return a workspace with the values of a stored vector, without its kernel row."""
-        rows = self._slot_rows[slot]
-        workspace = np.empty(self.n_slots + len(rows))
-        self._values.load(workspace, rows, slot)
-        return workspace
+        return self._values.load(self._slot_rows[slot], slot, self.n_slots)
 
     def _distances(self, workspace: Floats, rows: Rows) -> Floats:
         *values, statistics = self._vectors
@@ -463,9 +463,7 @@ class NumericStore(ScaledStore):
     def _stored(self, slot: int) -> tuple[list[Any], Floats]:
         """Return the names of a stored vector, and its values as they are stored."""
         rows = self._slot_rows[slot]
-        values = np.empty(len(rows))
-        self._values.load(values, rows, slot)
-        return self._index.names(rows), values
+        return self._index.names(rows), self._values.load(rows, slot)
 
     def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
         square = _compiled.squared_norm_of(workspace, n_values)

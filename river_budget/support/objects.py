@@ -71,15 +71,6 @@ class ObjectStore(PlainStore):
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> list[Features]:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def rescale(
-        self,
-        kernel: Any,
-        factors: Mapping[Any, float],
-        pooled: float,
-        vectors: Sequence[Features] | None = None,
-    ) -> None:
-        raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
-
     @property
     def nbytes(self) -> int:
         containers = [self._inserted, self._vectors, *self._vectors]
@@ -105,9 +96,6 @@ class ObjectStore(PlainStore):
 
     def _resolve(self, query: Query) -> None:
         self._set_kernel(self.kernel.resolve(query.snapshot))
-
-    def _set_kernel(self, kernel: Kernel) -> None:
-        self.kernel = kernel
 
     def _insert(self, query: Query, slot: int) -> None:
         self._vectors.append(query.snapshot)

@@ -229,7 +229,6 @@ class VectorStore(abc.ABC):
         """The kernel of examples in the units of the user, with all parameters set."""
         return self.kernel
 
-    @abc.abstractmethod
     def rescale(
         self,
         kernel: Any,
@@ -252,6 +251,7 @@ class VectorStore(abc.ABC):
             stored as well.
 
         """
+        raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
 
     def empty_like(self) -> VectorStore:
         """Return an empty store with the same kernel and scales."""
@@ -358,16 +358,11 @@ class VectorStore(abc.ABC):
 
     def restore(self, state: State) -> None:
         """Restore an empty store, which has its factors, from its state."""
-        kernel, expected = state["kernel"], self.kernel
-        fits = may_resolve_to(expected, kernel)
-        require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
-        self._set_kernel(kernel)
+        is_resolved = self._restore_kernel(state["kernel"])
         vectors = self.restored_vectors(state)
         inserted = integers(state["inserted"], (len(vectors),))
         n_inserted = count(state["n_inserted"])
-        require(
-            not n_inserted or kernel.is_resolved, "the kernel of a store in use lacks parameters"
-        )
+        require(not n_inserted or is_resolved, "the kernel of a store in use lacks parameters")
         require(
             len(set(inserted.tolist())) == len(vectors)
             and ((inserted >= 0) & (inserted < n_inserted)).all(),
@@ -381,6 +376,13 @@ class VectorStore(abc.ABC):
         self._inserted[: self.n] = inserted
         self._n_inserted = n_inserted
 
+    def _restore_kernel(self, kernel: Any) -> bool:
+        """Restore the kernel from the state, and return whether all of its parameters are set."""
+        fits = may_resolve_to(self.kernel, kernel)
+        require(fits, f"expected the kernel {self.kernel!r}, got {kernel!r}")
+        self._set_kernel(kernel)
+        return kernel.is_resolved
+
     @abc.abstractmethod
     def vectors_state(self) -> State:
         """Return the vectors as a part of the state, with scaled features."""
@@ -393,9 +395,9 @@ class VectorStore(abc.ABC):
     def _resolve(self, query: Query) -> None:
         """Set the missing parameters of the kernel from the first example."""
 
-    @abc.abstractmethod
     def _set_kernel(self, kernel: Kernel) -> None:
         """Set the kernel."""
+        self.kernel = kernel
 
     @abc.abstractmethod
     def _insert(self, query: Query, slot: int) -> None:
