@@ -17,7 +17,7 @@ from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .rule_perceptron import BlockPerceptron, RulePerceptron
+from .rule_perceptron import BlockPerceptron, RandomBits, RulePerceptron, Slot
 from .weights import ClassWeight
 
 __all__ = [
@@ -29,7 +29,9 @@ __all__ = [
     "Labels",
     "Machine",
     "Perceptron",
+    "RandomBits",
     "RulePerceptron",
+    "Slot",
     "classifier_of",
     "frame_like",
     "frame_of",

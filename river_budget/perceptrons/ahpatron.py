@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
-from river_budget._state import State, finite, number
+from river_budget._state import AtLeast, Number
 from river_budget.base import ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
@@ -123,6 +123,15 @@ class Ahpatron(NormedPerceptron):
 
     """
 
+    removal_displacement = AtLeast(
+        0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
+    )
+    bound_improvement = Number(
+        doc="The sum of what updates have improved the bound beyond what each mistake has to. An "
+        "update with the margin m adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less "
+        "`2 p - p^2` if it is a mistake."
+    )
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -149,23 +158,6 @@ class Ahpatron(NormedPerceptron):
         self.norm_bound = norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
-        self._removal_displacement = 0.0
-        self._bound_improvement = 0.0
-
-    @property
-    def removal_displacement(self) -> float:
-        """D, the sum of the distances in Hilbert space by which removals have moved f."""
-        return self._removal_displacement
-
-    @property
-    def bound_improvement(self) -> float:
-        """The sum of what updates have improved the bound beyond what each mistake has to.
-
-        An update with the margin m adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less
-        `2 p - p^2` if it is a mistake.
-
-        """
-        return self._bound_improvement
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -178,25 +170,13 @@ class Ahpatron(NormedPerceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "removal_displacement": self._removal_displacement,
-            "bound_improvement": self._bound_improvement,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
-        self._bound_improvement = number(state["bound_improvement"])
-
     def _update(self, query: Query, y: Target) -> None:
         if y.margin >= self._threshold:
             return
         p, square = self.learning_rate, self._store.self_value(query)
-        self._bound_improvement += p * (2 * (1 - y.margin) - p * square)
+        self.bound_improvement += p * (2 * (1 - y.margin) - p * square)
         if y.margin <= 0:
-            self._bound_improvement -= p * (2 - p)
+            self.bound_improvement -= p * (2 - p)
         if self._store.n == self.budget:
             query, y = self._halve(query, y)
         eta = p * y.weight
@@ -229,7 +209,7 @@ class Ahpatron(NormedPerceptron):
         add_rows(self._hypothesis, growth * projected)
         self._square = (1 + growth) ** 2 * left
         displacement = _square(before - (1 + growth) * projected, gram)
-        self._removal_displacement += math.sqrt(displacement)
+        self.removal_displacement += math.sqrt(displacement)
 
 
 def _square(rows: Floats, gram: Floats) -> float:

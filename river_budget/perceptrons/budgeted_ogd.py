@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 
 import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 from river_budget._compile import compiled
-from river_budget._state import State, random_state, restore_random
+from river_budget._state import Random
 from river_budget.base import ClassWeight, Perceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._compiled import term_of
@@ -119,6 +118,7 @@ class BudgetedOGD(Perceptron):
 
     # Every example decays the hypothesis.
     _threshold = math.inf
+    _rng = Random()
 
     def __init__(
         self,
@@ -155,17 +155,6 @@ class BudgetedOGD(Perceptron):
         self.sampling = sampling
         self.seed = seed
         self._rng = random.Random(seed)
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + sys.getsizeof(self._rng)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": random_state(self._rng)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        restore_random(self._rng, state["rng"])
 
     def _update(self, query: Query, y: Target) -> None:
         f, step = self._hypothesis, self.learning_rate * slope_of(self.loss, y.margin)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, RandomBits
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import N_NUMBERS, BallPerceptron, descend
 from river_budget.support import Rule
@@ -105,6 +104,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
 
     _rule = Rule(_draw_slot, descend, reads_row=True)
     _n_numbers = N_NUMBERS + 1
+    _rng = RandomBits(BITS)
 
     def __init__(
         self,
@@ -133,10 +133,3 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
         return assuming(self._assumptions, theorem)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": self._own.random_state(BITS)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._own.restore_random(BITS, state["rng"])

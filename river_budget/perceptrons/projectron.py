@@ -7,7 +7,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State
+from river_budget._state import Part
 from river_budget.base import ClassWeight, GrowingPerceptron
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
@@ -132,6 +132,8 @@ class Projectron(GrowingPerceptron):
 
     """
 
+    _factor = Part(GramFactor, restore=["n_support"])
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -155,12 +157,7 @@ class Projectron(GrowingPerceptron):
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget
-        self._factor = GramFactor()
         self._is_full = False
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._factor.nbytes
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -176,12 +173,8 @@ class Projectron(GrowingPerceptron):
         factor = self._factor.matrix()
         return {"factor": float(np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0))}
 
-    def state(self) -> State:
-        return {**super().state(), "factor": self._factor.state()}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._factor.restore(state["factor"], self.n_support)
+    def _check_restored(self) -> None:
+        super()._check_restored()
         self._is_full = self.n_support == self.budget
 
     def _on_rescaled(self) -> None:

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget._state import State, finite
-from river_budget.base import ClassWeight
-from river_budget.kernels import Kernel
+from river_budget._state import Number, finite
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
@@ -107,39 +105,17 @@ class ProjectronPlusPlus(Projectron):
     """
 
     _threshold = 1.0
+    bound_improvement = Number(
+        doc="The sum of all beta, the improvement of the mistake bound by margin errors. With a fixed "
+        "`eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower bound on the "
+        "improvement against any comparator with a norm of at most `1 / eta`. Weights above 1 can "
+        "make it negative."
+    )
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        eta: float | None = None,
-        norm_bound: float | None = None,
-        budget: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, eta, norm_bound, budget, gamma, class_weight, max_classes, dtype)
-        self._bound_improvement = 0.0
-
-    @property
-    def bound_improvement(self) -> float:
-        """The sum of all beta, the improvement of the mistake bound by margin errors.
-
-        With a fixed `eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower
-        bound on the improvement against any comparator with a norm of at most `1 / eta`. Weights
-        above 1 can make it negative.
-
-        """
-        return self._bound_improvement
-
-    def state(self) -> State:
-        return {**super().state(), "bound_improvement": self._bound_improvement}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        least = -math.inf if self._n_weighted else 0.0
-        self._bound_improvement = finite(state["bound_improvement"], least, math.inf)
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if not self._n_weighted:
+            finite(self.bound_improvement, 0.0, math.inf)
 
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
         improvement = max(0.0, self.bound_improvement)
@@ -156,7 +132,7 @@ class ProjectronPlusPlus(Projectron):
         if tau > 0:
             # beta is a quadratic function of the step size, here of the weight times tau.
             excess = (y.weight - 1) * tau**2 * projected
-            self._bound_improvement += y.weight * (beta - excess)
+            self.bound_improvement += y.weight * (beta - excess)
             self._shift(y, tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:

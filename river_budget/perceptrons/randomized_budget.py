@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State
-from river_budget.base import ClassWeight, RulePerceptron
+from river_budget.base import ClassWeight, RandomBits, RulePerceptron
 from river_budget.kernels import Kernel
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, OWN, add, draw
@@ -90,6 +89,7 @@ class RandomizedBudgetPerceptron(RulePerceptron):
 
     _rule = Rule(_random, add)
     _n_numbers = 1
+    _rng = RandomBits(BITS)
 
     def __init__(
         self,
@@ -104,10 +104,3 @@ class RandomizedBudgetPerceptron(RulePerceptron):
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
         self._own.seed(BITS, seed)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": self._own.random_state(BITS)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._own.restore_random(BITS, state["rng"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_count
-from river_budget._state import State
+from river_budget._state import Part
 from river_budget.base import BudgetPerceptron, ClassWeight
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import (
@@ -100,6 +100,7 @@ class TighterPerceptron(BudgetPerceptron):
 
     # Correctly classified examples are offered to the validation set.
     _threshold = math.inf
+    _validation = Part[ValidationSet](state=["n_support"], restore=["_store"])
 
     def __init__(
         self,
@@ -117,19 +118,8 @@ class TighterPerceptron(BudgetPerceptron):
         self.seed = seed
         self._validation = _validation_set(budget, validation, seed)
 
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._validation.nbytes
-
     def numerical_errors(self) -> dict[str, float]:
         return self._validation.errors(self._hypothesis)
-
-    def state(self) -> State:
-        return {**super().state(), "validation": self._validation.state(self.n_support)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._validation.restore(state["validation"], self._store)
 
     def _on_rescaled(self) -> None:
         self._validation.rescale(self._hypothesis, self._feature_scales)

@@ -155,10 +155,6 @@ class TightestPerceptron(BlockPerceptron):
         numbers[BUDGET], numbers[PRIOR] = budget, prior
         numbers[RANKS_BY_DISTANCE] = isinstance(self._store.kernel, RBF | RationalQuadratic)
 
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._own.nbytes
-
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.
 
