@@ -9,7 +9,7 @@ from river import base
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_not_negative
-from river_budget._state import State, count, require
+from river_budget._state import Count, Part, State, require
 from river_budget.base import ClassWeight, Labels, Machine
 from river_budget.base.classifier import ADVICE
 from river_budget.kernels import Features, Kernel
@@ -175,6 +175,11 @@ class Mnemotron(Machine):
 
     """
 
+    _stores = Part[KernelStores](restore=["_feature_scales"], before="_prepare_stores")
+    _experts = Part[Experts](state=["n_support"], restore=["n_support"], before="_prepare_experts")
+    _n_changes = Count()
+    _n_rebuilds = Count()
+
     def __init__(
         self,
         budget: int = 100,
@@ -202,8 +207,6 @@ class Mnemotron(Machine):
         self.max_classes = max_classes
         self._stores = KernelStores(chosen, self._feature_scales is not None)
         self._experts = Experts(pairs, budget, repeats)
-        self._n_changes = 0
-        self._n_rebuilds = 0
 
     @property
     def _multiclass(self) -> bool:
@@ -270,10 +273,6 @@ class Mnemotron(Machine):
             square += float(np.sum(mean @ gram * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._stores.nbytes + self._experts.nbytes
-
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
         self._labels.require_two("scores_one or scores_many")
@@ -323,25 +322,14 @@ class Mnemotron(Machine):
             largest = max(largest, float(np.abs(residual).max(initial=0.0)))
         return {"inverses": largest}
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "stores": self._stores.state(),
-            "experts": self._experts.state(self.n_support),
-            "n_changes": self._n_changes,
-            "n_rebuilds": self._n_rebuilds,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        if "arrays" in state["stores"]["0"] and not self._takes_arrays:
+    def _prepare_stores(self, state: State) -> None:
+        if "arrays" in state["0"] and not self._takes_arrays:
             self._take_arrays()
-        self._stores.restore(state["stores"], self._feature_scales)
-        n = self.n_support
-        require(n <= self.budget, "there are more support vectors than the budget allows")
+
+    def _prepare_experts(self, state: State) -> None:
+        enough = self.n_support <= self.budget
+        require(enough, "there are more support vectors than the budget allows")
         self._widen(len(self._labels.names))
-        self._experts.restore(state["experts"], n)
-        self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
     @property
     def _takes_arrays(self) -> bool:
