@@ -84,23 +84,21 @@ def broadcast(_: Any, x: Any) -> Any:
 @operation
 def add_product(_: Any, total: Any, a: Any, b: Any) -> Any:
     """Return total + a b."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        product = builder.fmul(args[1], args[2], flags=["contract"])
-        return builder.fadd(args[0], product, flags=["contract"])
-
-    return _lanes(_lanes, _lanes, _lanes), generate
+    return _lanes(_lanes, _lanes, _lanes), _with_product("fadd")
 
 
 @operation
 def subtract_product(_: Any, total: Any, a: Any, b: Any) -> Any:
     """Return total - a b."""
+    return _lanes(_lanes, _lanes, _lanes), _with_product("fsub")
 
+
+def _with_product(name: str) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         product = builder.fmul(args[1], args[2], flags=["contract"])
-        return builder.fsub(args[0], product, flags=["contract"])
+        return getattr(builder, name)(args[0], product, flags=["contract"])
 
-    return _lanes(_lanes, _lanes, _lanes), generate
+    return generate
 
 
 @operation

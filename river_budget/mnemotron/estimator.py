@@ -12,6 +12,7 @@ from river_budget._checks import check_count, check_not_negative
 from river_budget._state import Count, Part, State, require
 from river_budget.base import ClassWeight, Labels, Machine
 from river_budget.base.classifier import ADVICE
+from river_budget.base.documented import documented
 from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron import _round, _update
 from river_budget.mnemotron._mixing_compiled import HEDGE
@@ -30,16 +31,7 @@ LARGEST_RESIDUAL = 1e-6
 
 
 class Forecast(NamedTuple):
-    """The expert outputs at one example.
-
-    Attributes
-    ----------
-    queries
-        The example in each store.
-    outputs
-        The outputs of `_update.forecast`; the probabilities of the labels come last (any, labels).
-
-    """
+    """The query of an example in each store, and the outputs of `_update.forecast` at it."""
 
     queries: list[Query]
     outputs: Floats
@@ -60,6 +52,7 @@ class Forecast(NamedTuple):
         return own.pop(label) <= max(own)
 
 
+@documented
 class Mnemotron(Machine):
     """A mixture of Gaussian process experts on one support set: the recommended default.
 
@@ -89,8 +82,6 @@ class Mnemotron(Machine):
 
     Parameters
     ----------
-    budget
-        Maximum number of support vectors.
     kernels
         Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
@@ -111,40 +102,6 @@ class Mnemotron(Machine):
         Whether to add an expert that predicts from the last label and the number of times that it
         came in a row. It is for streams whose labels repeat and arrive before the next example is
         predicted. It takes `8 C (C + 22)` bytes.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    memory_bytes
-        Memory of the model in bytes.
-    expert_weights
-        Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
-    mixture_weights
-        Weights of the hedge, the slow mixer and the fast mixer in the forecast.
-    n_rebuilds
-        Number of times that an inverse Gram matrix was recomputed because of rounding errors.
-    resolved_kernels
-        The kernels, with the widths and the scales of the features that were learned.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------

@@ -10,12 +10,7 @@ from river_budget._arrays import Floats, Ints
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget.kernels.spec import FACTORS
 from river_budget.support._compiled import margin_and_rival_of, score, self_value_of
-from river_budget.support._values_compiled import (
-    has_room,
-    load,
-    overwrite_values,
-    set_statistic,
-)
+from river_budget.support._values_compiled import has_room, load, overwrite_values, set_statistic
 from river_budget.support.rule import (
     LARGEST_SELF_VALUE,
     N_INSERTED,

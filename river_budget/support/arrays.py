@@ -106,12 +106,7 @@ class ArrayStore(PlainStore, ScaledStore):
     of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
     statistic, which is a sum over features. An example without an array is zero there.
 
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    dtype
-        The type of the stored elements. Sums over them have double precision.
+    The stored elements have a dtype; sums over them have double precision.
 
     """
 
@@ -324,11 +319,7 @@ class ArrayStore(PlainStore, ScaledStore):
         }
 
     def _evaluate_parts(
-        self,
-        row: Floats,
-        arrays: Mapping[Any, Array],
-        statistic: float,
-        f: Coefficients,
+        self, row: Floats, arrays: Mapping[Any, Array], statistic: float, f: Coefficients
     ) -> tuple[float, Floats]:
         """Return f(x), NaN if x is invalid, and its kernel row (slots,).
 

@@ -37,16 +37,6 @@ class Expansion(Coefficients):
     It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
     more of them.
 
-    Parameters
-    ----------
-    store
-        The store of the vectors.
-
-    Attributes
-    ----------
-    store
-        The store of the vectors.
-
     """
 
     __slots__ = ("store",)
@@ -238,16 +228,8 @@ class Expansion(Coefficients):
 class MulticlassExpansion(Expansion):
     """Kernel expansions g_c(x) = sum_i A_ic k(s_i, x), one for each label c, over one store.
 
-    The rows of A sum to 0. See `Target` for the reduction to a binary hypothesis.
-
-    Parameters
-    ----------
-    store
-        The store of the vectors.
-    matrix
-        A, without its common factor (slots, labels).
-    scale
-        The common factor.
+    The rows of the matrix A (slots, labels) sum to 0. See `Target` for the reduction to a binary
+    hypothesis.
 
     """
 

@@ -160,10 +160,7 @@ def packer(n_values: int) -> struct.Struct:
 def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
     """Return the values of a frame as doubles (rows, columns).
 
-    Raises
-    ------
-    ValueError
-        If a value is not a number. The error names its row and feature.
+    Raises ValueError if a value is not a number. The error names its row and feature.
 
     """
     if rows.dtype.kind in "biuf":

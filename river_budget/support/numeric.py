@@ -237,13 +237,7 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: Expansion,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         layout, numbers = query.layout, own.numbers
         value = query.answer if f.matrix.shape[1] == 0 else 0.0

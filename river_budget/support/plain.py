@@ -49,13 +49,7 @@ class PlainStore(VectorStore):
         return np.array(scores, np.float64).reshape(len(block), f.n_labels)
 
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: Expansion,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         value, scores = f.outputs(query)
         own.numbers[SCALE] = f.scale

@@ -22,11 +22,7 @@ from river_budget.support.sums import Sums
 if TYPE_CHECKING:
     from river_budget.support.expansion import Expansion
 
-__all__ = [
-    "NO_COEFFICIENTS",
-    "Coefficients",
-    "VectorStore",
-]
+__all__ = ["NO_COEFFICIENTS", "Coefficients", "VectorStore"]
 
 
 # The matrix of a hypothesis for two labels.
@@ -67,14 +63,11 @@ class VectorStore(abc.ABC):
     A store is independent of hypotheses: a method that evaluates one takes its weights (see
     `Expansion`).
 
-    Parameters
+    Attributes
     ----------
     kernel
         The kernel. Missing parameters are set when the first example is stored, and changed by
         `rescale`.
-
-    Attributes
-    ----------
     n, n_slots
         Number of vectors, and number of allocated slots.
 
@@ -92,22 +85,11 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
-        """Return x with its kernel row, and f(x) as the answer.
-
-        Raises
-        ------
-        ValueError
-            If x is invalid under the kernel. The store does not change.
-
-        """
+        """Return x with its kernel row, and f(x) as the answer. Raises ValueError if x is invalid."""
 
     @abc.abstractmethod
     def entry(self, x: Features) -> Query:
-        """Return a query without a kernel row, for `add` and `replace`.
-
-        x must be valid under the kernel.
-
-        """
+        """Return a valid example as a query without a kernel row, for `add` and `replace`."""
 
     @abc.abstractmethod
     def stored_entry(self, x: Features) -> Query:
@@ -155,10 +137,7 @@ class VectorStore(abc.ABC):
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
         """Return the rows of a frame as a block for `scan` and `score_block`.
 
-        Raises
-        ------
-        ValueError
-            If a row is invalid under the kernel. The error names the row.
+        Raises ValueError if a row is invalid under the kernel. The error names the row.
 
         """
 
@@ -183,13 +162,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: Expansion,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         """Update a model on an example, and return `_rule_compiled.DONE`.
 
@@ -205,12 +178,8 @@ class VectorStore(abc.ABC):
     ) -> tuple[int, Query]:  # fmt: skip
         """Learn the rows of a block, up to one whose example the compiled code cannot store.
 
-        The parameters from `start` on are those of `_rule_compiled.learn`.
-
-        Returns
-        -------
-        The slot for the next row or `_rule_compiled.DONE`, as in `update`, and the query of the last row
-        that was evaluated.
+        Returned are its slot or `_rule_compiled.DONE`, as in `update`, and the query of the last row
+        that was evaluated. See `_rule_compiled.learn`.
 
         """
 
@@ -238,17 +207,8 @@ class VectorStore(abc.ABC):
     ) -> None:
         """Change the kernel, and the factors by which features are multiplied before it.
 
-        Parameters
-        ----------
-        kernel
-            The kernel, with all parameters set.
-        factors
-            The factors by name.
-        pooled
-            The factor of all other features.
-        vectors
-            The vectors by slots, where features that the previous kernel did not read are to be
-            stored as well.
+        The factors are given by name, and one for all other features. Given are also the vectors by
+        slots, where features that the previous kernel did not read are to be stored as well.
 
         """
         raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
@@ -296,8 +256,7 @@ class VectorStore(abc.ABC):
     def oldest_largest(self, scores: Floats) -> int:
         """Return the slot with the largest score, the oldest among ties.
 
-        The scores are those of the slots, optionally followed by that of an incoming example (n,)
-        or (n + 1,).
+        The score of an incoming example may follow those of the slots (n,) or (n + 1,).
 
         """
         return int(_compiled.oldest_largest(scores, self.inserted))
@@ -320,14 +279,8 @@ class VectorStore(abc.ABC):
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
         """Remove the vectors in the given slots; the others move to slots 0 to n - 1, in order.
 
-        Returns
-        -------
-        The previous slots of the remaining vectors (n,), to reindex arrays with one value per slot.
-
-        Raises
-        ------
-        IndexError
-            If a slot is not in use.
+        Returned are their previous slots (n,), to reindex arrays with one value per slot. Raises
+        IndexError if a slot is not in use.
 
         """
         unused = set(slots) - set(range(self.n))

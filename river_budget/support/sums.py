@@ -40,16 +40,10 @@ MAX_WAITING, MAX_WAITING_VALUES = 16, 64
 
 
 class Measures(NamedTuple):
-    """What the sums tell about the features.
+    """What the sums tell about the features, each an array (features,).
 
-    Attributes
-    ----------
-    sizes
-        Number of values since the first example with the feature (features,).
-    variances
-        The variance over these examples, of an array the sum of those of its elements (features,).
-    scales
-        The scale, 0 if there is none (features,).
+    The sizes are the numbers of values since the first example with a feature, and the variances are
+    over these examples: of an array, the sum of those of its elements. A scale is 0 if there is none.
 
     """
 

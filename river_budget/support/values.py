@@ -35,11 +35,6 @@ class FeatureValues:
     A feature that few vectors have is in a list, so that memory follows the number of values. Which
     features these are depends on the vectors alone: a model that was loaded computes the same bits.
 
-    Parameters
-    ----------
-    n_blocks
-        Number of blocks of slots.
-
     Attributes
     ----------
     features, tiles
