@@ -1,5 +1,6 @@
 """Base classes of the algorithms.
 
+- `documented`: what the docstrings of all classifiers share.
 - `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
 - `frames`: mini-batches.
 - `labels`: the labels and their columns.
@@ -13,6 +14,7 @@
 from __future__ import annotations
 
 from .classifier import KernelClassifier
+from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of
@@ -33,6 +35,7 @@ __all__ = [
     "RulePerceptron",
     "Slot",
     "classifier_of",
+    "documented",
     "frame_like",
     "frame_of",
     "labels_of",

@@ -7,7 +7,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
 from river_budget._state import AtLeast, Number
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
@@ -23,6 +23,7 @@ __all__ = ["Ahpatron"]
 APART = 1e-8
 
 
+@documented
 class Ahpatron(NormedPerceptron):
     """The Ahpatron.
 
@@ -47,66 +48,17 @@ class Ahpatron(NormedPerceptron):
     larger ones is removed as well. With more than two labels, the size of a row of coefficients
     is its Euclidean norm.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     epsilon
         Margins below `1 - epsilon` update the hypothesis; positive and below 1.
-    learning_rate
-        Coefficient of a new support vector, positive.
     norm_bound
         Radius U of the ball, positive; `sqrt(budget) / 2` by default.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    removal_displacement
-        D, the sum of the distances in Hilbert space by which removals have moved f.
-    bound_improvement
-        The sum of what updates have improved the bound beyond what each mistake has to.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._checks import check_count, check_positive
 from river_budget._state import AtLeast, Number, Part
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.perceptrons._basis import IN_SPAN
@@ -36,6 +36,7 @@ MAINTENANCE: dict[str, type[Maintenance]] = {
 ROUNDING = 1e-12
 
 
+@documented
 class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
@@ -55,15 +56,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
     full, which is the same hypothesis. With more than two labels, a removed term is projected for
     each label.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     C
         Aggressiveness: the largest coefficient of a new support vector, positive.
     maintenance
@@ -73,51 +67,11 @@ class BudgetPassiveAggressive(NormedPerceptron):
         need `8 * budget ** 2` bytes. The time for an update grows with the budget, with
         `"projection"` with its square; with `"nearest"` only where a vector is the nearest one of
         many others.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    removal_displacement
-        D, the sum of the distances in Hilbert space by which removals have moved f.
-    excess_step
-        E, the sum of all step sizes, less `min(1, C)` for each mistake.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

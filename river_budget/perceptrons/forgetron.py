@@ -4,7 +4,7 @@ import math
 
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import require
-from river_budget.base import RulePerceptron, Slot
+from river_budget.base import RulePerceptron, Slot, documented
 from river_budget.support import Rule
 from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, shrink, step_of
 from river_budget.theory import bounds
@@ -55,6 +55,7 @@ def _shrink_and_replace(f, y, r, row):
     shrink(f, phi)
 
 
+@documented
 class Forgetron(RulePerceptron):
     """The self-tuned Forgetron.
 
@@ -67,57 +68,10 @@ class Forgetron(RulePerceptron):
     `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without
     this bound.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    last_shrink_factor
-        The last shrink factor phi; 1 before the first removal.
-    removal_damage
-        Q, the amount by which removals have raised the mistake bound; at most 15/32 M.
-    shrinking_loss
-        s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`.
-
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

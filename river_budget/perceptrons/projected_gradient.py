@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import AtLeast, Part
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.perceptrons._norm import NormedPerceptron
@@ -17,6 +17,7 @@ from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 __all__ = ["ProjectedGradient"]
 
 
+@documented
 class ProjectedGradient(NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
@@ -31,66 +32,17 @@ class ProjectedGradient(NormedPerceptron):
     too, and is a parameter here. The constant 3 and the projection onto the ball are those of the
     authors' code. The mistake bound for a run is our derivation.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     eta
         Threshold on the distance (not on its square), at least 0.
     norm_bound
         Radius U of the ball, positive.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    gradients
-        G, the sum of the squared norms of the gradients that were followed.
-    residuals
-        R, the sum of the distances of projected examples from the span.
-    excess_loss
-        E, the sum of the hinge losses, less 1 for each mistake.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._state import Number, finite
+from river_budget.base import documented
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
@@ -11,6 +12,7 @@ from river_budget.theory.bounds import Guarantee
 __all__ = ["ProjectronPlusPlus"]
 
 
+@documented
 class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
@@ -27,13 +29,8 @@ class ProjectronPlusPlus(Projectron):
     more mistakes and support vectors on Adult9; this class implements the test that the paper
     proves.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     eta
         Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
         is not given.
@@ -42,36 +39,6 @@ class ProjectronPlusPlus(Projectron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    bound_improvement
-        The sum of all beta, the improvement of the mistake bound by margin errors.
 
     Raises
     ------
@@ -81,10 +48,7 @@ class ProjectronPlusPlus(Projectron):
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
