@@ -332,13 +332,9 @@ def _exact_distances(squared, values, rows, features, tiles, n_blocks, row):
 
 @compiled(forceinline=True)
 def _partition(values, rows, features, own_values, own_rows):
-    """Copy values and rows of the features of x in columns first and in lists last.
+    """Copy the features of x in columns first and those in lists last; return end and start of these.
 
     Features that add nothing to an overlap are left out.
-
-    Returns
-    -------
-    The end of the former, and the start of the latter.
 
     """
     end, start = 0, len(rows)
@@ -356,11 +352,7 @@ def _partition(values, rows, features, own_values, own_rows):
 
 @compiled(forceinline=True)
 def _overlap(statistic, gamma, v, s):
-    """Return the term of a feature that two vectors share; 0 if one of the values is 0.
-
-    The inner statistic of two vectors is the sum of these terms and of both self statistics.
-
-    """
+    """Return the term of a feature that is added to the self statistics of two vectors."""
     d = v - s
     if statistic == MANHATTAN_DISTANCE:
         return (abs(d) - abs(v)) - abs(s)
@@ -458,12 +450,7 @@ def _is_plain(values, rows, features):
 def inner_statistics(
     spec, x_statistic, covered, values, rows, features, tiles, statistics, n_blocks, row
 ):
-    """Fill the row with the inner statistics of x and the stored vectors.
-
-    If x has every feature of the stored vectors (`covered`), a distance is a plain sum over
-    features.
-
-    """
+    """Fill the row with inner statistics: plain sums if x has all features of the vectors."""
     statistic = np.int64(spec[INNER_STATISTIC])
     is_plain = (covered or statistic == DOT_PRODUCT) and _is_plain(values, rows, features)
     if not is_plain:
@@ -482,8 +469,8 @@ def inner_statistics(
 
 
 @compiled(forceinline=True)
-def _apply_kernel_function(spec, n_blocks, row):
-    """Convert inner statistics to kernel values in place, without normalizing them."""
+def apply_kernel_function(spec, x_statistic, statistics, n_blocks, row):
+    """Convert inner statistics to kernel values in place."""
     function = np.int64(spec[KERNEL_FUNCTION])
     gamma, coef0 = spec[GAMMA], spec[COEF0]
     degree, n_names = np.int64(spec[DEGREE]), np.int64(spec[N_NAMES])
@@ -508,23 +495,12 @@ def _apply_kernel_function(spec, n_blocks, row):
             for _ in range(degree):
                 for i in range(TILE):
                     row[block, i] *= base[i]
-
-
-@compiled(forceinline=True)
-def _normalize(spec, x_value, statistics, n_blocks, row):
-    x_norm = math.sqrt(x_value)
-    for block in range(n_blocks):
-        for i in range(TILE):
-            norms = x_norm * math.sqrt(raw_self_value(spec, statistics[block, i]))
-            row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
-
-
-@compiled(forceinline=True)
-def apply_kernel_function(spec, x_statistic, statistics, n_blocks, row):
-    """Convert inner statistics to kernel values in place."""
-    _apply_kernel_function(spec, n_blocks, row)
     if spec[NORMALIZED] != 0.0:
-        _normalize(spec, raw_self_value(spec, x_statistic), statistics, n_blocks, row)
+        x_norm = math.sqrt(raw_self_value(spec, x_statistic))
+        for block in range(n_blocks):
+            for i in range(TILE):
+                norms = x_norm * math.sqrt(raw_self_value(spec, statistics[block, i]))
+                row[block, i] = row[block, i] / norms if norms > 0.0 else 0.0
 
 
 @compiled(forceinline=True)

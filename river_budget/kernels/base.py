@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from river import base
 
-from river_budget.kernels.spec import Spec
+from river_budget.kernels.spec import Spec, kernel_spec
 
 __all__ = ["Features", "Kernel", "VectorKernel", "aligned", "check_kernel", "pairs"]
 
@@ -20,9 +20,19 @@ class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
     Kernels are immutable values: two kernels with the same parameters are equal and have the same
-    hash.
+    hash. A parameter that is out of range raises ValueError.
+
+    Attributes
+    ----------
+    has_unit_norm
+        Whether k(x, x) = 1 for every x.
+    is_radial
+        Whether the kernel is a function of a distance, with a width.
 
     """
+
+    has_unit_norm = False
+    is_radial = False
 
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
@@ -37,19 +47,9 @@ class Kernel(base.Base, abc.ABC):
         return None
 
     @property
-    def has_unit_norm(self) -> bool:
-        """Whether k(x, x) = 1 for every x."""
-        return False
-
-    @property
     def is_resolved(self) -> bool:
         """Whether all parameters are set, none is left to the first example."""
         return True
-
-    @property
-    def is_radial(self) -> bool:
-        """Whether the kernel is a function of a distance, with a width."""
-        return False
 
     @property
     def learns_scales(self) -> bool:
@@ -57,27 +57,11 @@ class Kernel(base.Base, abc.ABC):
         return False
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
-        """Return a kernel that learns scales with what was learned.
-
-        Parameters
-        ----------
-        gamma
-            The new gamma.
-        names
-            The names of the features that some support vector has.
-
-        """
+        """Return a kernel that learns scales with its gamma, given the names of support vectors."""
         return self
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        """Return the kernel with the missing parameters set from the first stored example.
-
-        Parameters
-        ----------
-        names
-            Names of the features of the first example.
-
-        """
+        """Return the kernel with the missing parameters set from the names of the first example."""
         return self
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
@@ -92,8 +76,8 @@ class VectorKernel(Kernel):
     kernel_function: int
 
     @property
-    @abc.abstractmethod
-    def spec(self) -> Spec: ...
+    def spec(self) -> Spec:
+        return kernel_spec(self.inner_statistic, self.kernel_function)
 
 
 def check_kernel(kernel: Any) -> None:

@@ -28,11 +28,6 @@ class Polynomial(VectorKernel):
     coef0
         Constant term, at least 0. With 0 the polynomial is homogeneous.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
     Examples
     --------
 
@@ -80,10 +75,6 @@ class Linear(VectorKernel):
 
     inner_statistic = DOT_PRODUCT
     kernel_function = IDENTITY
-
-    @property
-    def spec(self) -> Spec:
-        return kernel_spec(self.inner_statistic, self.kernel_function)
 
     def __call__(self, x: Features, z: Features) -> float:
         return _dot(x, z)

@@ -37,6 +37,8 @@ __all__ = ["RBF", "AdditiveRationalQuadratic", "Laplacian", "RationalQuadratic"]
 class RadialKernel(VectorKernel):
     """A kernel of a distance, whose width a model learns by default."""
 
+    has_unit_norm = True
+    is_radial = True
     kernel_function = EXPONENTIAL
 
     gamma: float | None = None
@@ -52,16 +54,8 @@ class RadialKernel(VectorKernel):
         return kernel_spec(self.inner_statistic, self.kernel_function, gamma)
 
     @property
-    def has_unit_norm(self) -> bool:
-        return True
-
-    @property
     def is_resolved(self) -> bool:
         return self.gamma is not None
-
-    @property
-    def is_radial(self) -> bool:
-        return True
 
     @property
     def learns_scales(self) -> bool:
@@ -94,11 +88,6 @@ class RBF(RadialKernel):
         Inverse squared width, positive. A paper's `sigma^2` equals `1 / (2 gamma)`. By
         default, a model learns it, and scales of the features, from its examples.
 
-    Raises
-    ------
-    ValueError
-        If `gamma` is not positive.
-
     Examples
     --------
 
@@ -125,11 +114,6 @@ class Laplacian(RadialKernel):
     gamma
         Inverse width, positive. By default, a model learns it, and scales of the features, from its
         examples.
-
-    Raises
-    ------
-    ValueError
-        If `gamma` is not positive.
 
     Examples
     --------
@@ -162,11 +146,6 @@ class RationalQuadratic(RadialKernel):
     gamma_factor
         Factor of a learned gamma, positive: a kernel with 10 has ten times the gamma that the model
         learns. It does not change a given gamma.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not positive.
 
     Examples
     --------
@@ -216,11 +195,6 @@ class AdditiveRationalQuadratic(RadialKernel):
     names
         Names of the features, as a tuple. Defaults to those of the first example that a model
         learns; in `Mnemotron`, to those of the support vectors whenever the width changes.
-
-    Raises
-    ------
-    ValueError
-        If `gamma` is not positive, or `names` are no tuple of different names.
 
     Examples
     --------

@@ -11,26 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "COEF0",
-    "DEGREE",
-    "DOT_PRODUCT",
-    "EXPONENTIAL",
-    "FACTORS",
-    "GAMMA",
-    "IDENTITY",
-    "INNER_STATISTIC",
-    "KERNEL_FUNCTION",
-    "MANHATTAN_DISTANCE",
-    "MEAN",
-    "NORMALIZED",
-    "N_NAMES",
-    "POWER",
-    "RATIONAL",
-    "SQUARED_DISTANCE",
-    "SUM_OF_RATIONALS",
-    "Spec",
-    "kernel_spec",
-]
+    "COEF0", "DEGREE", "DOT_PRODUCT", "EXPONENTIAL", "FACTORS", "GAMMA", "IDENTITY", "INNER_STATISTIC",
+    "KERNEL_FUNCTION", "MANHATTAN_DISTANCE", "MEAN", "NORMALIZED", "N_NAMES", "POWER", "RATIONAL",
+    "SQUARED_DISTANCE", "SUM_OF_RATIONALS", "Spec", "kernel_spec",
+]  # fmt: skip
 
 Spec = NDArray[np.float64]
 
@@ -57,23 +41,9 @@ def kernel_spec(
 ) -> Spec:
     """Return the spec of a kernel that is not normalized (slots,).
 
-    Parameters
-    ----------
-    inner_statistic, kernel_function
-        Constants of this module.
-    gamma
-        Factor of the inner statistic, or of each squared difference in a sum of rationals.
-    coef0, degree
-        Constant term and exponent of a power.
-    n_names
-        Number of names over which a sum of rationals and its mean are taken.
+    Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals;
+    coef0 and degree are those of a power, and the names those of a sum of rationals.
 
     """
-    spec = np.zeros(FACTORS)
-    spec[INNER_STATISTIC] = inner_statistic
-    spec[KERNEL_FUNCTION] = kernel_function
-    spec[GAMMA] = gamma
-    spec[COEF0] = coef0
-    spec[DEGREE] = degree
-    spec[N_NAMES] = n_names
-    return spec
+    spec = [inner_statistic, kernel_function, gamma, coef0, degree, n_names, False]
+    return np.array(spec, np.float64)

@@ -10,7 +10,7 @@ from typing import Any
 
 from river_budget.kernels.base import Features, Kernel, VectorKernel, check_kernel
 from river_budget.kernels.dot_product import Linear
-from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, NORMALIZED, Spec, kernel_spec
+from river_budget.kernels.spec import NORMALIZED, Spec
 
 __all__ = ["Cosine", "FunctionKernel", "Normalized", "Scaled"]
 
@@ -27,11 +27,6 @@ class Normalized(Kernel):
     kernel
         The kernel to normalize.
 
-    Raises
-    ------
-    ValueError
-        If `kernel` is not a kernel.
-
     Examples
     --------
 
@@ -43,6 +38,7 @@ class Normalized(Kernel):
     """
 
     kernel: Kernel = dataclasses.field(default_factory=Linear)
+    has_unit_norm = True
 
     def __post_init__(self) -> None:
         check_kernel(self.kernel)
@@ -57,10 +53,6 @@ class Normalized(Kernel):
         if spec is not None:
             spec[NORMALIZED] = True
         return spec
-
-    @property
-    def has_unit_norm(self) -> bool:
-        return True
 
     @property
     def is_resolved(self) -> bool:
@@ -92,15 +84,11 @@ class Cosine(VectorKernel):
 
     """
 
-    @property
-    def spec(self) -> Spec:
-        spec = kernel_spec(DOT_PRODUCT, IDENTITY)
-        spec[NORMALIZED] = True
-        return spec
+    has_unit_norm = True
 
     @property
-    def has_unit_norm(self) -> bool:
-        return True
+    def spec(self) -> Any:
+        return Normalized(Linear()).spec
 
     def __call__(self, x: Features, z: Features) -> float:
         return Normalized(Linear())(x, z)
@@ -137,7 +125,7 @@ class Scaled(Kernel):
     other: float = 1.0
 
     @property
-    def has_unit_norm(self) -> bool:
+    def has_unit_norm(self) -> bool:  # type: ignore[override]
         return self.kernel.has_unit_norm
 
     def __call__(self, x: Features, z: Features) -> float:
@@ -163,11 +151,6 @@ class FunctionKernel(Kernel):
     ----------
     f
         A symmetric, positive semi-definite function `f(x: dict, z: dict) -> float`.
-
-    Raises
-    ------
-    ValueError
-        If `f` is not callable.
 
     Examples
     --------

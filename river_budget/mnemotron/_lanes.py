@@ -7,7 +7,6 @@ array. Where nothing else is said, a product and the sum that it is added to may
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -40,10 +39,8 @@ class _LanesModel(models.PrimitiveModel):
 
 _lanes = _Lanes("lanes")
 
-
-def _operation(define: Callable[..., Any]) -> Any:
-    """Return an operation of compiled code, given its types and the code that it generates."""
-    return intrinsic(define)
+# Decorates a function that returns the types of an operation and the code that it generates.
+operation: Any = intrinsic
 
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, i: Any) -> Any:
@@ -51,7 +48,7 @@ def _place(context: Any, builder: Any, array_type: Any, array: Any, i: Any) -> A
     return builder.bitcast(builder.gep(data, [i]), _VECTOR.as_pointer())
 
 
-@_operation
+@operation
 def load(_: Any, array: Any, i: Any) -> Any:
     """Return the elements of an array from offset i on."""
 
@@ -61,7 +58,7 @@ def load(_: Any, array: Any, i: Any) -> Any:
     return _lanes(array, types.intp), generate
 
 
-@_operation
+@operation
 def store(_: Any, array: Any, i: Any, lanes: Any) -> Any:
     """Set the elements of an array from offset i on."""
 
@@ -72,7 +69,7 @@ def store(_: Any, array: Any, i: Any, lanes: Any) -> Any:
     return types.void(array, types.intp, _lanes), generate
 
 
-@_operation
+@operation
 def broadcast(_: Any, x: Any) -> Any:
     """Return a vector with a number in all lanes."""
 
@@ -84,29 +81,27 @@ def broadcast(_: Any, x: Any) -> Any:
     return _lanes(types.float64), generate
 
 
-@_operation
+@operation
 def add_product(_: Any, total: Any, a: Any, b: Any) -> Any:
     """Return total + a b."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        product = builder.fmul(args[1], args[2], flags=["contract"])
-        return builder.fadd(args[0], product, flags=["contract"])
-
-    return _lanes(_lanes, _lanes, _lanes), generate
+    return _lanes(_lanes, _lanes, _lanes), _with_product("fadd")
 
 
-@_operation
+@operation
 def subtract_product(_: Any, total: Any, a: Any, b: Any) -> Any:
     """Return total - a b."""
+    return _lanes(_lanes, _lanes, _lanes), _with_product("fsub")
 
+
+def _with_product(name: str) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         product = builder.fmul(args[1], args[2], flags=["contract"])
-        return builder.fsub(args[0], product, flags=["contract"])
+        return getattr(builder, name)(args[0], product, flags=["contract"])
 
-    return _lanes(_lanes, _lanes, _lanes), generate
+    return generate
 
 
-@_operation
+@operation
 def add_difference(_: Any, total: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     """Return total + (a b - c d), with both products rounded: equal ones cancel."""
 
@@ -117,7 +112,7 @@ def add_difference(_: Any, total: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     return _lanes(_lanes, _lanes, _lanes, _lanes, _lanes), generate
 
 
-@_operation
+@operation
 def total(_: Any, lanes: Any) -> Any:
     """Return the sum of the lanes."""
 

@@ -60,19 +60,10 @@ def _take_logarithms(probabilities, e, logs):
 
 @compiled()
 def mix(weights, top, probabilities, logs, mixtures):
-    """Compute the forecast from the probabilities of the experts.
+    """Compute the forecast from the weights of a `Mixture` and the probabilities of the experts.
 
-    Parameters
-    ----------
-    weights, top
-        See `Mixture`.
-    probabilities
-        The probabilities of the labels under each expert (experts, labels).
-    logs
-        Output of `_take_logarithms` (experts, labels).
-    mixtures
-        Output for the probabilities of the labels in the three mixtures and in the forecast (4,
-        labels).
+    Outputs are the logarithms of the latter (experts, labels), and the probabilities of the labels in
+    the three mixtures and in the forecast (4, labels).
 
     """
     n_experts, n_labels = probabilities.shape

@@ -77,18 +77,16 @@ def learn_query(
     experts, scales, means, weights, top, counts, recent, outputs,
     novelty, budget, covariances, changes, inverses, examples,
 ):  # fmt: skip
-    """Learn the example of the last forecast.
+    """Learn the example of the last forecast, and return its slot, -1 if it is not stored.
 
-    Returns
-    -------
-    The slot of the example, -1 if it is not stored; and whether it is stored there already. That is
-    so if it replaces a vector of the same layout, and there is room.
+    Returned is also whether it is stored there already. That is so if it replaces a vector of the same
+    layout, and there is room.
 
     """
     slot = learn(
-        label, weight, novelty, budget, _rows_of(workspace, statistics), n, inserted[:n],
-        experts, scales, means, covariances, changes, inverses, weights, top, examples, counts, recent,
-        outputs,
+        label, weight, _rows_of(workspace, statistics), n, inserted[:n],
+        experts, scales, means, weights, top, counts, recent, outputs,
+        novelty, budget, covariances, changes, inverses, examples,
     )  # fmt: skip
     if slot < 0 or slot == n or numbers[slot] != number:
         return slot, False
@@ -118,14 +116,7 @@ def learn_block(
 ):  # fmt: skip
     """Learn rows of a block, until an example has to be stored by the calling code.
 
-    Parameters
-    ----------
-    labels, sample_weights
-        The columns of the labels and the weights (rows,).
-    start, stop
-        The first row, and the one before which to stop.
-    until_check
-        The number of replacements after which to stop.
+    It also stops after a number of replacements, `until_check`.
 
     Returns
     -------

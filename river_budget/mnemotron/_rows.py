@@ -66,15 +66,7 @@ def _magnitude(specs, reads, z, values):
 def prepare(specs, reads, values):
     """Return whether the values of an example are valid; if so, scale them in place.
 
-    Parameters
-    ----------
-    specs
-        `KERNELS` and `INNER`, each with the spec of each kernel, followed by `LEADER` and
-        `KEEPS_NORM` (2, kernels, N_SLOTS).
-    reads
-        The factor of each value, and whether each kernel reads it (1 + kernels, m).
-    values
-        The values of the example (m,).
+    The specs (2, kernels, N_SLOTS) and `reads` (1 + kernels, m) are those of a `SharedStore`.
 
     """
     n_kernels = specs.shape[1]
@@ -108,20 +100,10 @@ def check_examples(specs, reads, block):
 
 @compiled()
 def kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out):
-    """Compute the kernel rows of a prepared example.
+    """Compute the kernel rows of a prepared example (kernels, blocks, TILE).
 
-    Kernels with the same inner statistic and features share it.
-
-    Parameters
-    ----------
-    rows
-        The feature rows of the values (m,).
-    statistics
-        What `set_statistics` keeps of each stored vector (kernels, blocks, TILE).
-    out
-        Output (kernels, blocks, TILE).
-
-    The other parameters are those of `prepare` and `kernels._compiled.kernel_row`.
+    Kernels with the same inner statistic and features share it. The statistics are what
+    `set_statistics` keeps; see `prepare` and `kernels._compiled.kernel_row` for the rest.
 
     """
     n_kernels, n_blocks = specs.shape[1], (n + TILE - 1) // TILE

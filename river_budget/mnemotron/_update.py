@@ -100,14 +100,8 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
     ----------
     rows
         Kernel row of x under each kernel (kernels, budget + 1).
-    n
-        Number of support vectors.
     experts, scales, means
-        See `Posteriors`.
-    weights, top
-        See `Mixture`.
-    counts, recent
-        See `Repeats`.
+        See `Posteriors`; `weights` and `top` are of `Mixture`, `counts` and `recent` of `Repeats`.
     outputs
         Output: margins, probabilities and their logarithms for each expert, probabilities of the
         three mixtures and of the forecast (any, labels).
@@ -299,23 +293,20 @@ def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
 
 @compiled()
 def learn(
-    label, weight, novelty, budget, rows, n, inserted, experts, scales, means, covariances, changes,
-    inverses, weights, top, examples, counts, recent, outputs,
+    label, weight, rows, n, inserted,
+    experts, scales, means, weights, top, counts, recent, outputs,
+    novelty, budget, covariances, changes, inverses, examples,
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot; -1 if it is not stored.
 
     Parameters
     ----------
-    label
-        The column of the label.
     weight
         The weight of the example, which divides its noise variances.
-    novelty
-        Smallest novelty of an example that is stored, as a share of its squared norm.
-    budget
-        Maximum number of support vectors.
     inserted
         Insertion order of the slots, for ties (n,).
+    novelty, budget
+        See `Mnemotron`.
     covariances, changes, inverses
         See `Posteriors`.
     examples

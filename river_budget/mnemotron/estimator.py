@@ -9,13 +9,14 @@ from river import base
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_not_negative
-from river_budget._state import State, count, require
+from river_budget._state import Count, Part, State, require
 from river_budget.base import ClassWeight, Labels, Machine
 from river_budget.base.classifier import ADVICE
+from river_budget.base.documented import documented
 from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron import _round, _update
+from river_budget.mnemotron._mixing_compiled import HEDGE
 from river_budget.mnemotron.experts import Experts
-from river_budget.mnemotron.mixing import LAYERS
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
 from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
@@ -30,16 +31,7 @@ LARGEST_RESIDUAL = 1e-6
 
 
 class Forecast(NamedTuple):
-    """The expert outputs at one example.
-
-    Attributes
-    ----------
-    queries
-        The example in each store.
-    outputs
-        The outputs of `_update.forecast`; the probabilities of the labels come last (any, labels).
-
-    """
+    """The query of an example in each store, and the outputs of `_update.forecast` at it."""
 
     queries: list[Query]
     outputs: Floats
@@ -60,6 +52,7 @@ class Forecast(NamedTuple):
         return own.pop(label) <= max(own)
 
 
+@documented
 class Mnemotron(Machine):
     """A mixture of Gaussian process experts on one support set: the recommended default.
 
@@ -89,8 +82,6 @@ class Mnemotron(Machine):
 
     Parameters
     ----------
-    budget
-        Maximum number of support vectors.
     kernels
         Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
@@ -111,40 +102,6 @@ class Mnemotron(Machine):
         Whether to add an expert that predicts from the last label and the number of times that it
         came in a row. It is for streams whose labels repeat and arrive before the next example is
         predicted. It takes `8 C (C + 22)` bytes.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    memory_bytes
-        Memory of the model in bytes.
-    expert_weights
-        Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
-    mixture_weights
-        Weights of the hedge, the slow mixer and the fast mixer in the forecast.
-    n_rebuilds
-        Number of times that an inverse Gram matrix was recomputed because of rounding errors.
-    resolved_kernels
-        The kernels, with the widths and the scales of the features that were learned.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
@@ -175,6 +132,11 @@ class Mnemotron(Machine):
 
     """
 
+    _stores = Part[KernelStores](restore=["_feature_scales"], before="_prepare_stores")
+    _experts = Part[Experts](state=["n_support"], restore=["n_support"], before="_prepare_experts")
+    _n_changes = Count()
+    _n_rebuilds = Count()
+
     def __init__(
         self,
         budget: int = 100,
@@ -202,8 +164,6 @@ class Mnemotron(Machine):
         self.max_classes = max_classes
         self._stores = KernelStores(chosen, self._feature_scales is not None)
         self._experts = Experts(pairs, budget, repeats)
-        self._n_changes = 0
-        self._n_rebuilds = 0
 
     @property
     def _multiclass(self) -> bool:
@@ -217,20 +177,15 @@ class Mnemotron(Machine):
         expert of `repeats` is left out.
 
         """
-        posteriors, kernels = self._experts.posteriors, self._stores.kernels
-        experts = zip(
-            posteriors.kernel_of,
-            posteriors.factors.tolist(),
-            posteriors.noises.tolist(),
-            self._experts.hedge.tolist(),
-            strict=True,
-        )
-        return {(kernels[z], factor, variance): weight for z, factor, variance, weight in experts}
+        kernels, experts = self._stores.kernels, self._experts.posteriors.experts.tolist()
+        weights = zip(experts, self._experts.hedge.tolist(), strict=True)
+        return {(kernels[int(z)], *pair): weight for (z, *pair), weight in weights}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        return dict(zip(LAYERS, self._experts.mixture.layers.tolist(), strict=True))
+        weights = self._experts.mixture.top[HEDGE].tolist()
+        return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
 
     @property
     def n_rebuilds(self) -> int:
@@ -244,12 +199,10 @@ class Mnemotron(Machine):
 
     @property
     def n_support(self) -> int:
-        """Number of support vectors."""
         return self._stores.n
 
     @property
     def support_vectors(self) -> list[Features]:
-        """The support vectors as dicts, oldest first."""
         vectors = self._stores.vectors
         return [vectors[slot] for slot in self._stores.by_age]
 
@@ -277,43 +230,13 @@ class Mnemotron(Machine):
             square += float(np.sum(mean @ gram * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
-    @property
-    def memory_bytes(self) -> int:
-        """Memory of the model in bytes: arrays, feature indexes, names and the last queries."""
-        return super().memory_bytes + self._stores.nbytes + self._experts.nbytes
-
     def decision_function_one(self, x: Features) -> float:
-        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
-            the kernels.
-
-        """
+        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
         self._labels.require_two("scores_one or scores_many")
         return self._forecast(x).scores[1]
 
     def scores_one(self, x: Features) -> dict[Any, float]:
-        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x).
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernels.
-
-        """
+        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x)."""
         scores = self._forecast(x).scores
         return {label: scores[column] for label, column in self._labels.known.items()}
 
@@ -356,25 +279,14 @@ class Mnemotron(Machine):
             largest = max(largest, float(np.abs(residual).max(initial=0.0)))
         return {"inverses": largest}
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "stores": self._stores.state(),
-            "experts": self._experts.state(self.n_support),
-            "n_changes": self._n_changes,
-            "n_rebuilds": self._n_rebuilds,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        if "arrays" in state["stores"]["0"] and not self._takes_arrays:
+    def _prepare_stores(self, state: State) -> None:
+        if "arrays" in state["0"] and not self._takes_arrays:
             self._take_arrays()
-        self._stores.restore(state["stores"], self._feature_scales)
-        n = self.n_support
-        require(n <= self.budget, "there are more support vectors than the budget allows")
+
+    def _prepare_experts(self, state: State) -> None:
+        enough = self.n_support <= self.budget
+        require(enough, "there are more support vectors than the budget allows")
         self._widen(len(self._labels.names))
-        self._experts.restore(state["experts"], n)
-        self._n_changes, self._n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
 
     @property
     def _takes_arrays(self) -> bool:
@@ -434,28 +346,24 @@ class Mnemotron(Machine):
     def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
         self._n_rounds += 1
         self._n_mistakes += forecast.is_mistake(label)
-        shared, experts = self._stores.shared, self._experts
+        stores, shared = self._stores, self._stores.shared
+        learning = *self._experts.arguments, forecast.outputs, *self._learning
         if shared is not None:
             query = forecast.queries[0]
             layout = query.layout
             slot, is_stored = _round.learn_query(
                 label, weight, query.workspace, *shared.arguments(layout), *shared.storing(layout),
-                *experts.arguments, forecast.outputs, *self._learning,
+                *learning,
             )  # fmt: skip
             shared.on_overwritten(is_stored)
         else:
-            posteriors, mixture, repeats = experts.posteriors, experts.mixture, experts.repeats
-            slot, is_stored = _update.learn(
-                label, weight, float(self.novelty), self.budget, self._stores.rows(forecast.queries),
-                self.n_support, self._stores.inserted, posteriors.experts, posteriors.scales,
-                posteriors.means, posteriors.covariances, posteriors.changes, posteriors.inverses,
-                mixture.weights, mixture.top, mixture.counts, repeats.counts, repeats.recent, forecast.outputs,
-            ), False  # fmt: skip
+            rows, is_stored = stores.rows(forecast.queries), False
+            slot = _update.learn(label, weight, rows, stores.n, stores.inserted, *learning)
         if slot < 0:
-            self._stores.forget_queries()
+            stores.forget_queries()
             return
         if not is_stored:
-            self._stores.put(forecast.queries, slot)
+            stores.put(forecast.queries, slot)
         self._on_changes(1)
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._state import State
+from river_budget.mnemotron._mixing_compiled import HEDGE
 from river_budget.mnemotron.mixing import Mixture
 from river_budget.mnemotron.posteriors import Posteriors
 from river_budget.mnemotron.repeats import Repeats
@@ -17,16 +18,9 @@ __all__ = ["Experts"]
 
 
 class Experts:
-    """The posteriors of the experts and their mixture.
+    """The posteriors of the experts, their mixture, and the expert of repeated labels, if it is used.
 
-    Parameters
-    ----------
-    pairs
-        The pairs of forgetting factor and noise variance of each kernel.
-    budget
-        Maximum number of support vectors.
-    repeats
-        Whether an expert predicts repeated labels.
+    Given are the pairs of forgetting factor and noise variance of each kernel.
 
     """
 
@@ -48,7 +42,7 @@ class Experts:
     @property
     def hedge(self) -> Floats:
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.mixture.hedge[: len(self.posteriors.experts)]
+        weights = self.mixture.weights[HEDGE, : len(self.posteriors.experts)]
         return weights / weights.sum()
 
     @property
@@ -72,19 +66,15 @@ class Experts:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """The arguments of the compiled forecast."""
-        posteriors, mixture, repeats = self.posteriors, self.mixture, self.repeats
-        return (
-            posteriors.experts, posteriors.scales, posteriors.means, mixture.weights, mixture.top,
-            repeats.counts, repeats.recent,
-        )  # fmt: skip
+        own, mixture, repeats = self.posteriors, self.mixture, self.repeats
+        means = own.experts, own.scales, own.means
+        return *means, mixture.weights, mixture.top, repeats.counts, repeats.recent
 
     @property
     def learning(self) -> tuple[Any, ...]:
         """The further arguments of the compiled update."""
-        posteriors = self.posteriors
-        return (
-            posteriors.covariances, posteriors.changes, posteriors.inverses, self.mixture.counts
-        )  # fmt: skip
+        own = self.posteriors
+        return own.covariances, own.changes, own.inverses, self.mixture.counts
 
     def widen(self, n_labels: int) -> None:
         """Add new labels, up to a number of labels."""
@@ -96,8 +86,8 @@ class Experts:
     @property
     def nbytes(self) -> int:
         """Memory of all arrays in bytes."""
-        parts = (self.posteriors, self.mixture, self.repeats)
-        return sum(array.nbytes for part in parts for array in part.arrays)
+        parts: Any = self.posteriors, self.mixture, self.repeats
+        return sum(getattr(part, name).nbytes for part in parts for name in part.__slots__)
 
     def state(self, n: int) -> State:
         """Return the state of all parts, with n support vectors."""

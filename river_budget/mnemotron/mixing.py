@@ -6,18 +6,9 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded
 from river_budget._state import State, floats, require
-from river_budget.mnemotron._mixing_compiled import (
-    FAST_MIXER,
-    HEDGE,
-    LOG_WEIGHTS,
-    SLOW_MIXER,
-    softmax,
-)
+from river_budget.mnemotron._mixing_compiled import HEDGE, LOG_WEIGHTS, softmax
 
-__all__ = ["LAYERS", "Mixture"]
-
-# The mixtures under the top hedge.
-LAYERS = ("hedge", "slow mixer", "fast mixer")
+__all__ = ["Mixture"]
 
 
 class Mixture:
@@ -49,21 +40,6 @@ class Mixture:
         self.counts = padded(self.counts, n_labels)
         self.counts[n_before:] = 1.0
 
-    @property
-    def hedge(self) -> Floats:
-        """The weights of the experts in the hedge, with a sum of 1 (experts,)."""
-        return self.weights[HEDGE]
-
-    @property
-    def layers(self) -> Floats:
-        """The weights of the three mixtures in the forecast, with a sum of 1 (3,)."""
-        return self.top[HEDGE]
-
-    @property
-    def arrays(self) -> list[Floats]:
-        """All arrays."""
-        return [self.weights, self.top, self.counts]
-
     def state(self) -> State:
         """Return all weights and counts, without the weights that follow from their logarithms."""
         return {
@@ -73,9 +49,8 @@ class Mixture:
 
     def restore(self, state: State) -> None:
         """Restore weights and counts from their state."""
-        n_experts = self.weights.shape[1]
-        given = floats(state["weights"], (3, n_experts))
-        self.weights[[LOG_WEIGHTS, SLOW_MIXER, FAST_MIXER]] = given
+        given = floats(state["weights"], (3, self.weights.shape[1]))
+        self.weights = np.insert(given, HEDGE, 0.0, axis=0)
         self.top[LOG_WEIGHTS] = floats(state["top"], (3,))
         self.counts = floats(state["counts"], self.counts.shape)
         require((self.counts >= 1).all(), "the numbers of examples of the labels are wrong")

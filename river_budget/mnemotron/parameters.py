@@ -34,10 +34,7 @@ DEFAULTS: dict[Kernel, Pairs] = {
 def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     """Return the kernels that a user has given, the default ones for None.
 
-    Raises
-    ------
-    ValueError
-        If they are not kernels with k(x, x) = 1.
+    Raises ValueError if they are not kernels with k(x, x) = 1.
 
     """
     if kernels is None:
@@ -56,17 +53,7 @@ def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
 def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
     """Return the pairs of a forgetting factor and a noise variance of each kernel.
 
-    Parameters
-    ----------
-    forgetting, kernels
-        As the user has given them.
-    n_kernels
-        Number of kernels.
-
-    Raises
-    ------
-    ValueError
-        If they are out of range.
+    Raises ValueError if what a user has given is out of range.
 
     """
     if forgetting is None:

@@ -11,7 +11,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, floats, require, require_definite
 from river_budget.mnemotron._triangle_compiled import multiply, subtract_and_multiply
-from river_budget.mnemotron._update import FACTOR, KERNEL, NOISE
+from river_budget.mnemotron._update import KERNEL
 from river_budget.mnemotron.triangles import (
     aligned_copy,
     aligned_zeros,
@@ -31,15 +31,6 @@ class Posteriors:
     With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
     coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the variance
     `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with C > 2.
-
-    Parameters
-    ----------
-    experts
-        Kernel, forgetting factor and noise variance of each expert.
-    n_kernels
-        Number of kernels.
-    budget
-        Maximum number of support vectors.
 
     Attributes
     ----------
@@ -77,23 +68,6 @@ class Posteriors:
     def kernel_of(self) -> Ints:
         """The kernel of each expert (experts,)."""
         return self.experts[:, KERNEL].astype(np.int64)
-
-    @property
-    def factors(self) -> Floats:
-        """The forgetting factor of each expert (experts,)."""
-        return self.experts[:, FACTOR]
-
-    @property
-    def noises(self) -> Floats:
-        """The noise variance of each expert (experts,)."""
-        return self.experts[:, NOISE]
-
-    @property
-    def arrays(self) -> list[Floats]:
-        """All arrays."""
-        return [
-            self.experts, self.means, self.covariances, self.changes, self.inverses, self.scales
-        ]  # fmt: skip
 
     def widened(self, n_labels: int) -> Floats:
         """Return the means with a column for each of more than two labels.
@@ -136,12 +110,7 @@ class Posteriors:
         add, `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D,
         the change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
 
-        Parameters
-        ----------
-        before, after
-            The matrices `K + jitter I` of each kernel (n, n).
-        n
-            Number of support vectors.
+        Given are the matrices `K + jitter I` of each kernel before and after (kernels, n, n).
 
         """
         for z, gram in enumerate(after):

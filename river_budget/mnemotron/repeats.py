@@ -36,11 +36,6 @@ class Repeats:
             columns = padded(self.counts.T, 2 * N_BINS + n_labels)
             self.counts = padded(columns.T, n_labels)
 
-    @property
-    def arrays(self) -> list[Floats | Ints]:
-        """All arrays."""
-        return [self.counts, self.recent]
-
     def state(self) -> State:
         """Return the counts, the last label and the length of its run."""
         return {"counts": self.counts.copy(), "recent": self.recent.copy()}

@@ -76,22 +76,12 @@ class KernelStores:
         return all(isinstance(store, ArrayStore | ObjectStore) for store in self._stores)
 
     def take_arrays(self, dtype: str) -> None:
-        """Give each kernel an empty store of its own, one that takes arrays.
-
-        Parameters
-        ----------
-        dtype
-            The type in which arrays are stored.
-
-        """
-        self._set_groups(
-            [
-                Group(
-                    ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel, dtype), [z]
-                )
-                for z, kernel in enumerate(self._given)
-            ]
-        )
+        """Give each kernel an empty store of its own, one that takes arrays of a type."""
+        stores: list[VectorStore] = [
+            ObjectStore(kernel) if kernel.spec is None else ArrayStore(kernel, dtype)
+            for kernel in self._given
+        ]
+        self._set_groups([Group(store, [z]) for z, store in enumerate(stores)])
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

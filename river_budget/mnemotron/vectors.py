@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from river_budget._arrays import Floats
-from river_budget._state import State, count, integers, require
-from river_budget.kernels import Features, Kernel, RationalQuadratic
+from river_budget._state import State, require
+from river_budget.kernels import Kernel, RationalQuadratic
 from river_budget.kernels._compiled import TILE
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
@@ -22,16 +21,9 @@ from river_budget.kernels.spec import (
 )
 from river_budget.mnemotron import _round, _rows
 from river_budget.support import Query
-from river_budget.support.features import (
-    NOT_NUMBERS,
-    FeatureIndex,
-    Layout,
-    check_types,
-    invalid_example,
-    pack_rows,
-)
-from river_budget.support.numeric import UNKNOWN_NAME, Block, NumericStore, doubles, is_exact
-from river_budget.support.store import may_resolve_to
+from river_budget.support.features import FeatureIndex, Layout
+from river_budget.support.numeric import UNKNOWN_NAME, Block, NumericStore
+from river_budget.support.store import NO_COEFFICIENTS, may_resolve_to
 
 __all__ = ["SharedLayout", "SharedStore"]
 
@@ -87,50 +79,17 @@ class SharedStore(NumericStore):
         """The kernels of examples in the units of the user, with all parameters set."""
         return tuple(map(self._in_units_of_user, self.kernels))
 
-    def query(self, x: Features, f: Any = None) -> Query:
-        """Return x with its kernel rows, and the outputs of `f` at x as the answer.
-
-        Raises
-        ------
-        ValueError
-            If x is invalid under one of the kernels. The store does not change.
-
-        """
-        last = self._last
-        try:
-            if (
-                last is not None
-                and last.f is f
-                and x == last.snapshot
-                and (x is last.given or is_exact(x, last))
-            ):
-                return last
-            names = list(x)
-            layout: Any = self._layout
-            if names != layout.names:
-                layout = self._layout = self._layout_of(names)
-            workspace = np.empty(layout.size)
-            layout.pack_into(workspace, layout.start, *x.values())
-            answer = None if f is None else f.new_outputs()
-            if f is None:
-                valid = _round.compute_rows(workspace, *self.arguments(layout))
-            else:
-                valid = _round.predict(workspace, *self.arguments(layout), *f.arguments, answer)
-            if not valid:
-                raise ValueError
-            try:
-                # The fastest check that all values are plain numbers.
-                plain = type(sum(x.values(), 0.0)) is float
-            except TypeError:
-                plain = False
-            if not plain:
-                check_types(x.values())
-        except NOT_NUMBERS:
-            raise invalid_example(x, self._largest_under) from None
-        # Values that can change in place are compared by their doubles.
-        given, snapshot = (x, dict(x)) if plain else (None, doubles(x))
-        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, answer)
-        return query
+    def _answer(self, workspace: Floats, layout: Any, f: Any) -> Any:
+        """Compute the kernel rows of a workspace, and return the outputs of `f`, if it is given."""
+        answer = None
+        if f is NO_COEFFICIENTS:
+            is_valid = _round.compute_rows(workspace, *self.arguments(layout))
+        else:
+            answer = f.new_outputs()
+            is_valid = _round.predict(workspace, *self.arguments(layout), *f.arguments, answer)
+        if not is_valid:
+            raise ValueError
+        return answer
 
     def arguments(self, layout: Any) -> tuple[Any, ...]:
         """Return the arguments of the compiled code that describe the store; see `_round`."""
@@ -164,8 +123,7 @@ class SharedStore(NumericStore):
                 rows = self._slot_rows[slot]
                 layout = self._layout_of(self._index.names(rows))
                 specs, reads, _, *vectors = self.arguments(layout)
-            values, out = np.empty(len(rows)), np.empty_like(self._statistics_of)
-            self._values.load(values, rows, slot)
+            values, out = self._values.load(rows, slot), np.empty_like(self._statistics_of)
             _rows.kernel_rows(specs, reads, values, rows, *vectors, out)
             yield out.reshape(len(self.kernels), -1)[:, : self.n]
 
@@ -181,13 +139,8 @@ class SharedStore(NumericStore):
         layout: Any = self._block_layout(block)
         return layout
 
-    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
-        values, layout = pack_rows(columns, rows), self._layout_of(list(columns))
-        invalid = _rows.check_examples(self._specs, layout.reads, values)
-        if invalid < len(values):
-            x = dict(zip(columns, values[invalid].tolist(), strict=True))
-            raise ValueError(f"row {invalid}: {invalid_example(x, self._largest_under)}")
-        return Block(layout.names, values)
+    def _first_invalid(self, names: list[Any], values: Floats) -> int:
+        return _rows.check_examples(self._specs, self._reads_of(names), values)
 
     def rescale_all(
         self, kernels: Sequence[Kernel], factors: Mapping[Any, float], pooled: float
@@ -200,37 +153,20 @@ class SharedStore(NumericStore):
         state = super().state()
         return {**state, "kernel": self.kernels}
 
-    def restore(self, state: State) -> None:
-        kernels, expected = state["kernel"], self.kernels
+    def _restore_kernel(self, kernel: Any) -> bool:
+        expected = self.kernels
         require(
-            type(kernels) is tuple
-            and len(kernels) == len(expected)
-            and all(map(may_resolve_to, expected, kernels)),
-            f"expected the kernels {expected!r}, got {kernels!r}",
+            type(kernel) is tuple
+            and len(kernel) == len(expected)
+            and all(map(may_resolve_to, expected, kernel)),
+            f"expected the kernels {expected!r}, got {kernel!r}",
         )
-        self._set_kernels(kernels)
+        self._set_kernels(kernel)
         self._derive()
-        vectors = self.restored_vectors(state)
-        inserted, n_inserted = (
-            integers(state["inserted"], (len(vectors),)),
-            count(state["n_inserted"]),
-        )
-        require(
-            not n_inserted or all(kernel.is_resolved for kernel in kernels),
-            "the kernel of a store in use lacks parameters",
-        )
-        require(
-            len(set(inserted.tolist())) == len(vectors)
-            and ((inserted >= 0) & (inserted < n_inserted)).all(),
-            "the insertion order is invalid",
-        )
-        # An empty store checks a vector without a kernel value for each one before it.
-        empty = SharedStore(kernels)
-        for x in vectors:
-            empty.query(x)
-            self._append(self.stored_entry(x))
-        self._inserted[: self.n] = inserted
-        self._n_inserted = n_inserted
+        return all(own.is_resolved for own in kernel)
+
+    def empty_like(self) -> SharedStore:
+        return SharedStore(self.kernels)
 
     @property
     def nbytes(self) -> int:
@@ -241,8 +177,7 @@ class SharedStore(NumericStore):
         return super().nbytes + others + sum(array.nbytes for array in own)
 
     @property
-    def _largest_under(self) -> Kernel:
-        """The kernel under which a value is too large first, for error messages."""
+    def _limiting_kernel(self) -> Kernel:
         return next((k for k in self.kernels if not k.is_radial), self.kernels[0])
 
     def _set_kernels(self, kernels: Sequence[Kernel]) -> None:

@@ -60,24 +60,7 @@ def _add(statistic, gamma, x, vectors, n, row):
 
 @compiled()
 def add_statistics(statistic, gamma, x, vectors, n, row):
-    """Add the inner statistics of an array and those of stored vectors to a row.
-
-    Parameters
-    ----------
-    statistic
-        The inner statistic; see `kernels.spec`.
-    gamma
-        The factor of squares in a sum of rationals.
-    x
-        The array (m,).
-    vectors
-        The arrays of the stored vectors (slots, m).
-    n
-        Number of stored vectors.
-    row
-        The row (slots,).
-
-    """
+    """Add the inner statistics of an array (m,) and n vectors (slots, m) to a row (slots,)."""
     if statistic == DOT_PRODUCT:
         _add(DOT_PRODUCT, gamma, x, vectors, n, row)
     elif statistic == SQUARED_DISTANCE:
@@ -117,14 +100,7 @@ def self_statistic(spec, x):
 def finish(spec, x_statistic, statistics, alphas, scale, n, row):
     """Turn the inner statistics of x into a kernel row, and return f(x); NaN if x is invalid.
 
-    Parameters
-    ----------
-    x_statistic, statistics
-        The self statistics of x and of the stored vectors (blocks, TILE).
-    row
-        The inner statistics, then the kernel row (blocks, TILE).
-
-    The other parameters are those of `_compiled.evaluate`.
+    The row has the shape (blocks, TILE). See `_compiled.evaluate`.
 
     """
     if x_statistic > LARGEST or raw_self_value(spec, x_statistic) > LARGEST:

@@ -20,9 +20,9 @@ from river_budget.kernels._compiled import (
 )
 
 __all__ = [
-    "TILE", "check_block", "evaluate", "evaluate_block", "expand", "is_flat", "margin_and_rival",
-    "oldest", "oldest_largest", "scan", "scan_scores", "score", "score_block", "self_value",
-    "self_value_of", "squared_norm_of", "terms",
+    "TILE", "check_block", "evaluate", "expand", "is_flat", "margin_and_rival", "margin_and_rival_of",
+    "oldest", "oldest_largest", "scan", "score", "score_block", "self_value", "self_value_of",
+    "squared_norm_of", "terms",
 ]  # fmt: skip
 
 
@@ -67,74 +67,9 @@ def evaluate(
     return expand(alphas, scale, n, row)
 
 
-@compiled(forceinline=True)
-def _load_row(block, i, values):
-    for j in range(len(values)):
-        values[j] = block[i, j]
-
-
-@compiled(**UNCOUNTED)
-def scan(
-    block, columns, start, stop, threshold,
-    workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
-):  # fmt: skip
-    """Return the first row from `start` on with y f(x) <= threshold, and its f(x).
-
-    If there is no such row, `stop` is returned. The workspace holds the values and the kernel row
-    of the last row that was evaluated.
-
-    Parameters
-    ----------
-    block
-        One example per row (rows, m).
-    columns
-        Columns of the labels, 0 for the negative one and 1 for the positive one (rows,).
-    stop
-        The row before which the scan ends.
-
-    The other parameters are those of `evaluate`.
-
-    """
-    values = workspace[statistics.size :]
-    for i in range(start, stop):
-        _load_row(block, i, values)
-        f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
-        if (f if columns[i] else -f) <= threshold:
-            return i, f
-    return stop, 0.0
-
-
-@compiled()
-def evaluate_block(
-    block, workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
-):  # fmt: skip
-    """Return f(x) for each row of the block (rows,); see `scan`."""
-    values = workspace[statistics.size :]
-    f = np.empty(len(block))
-    for i in range(len(block)):
-        _load_row(block, i, values)
-        f[i] = evaluate(
-            workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
-        )
-    return f
-
-
 @compiled(**UNCOUNTED)
 def score(matrix, scale, row, scores):
-    """Compute the scores of all labels in one pass over a kernel row.
-
-    Parameters
-    ----------
-    matrix
-        Coefficients of the stored vectors (any number, labels), 0 for the others.
-    scale
-        Common factor of the coefficients.
-    row
-        The kernel row (n,).
-    scores
-        Output (labels,).
-
-    """
+    """Compute the scores of all labels (labels,) in one pass over a kernel row (n,)."""
     scores[:] = 0.0
     for i in range(min(len(row), len(matrix))):
         k = scale * row[i]
@@ -152,18 +87,17 @@ def margin_and_rival(scores, label):
     return 0.5 * (scores[label] - largest), rival
 
 
+@compiled(**UNCOUNTED)
+def margin_and_rival_of(label, value, scores):
+    """Return margin and rival of an example, given f(x) if there are no scores: two labels."""
+    if len(scores) == 0:
+        return (value if label else -value), 1 - label
+    return margin_and_rival(scores, label)
+
+
 @compiled()
 def terms(alphas, scale, n, label, step):
-    """Return step sizes, labels and rivals of stored vectors and an incoming example (n + 1,).
-
-    Parameters
-    ----------
-    label, step
-        Label and step size of the incoming example.
-
-    The other parameters are those of `evaluate`.
-
-    """
+    """Return step sizes, labels and rivals of stored vectors and an incoming example (n + 1,)."""
     steps = np.empty(n + 1)
     labels, rivals = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     for i in range(n + 1):
@@ -175,46 +109,55 @@ def terms(alphas, scale, n, label, step):
 
 
 @compiled(**UNCOUNTED)
-def scan_scores(
+def _evaluate_row(
+    block, i, matrix, scores,
+    workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
+):  # fmt: skip
+    """Compute the kernel row of a row of a block and the scores, if there are any; return f(x)."""
+    values = workspace[statistics.size :]
+    for j in range(len(values)):
+        values[j] = block[i, j]
+    f = evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
+    if len(scores):
+        score(matrix, scale, workspace[:n], scores)
+    return f
+
+
+@compiled(**UNCOUNTED)
+def scan(
     block, columns, start, stop, threshold, matrix, scores,
     workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
-    """Return the first row from `start` on with a margin of at most `threshold`, or `stop`.
+    """Return the first row from `start` on with a margin of at most `threshold`, and its f(x).
 
-    Parameters
-    ----------
-    matrix
-        Coefficients of the stored vectors, without their common factor (slots, labels).
-    scores
-        Output for the scores of the last row that was evaluated (labels,).
-    alphas
-        No coefficients (0, TILE).
-
-    The other parameters are those of `scan`.
+    If there is no such row, `stop` is returned. The workspace holds the values and the kernel row
+    of the last row that was evaluated, and `scores` the scores of more than two labels (labels,).
 
     """
-    values = workspace[statistics.size :]
     for i in range(start, stop):
-        _load_row(block, i, values)
-        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
-        score(matrix, scale, workspace[:n], scores)
-        margin, _ = margin_and_rival(scores, columns[i])
-        if margin <= threshold:
-            return i
-    return stop
+        f = _evaluate_row(
+            block, i, matrix, scores,
+            workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
+        )  # fmt: skip
+        if margin_and_rival_of(columns[i], f, scores)[0] <= threshold:
+            return i, f
+    return stop, 0.0
 
 
 @compiled()
 def score_block(
     block, matrix, workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics
 ):  # fmt: skip
-    """Return the scores of all labels for each row of the block (rows, labels)."""
-    values = workspace[statistics.size :]
-    scores = np.empty((len(block), matrix.shape[1]))
+    """Return the scores of all labels for each row of the block (rows, labels); see `scan`."""
+    n_labels = matrix.shape[1]
+    scores = np.empty((len(block), max(2, n_labels)))
     for i in range(len(block)):
-        _load_row(block, i, values)
-        evaluate(workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics)
-        score(matrix, scale, workspace[:n], scores[i])
+        f = _evaluate_row(
+            block, i, matrix, scores[i, :n_labels],
+            workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
+        )  # fmt: skip
+        if n_labels == 0:
+            scores[i, 0], scores[i, 1] = -f, f
     return scores
 
 
@@ -229,7 +172,7 @@ def check_block(spec, block):
 
 @compiled(**UNCOUNTED)
 def self_value_of(spec, workspace, n_values):
-    """Return k(x, x) for the example of a workspace, given its number of values."""
+    """Return k(x, x) for the example of a workspace."""
     return self_value(spec, self_statistic(spec, workspace[len(workspace) - n_values :]))
 
 
@@ -247,17 +190,7 @@ def oldest(inserted, n):
 
 @compiled(**UNCOUNTED)
 def oldest_largest(scores, inserted):
-    """Return the slot with the largest score, the oldest among ties.
-
-    Parameters
-    ----------
-    scores
-        Score of each used slot, optionally followed by that of an incoming example (n,) or (n +
-        1,).
-    inserted
-        Insertion order of the slots (n,).
-
-    """
+    """Return the slot with the largest score; see `VectorStore.oldest_largest`."""
     slot = 0
     for i in range(1, len(scores)):
         if scores[i] > scores[slot] or (
@@ -280,7 +213,7 @@ def is_flat(row, low, high):
 
 @compiled(**UNCOUNTED)
 def squared_norm_of(workspace, n_values):
-    """Return the squared norm of the example in a workspace with `n_values` values."""
+    """Return the squared norm of the example of a workspace."""
     total = 0.0
     for value in workspace[len(workspace) - n_values :]:
         total += value * value

@@ -9,13 +9,8 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget.kernels.spec import FACTORS
-from river_budget.support._compiled import score, self_value_of
-from river_budget.support._values_compiled import (
-    has_room,
-    load,
-    overwrite_values,
-    set_statistic,
-)
+from river_budget.support._compiled import margin_and_rival_of, score, self_value_of
+from river_budget.support._values_compiled import has_room, load, overwrite_values, set_statistic
 from river_budget.support.rule import (
     LARGEST_SELF_VALUE,
     N_INSERTED,
@@ -25,7 +20,6 @@ from river_budget.support.rule import (
     choice_at,
     evaluate_at,
     example,
-    margin_and_rival_of,
     step_at,
 )
 
@@ -88,14 +82,8 @@ class StoreArrays(NamedTuple):
 class Scratch(NamedTuple):
     """Arrays that each round overwrites.
 
-    Attributes
-    ----------
-    scores
-        The scores of all labels, none of them with two labels (labels,).
-    both
-        The scores of two labels (2,).
-    removed
-        A workspace for the vector to replace.
+    They are the scores of more than two labels (labels,), those of two (2,), and a workspace for the
+    vector to replace.
 
     """
 
@@ -165,16 +153,8 @@ def update(
     """Update a model on the example of a workspace, and return `DONE`.
 
     If the example needs a new slot or more room, or its names are not those of the vector to
-    replace, nothing is changed, and the slot is returned.
-
-    Parameters
-    ----------
-    label, weight
-        Label and weight of the example.
-    value
-        f(x), with two labels.
-
-    The other parameters are those of `Code`, `HypothesisArrays` and `StoreArrays`.
+    replace, nothing is changed, and the slot is returned. The value is f(x) with two labels; see
+    `Code`, `HypothesisArrays` and `StoreArrays` for other parameters.
 
     """
     code = Code(choice, step, evaluate, reads_row)
@@ -222,18 +202,8 @@ def learn(
 ):  # fmt: skip
     """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
 
-    Parameters
-    ----------
-    block, columns, weights
-        The rows (rows, m), and their labels and weights (rows,).
-    start, stop
-        The rows to learn.
-    threshold
-        The model is updated if the margin is at most this.
-    counts
-        Output: numbers of rounds, mistakes and weighted updates, without the row that is left.
-
-    The other parameters are those of `update`.
+    The model is updated if the margin is at most `threshold`. The counts of rounds, mistakes and
+    weighted updates are increased, without the row that is left.
 
     Returns
     -------

@@ -221,14 +221,10 @@ def store(workspace, rows, slot, start, features, tiles, heap):
         A workspace that ends in the values of the example; see `_compiled.evaluate`.
     rows
         The feature rows of the example, none of them 0 (m,).
-    slot
-        The empty slot.
     start
         The number of features that were stored by an earlier call.
-    features, tiles
-        See `kernels._compiled.kernel_row`.
     heap
-        What is free in `tiles`.
+        What is free in `tiles`; see `kernels._compiled.kernel_row` for `features` and `tiles`.
 
     """
     values = workspace[len(workspace) - len(rows) :]
@@ -291,11 +287,9 @@ def settle(rows, start, features, tiles, heap):
 def exchange(workspace, rows, old_rows, slot, spec, statistics, features, tiles, heap):
     """Replace an example by one without new names, as `erase`, `store` and `settle` do.
 
-    Returns
-    -------
-    The number of features that no vector has any more, and how many features were stored and settled;
-    if these are not all, more room is needed. Nothing is changed, and the first number is -1, if a
-    name is new.
+    Returned are the number of features that no vector has any more, and how many features were stored
+    and settled; if these are not all, more room is needed. If a name is new, nothing is changed, and
+    the first number is -1.
 
     """
     for r in rows:
@@ -328,11 +322,7 @@ def _room_for(r, slot, value, features, tiles, heap):
 
 @compiled()
 def has_room(workspace, rows, slot, features, tiles, heap):
-    """Return whether there is room to replace an example by one with the same features.
-
-    The parameters are those of `store`.
-
-    """
+    """Return whether there is room to replace an example by one with the same features."""
     values = workspace[len(workspace) - len(rows) :]
     n_tiles = heap[END]
     for j in range(len(rows)):
@@ -442,18 +432,9 @@ def rescale(rows, before, after, features, tiles, heap):
 
 @compiled()
 def renew_statistics(rows, ends, workspace, spec, features, tiles, statistics):
-    """Set the statistics of all stored examples.
+    """Set the statistics of all stored examples, whose feature rows are joined by slots.
 
-    Parameters
-    ----------
-    rows
-        The feature rows of all examples, by slots.
-    ends
-        Where those of each example end (n,).
-    workspace
-        Room for the values of the largest example.
-
-    The other parameters are those of `exchange`.
+    Given are the ends of those of each example (n,), and a workspace for the largest one.
 
     """
     start = 0

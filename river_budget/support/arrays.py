@@ -28,17 +28,12 @@ from river_budget.kernels.spec import (
 )
 from river_budget.support import _arrays_compiled, _compiled
 from river_budget.support._compiled import TILE
-from river_budget.support.features import (
-    check_array,
-    check_shape,
-    invalid_example,
-    is_array,
-)
+from river_budget.support.features import check_array, check_shape, invalid_example, is_array
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients, ScoreCoefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
 __all__ = ["ArrayStore"]
 
@@ -49,14 +44,7 @@ Array = NDArray[Any]
 class Statistic(VectorKernel):
     """The inner statistic of a kernel, as the kernel of the features that are numbers.
 
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    gamma
-        The factor of squares.
-    n_names
-        Number of these features in a sum of rationals.
+    It is with a factor of squares and a number of names of its own.
 
     """
 
@@ -80,18 +68,7 @@ class Statistic(VectorKernel):
 
 
 class Parts(NamedTuple):
-    """An example, in the units of the kernel.
-
-    Attributes
-    ----------
-    numbers
-        The query of the features that are numbers.
-    arrays
-        The arrays that the kernel reads, by name.
-    statistic
-        The self statistic of the example.
-
-    """
+    """An example in the units of the kernel: numbers, arrays that it reads, and self statistic."""
 
     numbers: Query
     arrays: dict[Any, Array]
@@ -99,16 +76,7 @@ class Parts(NamedTuple):
 
 
 class Matrix:
-    """The arrays of one name.
-
-    Attributes
-    ----------
-    values
-        The array of each slot, zeros where there is none (slots, elements).
-    is_present
-        Which slots have one (slots,).
-
-    """
+    """The arrays of one name by slots, zeros where there is none (slots, elements)."""
 
     __slots__ = ("is_present", "values")
 
@@ -118,10 +86,8 @@ class Matrix:
 
     def extend(self, n_slots: int) -> None:
         """Extend the matrix to a number of slots."""
-        self.values, self.is_present = (
-            padded(self.values, n_slots),
-            padded(self.is_present, n_slots),
-        )
+        self.values = padded(self.values, n_slots)
+        self.is_present = padded(self.is_present, n_slots)
 
     def put(self, slot: int, array: Array | None) -> None:
         """Set the array of a slot."""
@@ -140,25 +106,14 @@ class ArrayStore(PlainStore, ScaledStore):
     of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
     statistic, which is a sum over features. An example without an array is zero there.
 
-    Parameters
-    ----------
-    kernel
-        The kernel.
-    dtype
-        The type of the stored elements. Sums over them have double precision.
+    The stored elements have a dtype; sums over them have double precision.
 
     """
 
     __slots__ = (
-        "_dtype",
-        "_is_selective",
-        "_matrices",
-        "_no_numbers",
-        "_numbers",
-        "_spec",
-        "_statistic",
+        "_dtype", "_is_selective", "_matrices", "_no_numbers", "_numbers", "_spec", "_statistic",
         "_statistics",
-    )
+    )  # fmt: skip
 
     _derived = "_no_numbers"
 
@@ -172,7 +127,7 @@ class ArrayStore(PlainStore, ScaledStore):
         self._spec: Spec
         self._set_kernel(kernel)
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         numbers, arrays = self._split(x)
         own, last = self._query_of(numbers), self._last
         snapshot = {name: (array.dtype.str, array.tobytes()) for name, array in arrays.items()}
@@ -192,11 +147,13 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def entry(self, x: Features) -> Query:
         numbers, arrays = self._split(x)
-        return self._entry(self._parts(self._numbers.entry(numbers), arrays))
+        parts = self._parts(self._numbers.entry(numbers), arrays)
+        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def stored_entry(self, x: Features) -> Query:
         numbers, arrays = self._split(x)
-        return self._entry(self._joined(self._numbers.stored_entry(numbers), arrays))
+        parts = self._joined(self._numbers.stored_entry(numbers), arrays)
+        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def features(self, query: Query) -> Features:
         parts = query.layout
@@ -277,7 +234,7 @@ class ArrayStore(PlainStore, ScaledStore):
         store.rescale(self.kernel, self._factors, self._pooled)
         return store
 
-    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients) -> tuple[float, Floats]:
         query = self.query(x, f)
         return query.answer, query.row
 
@@ -317,9 +274,6 @@ class ArrayStore(PlainStore, ScaledStore):
         """Return an example of numbers and of arrays in the units of the kernel."""
         own = self._numbers.self_value(numbers)
         return Parts(numbers, arrays, own + self._statistic_of(arrays))
-
-    def _entry(self, parts: Parts) -> Query:
-        return Query(None, None, None, parts, np.zeros(0), 0, None)
 
     def _scaled(self, name: Any, value: Array) -> Array:
         """Return a copy of an array in the units of the kernel."""
@@ -365,22 +319,12 @@ class ArrayStore(PlainStore, ScaledStore):
         }
 
     def _evaluate_parts(
-        self,
-        row: Floats,
-        arrays: Mapping[Any, Array],
-        statistic: float,
-        f: Coefficients | ScoreCoefficients,
+        self, row: Floats, arrays: Mapping[Any, Array], statistic: float, f: Coefficients
     ) -> tuple[float, Floats]:
-        """Return f(x), NaN if x is invalid, and an array that starts with its kernel row (slots,).
+        """Return f(x), NaN if x is invalid, and its kernel row (slots,).
 
-        Parameters
-        ----------
-        row
-            The inner statistics of its numbers (n,), empty if there are none.
-        arrays
-            Its arrays.
-        statistic
-            Its self statistic.
+        Given are the inner statistics of its numbers (n,), empty if there are none, its arrays and its
+        self statistic.
 
         """
         workspace = np.zeros(self.n_slots)

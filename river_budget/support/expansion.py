@@ -37,16 +37,6 @@ class Expansion(Coefficients):
     It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
     more of them.
 
-    Parameters
-    ----------
-    store
-        The store of the vectors.
-
-    Attributes
-    ----------
-    store
-        The store of the vectors.
-
     """
 
     __slots__ = ("store",)
@@ -82,8 +72,7 @@ class Expansion(Coefficients):
 
     def score_block(self, block: Any) -> Floats:
         """Return the scores at each row of a block (rows, labels)."""
-        f = self.store.evaluate_block(block, self)
-        return of_both_labels(f)
+        return self.store.score_block(block, self)
 
     def scan(
         self, block: Any, columns: Ints, start: int, stop: int, threshold: float
@@ -239,16 +228,8 @@ class Expansion(Coefficients):
 class MulticlassExpansion(Expansion):
     """Kernel expansions g_c(x) = sum_i A_ic k(s_i, x), one for each label c, over one store.
 
-    The rows of A sum to 0. See `Target` for the reduction to a binary hypothesis.
-
-    Parameters
-    ----------
-    store
-        The store of the vectors.
-    matrix
-        A, without its common factor (slots, labels).
-    scale
-        The common factor.
+    The rows of the matrix A (slots, labels) sum to 0. See `Target` for the reduction to a binary
+    hypothesis.
 
     """
 
@@ -284,14 +265,6 @@ class MulticlassExpansion(Expansion):
 
     def outputs(self, query: Query) -> tuple[float, Floats]:
         return 0.0, self._answer(query)
-
-    def score_block(self, block: Any) -> Floats:
-        return self.store.score_block(block, self)
-
-    def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float
-    ) -> tuple[int, Query | None]:
-        return self.store.scan_scores(block, columns, start, stop, threshold, self)
 
     def values(self) -> Floats:
         scores = [self.scores_of(self.store.row(slot)) for slot in range(self.store.n)]

@@ -124,16 +124,8 @@ class Layout:
     """
 
     __slots__ = (
-        "active",
-        "names",
-        "number",
-        "pack_into",
-        "rows",
-        "size",
-        "spec",
-        "start",
-        "stored",
-    )
+        "active", "names", "number", "pack_into", "rows", "size", "spec", "start", "stored"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -168,10 +160,7 @@ def packer(n_values: int) -> struct.Struct:
 def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
     """Return the values of a frame as doubles (rows, columns).
 
-    Raises
-    ------
-    ValueError
-        If a value is not a number. The error names its row and feature.
+    Raises ValueError if a value is not a number. The error names its row and feature.
 
     """
     if rows.dtype.kind in "biuf":
@@ -234,16 +223,7 @@ def check_array(name: Any, value: NDArray[Any]) -> None:
 
 
 def invalid_example(x: Any, kernel: Kernel | None = None) -> ValueError:
-    """Return an error that describes why an example is invalid.
-
-    Parameters
-    ----------
-    x
-        The invalid example.
-    kernel
-        The kernel under which it is invalid.
-
-    """
+    """Return an error that describes why an example is invalid, under a kernel or in general."""
     if not isinstance(x, Mapping):
         return ValueError(f"x must be a dict of features, got {x!r}")
     for name, value in x.items():

@@ -29,12 +29,9 @@ class GramFactor:
         self._packed: Floats = np.zeros(0)
 
     def forward(self, row: Floats) -> Floats:
-        """Return z = L^-1 k (n,); `z.z` is the squared norm of the projection of x onto the span.
+        """Return z = L^-1 k for the kernel row k of x (n,).
 
-        Parameters
-        ----------
-        row
-            The kernel row k of x (n,).
+        `z.z` is the squared norm of the projection of x onto the span.
 
         """
         return _forward(self._packed, row)
@@ -44,16 +41,7 @@ class GramFactor:
         return _backward(self._packed, z)
 
     def append(self, z: Floats, distance: float) -> None:
-        """Add a vector.
-
-        Parameters
-        ----------
-        z
-            The result of `forward` for its kernel row (n,).
-        distance
-            Its distance from the span of the other vectors, positive.
-
-        """
+        """Add a vector, given the result of `forward` and its positive distance from the span."""
         end = self._rows.size
         if end + self.n + 1 > len(self._packed):
             self._packed = padded(self._packed, 2 * end + self.n + 1)

@@ -6,14 +6,14 @@ import dataclasses
 import itertools
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
-from river_budget.kernels import Features, VectorKernel
+from river_budget.kernels import Features, Kernel, VectorKernel
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
     FACTORS,
@@ -37,14 +37,12 @@ from river_budget.support.features import (
 from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import (
-    NO_COEFFICIENTS,
-    Coefficients,
-    ScoreCoefficients,
-    UpdatableHypothesis,
-)
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 from river_budget.support.sums import Sums
 from river_budget.support.values import FeatureValues
+
+if TYPE_CHECKING:
+    from river_budget.support.expansion import Expansion
 
 __all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
 
@@ -78,19 +76,9 @@ class NumericStore(ScaledStore):
     """
 
     __slots__ = (
-        "_index",
-        "_is_selective",
-        "_keeps_squares",
-        "_layout",
-        "_layouts",
-        "_n_layouts",
-        "_newest",
-        "_slot_rows",
-        "_spec",
-        "_squares",
-        "_statistics",
-        "_values",
-    )
+        "_index", "_is_selective", "_keeps_squares", "_layout", "_layouts", "_n_layouts", "_newest",
+        "_slot_rows", "_spec", "_squares", "_statistics", "_values",
+    )  # fmt: skip
 
     _derived = "_layout"
 
@@ -109,7 +97,7 @@ class NumericStore(ScaledStore):
         self._set_kernel(kernel)
         self._clear()
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Any = NO_COEFFICIENTS) -> Query:
         last = self._last
         try:
             if (
@@ -128,13 +116,7 @@ class NumericStore(ScaledStore):
                 layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
             else:
                 _put_active(workspace, layout, x)
-            values = self._values
-            value = _compiled.evaluate(
-                workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
-                len(self._index.by_name), values.features, values.tiles, self._statistics,
-            )  # fmt: skip
-            if value != value:
-                raise ValueError
+            answer = self._answer(workspace, layout, f)
             try:
                 # The fastest check that all values are plain numbers.
                 plain = type(sum(x.values(), 0.0)) is float
@@ -143,11 +125,22 @@ class NumericStore(ScaledStore):
             if not plain:
                 check_types(x.values())
         except NOT_NUMBERS:
-            raise invalid_example(x, self.kernel) from None
+            raise invalid_example(x, self._limiting_kernel) from None
         # Values that can change in place are compared by their doubles.
         given, snapshot = (x, dict(x)) if plain else (None, doubles(x))
-        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, value)
+        self._last = query = Query(given, snapshot, f, layout, workspace, self.n, answer)
         return query
+
+    def _answer(self, workspace: Floats, layout: Any, f: Any) -> Any:
+        """Compute the kernel row of a workspace, and return f(x). Raises ValueError if x is invalid."""
+        values = self._values
+        value = _compiled.evaluate(
+            workspace, f.alphas, f.scale, layout.spec, layout.rows, self.n,
+            len(self._index.by_name), values.features, values.tiles, self._statistics,
+        )  # fmt: skip
+        if value != value:
+            raise ValueError
+        return value
 
     def entry(self, x: Features) -> Query:
         entry = self.stored_entry(x)
@@ -197,18 +190,21 @@ class NumericStore(ScaledStore):
         return self._distances(self._workspace_of(slot), self._slot_rows[slot])
 
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
-        values = pack_rows(columns, rows)
-        active = self.kernel.active(columns)
+        values, names = pack_rows(columns, rows), list(columns)
+        active = self.kernel.active(names)
         stored = values if active is None else np.ascontiguousarray(values[:, active])
-        invalid = _compiled.check_block(self._spec, stored)
+        invalid = self._first_invalid(names, stored)
         if active is not None:
             hidden = np.flatnonzero(~np.isfinite(values).all(axis=1))
             invalid = min([invalid, *hidden.tolist()])
         if invalid < len(values):
-            x = dict(zip(columns, values[invalid].tolist(), strict=True))
-            raise ValueError(f"row {invalid}: {invalid_example(x, self.kernel)}")
-        names = list(columns)
+            x = dict(zip(names, values[invalid].tolist(), strict=True))
+            raise ValueError(f"row {invalid}: {invalid_example(x, self._limiting_kernel)}")
         return Block(names if active is None else [names[i] for i in active], stored)
+
+    def _first_invalid(self, names: list[Any], values: Floats) -> int:
+        """Return the index of the first row that is invalid under the kernel, or their number."""
+        return _compiled.check_block(self._spec, values)
 
     def query_row(self, block: Block, row: int) -> Query:
         layout = self._block_layout(block)
@@ -220,45 +216,20 @@ class NumericStore(ScaledStore):
         return Query(None, None, None, layout, workspace, self.n, None)
 
     def scan(
-        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
-    ) -> tuple[int, Query | None]:
-        layout = self._block_layout(block)
-        workspace = np.empty(layout.size)
-        row, value = _compiled.scan(
-            block.values, columns, start, stop, threshold,
-            workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
-        )  # fmt: skip
-        if row == stop:
-            return row, None
-        return row, Query(None, None, f, layout, workspace, self.n, value)
-
-    def evaluate_block(self, block: Block, f: Coefficients) -> Floats:
-        layout = self._block_layout(block)
-        return _compiled.evaluate_block(
-            block.values, np.empty(layout.size), f.alphas, f.scale, layout.spec,
-            layout.rows, *self._vectors,
-        )  # fmt: skip
-
-    def scan_scores(
-        self,
-        block: Block,
-        columns: Ints,
-        start: int,
-        stop: int,
-        threshold: float,
-        f: ScoreCoefficients,
+        self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
         layout = self._block_layout(block)
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
-        row = _compiled.scan_scores(
+        row, value = _compiled.scan(
             block.values, columns, start, stop, threshold, f.matrix, scores,
             workspace, f.alphas, f.scale, layout.spec, layout.rows, *self._vectors,
         )  # fmt: skip
         if row == stop:
             return row, None
-        return row, Query(None, None, f, layout, workspace, self.n, scores)
+        answer = scores if len(scores) else value
+        return row, Query(None, None, f, layout, workspace, self.n, answer)
 
-    def score_block(self, block: Block, f: ScoreCoefficients) -> Floats:
+    def score_block(self, block: Block, f: Expansion) -> Floats:
         layout = self._block_layout(block)
         return _compiled.score_block(
             block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
@@ -266,13 +237,7 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: UpdatableHypothesis,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         layout, numbers = query.layout, own.numbers
         value = query.answer if f.matrix.shape[1] == 0 else 0.0
@@ -290,7 +255,7 @@ class NumericStore(ScaledStore):
 
     def learn(
         self, rule: Rule, own: AlgorithmState, block: Block, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
+        stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
         layout = self._block_layout(block)
         workspace, numbers = np.empty(layout.size), own.numbers
@@ -347,12 +312,17 @@ class NumericStore(ScaledStore):
         return sum(map(sys.getsizeof, counted)) + self._values.nbytes + workspace
 
     @property
+    def _limiting_kernel(self) -> Kernel:
+        """The kernel under which a value is too large first, for error messages."""
+        return self.kernel
+
+    @property
     def _vectors(self) -> tuple[Any, ...]:
         """The arguments of the compiled code that describe the vectors."""
         values, n_rows = self._values, len(self._index.by_name)
         return self.n, n_rows, values.features, values.tiles, self._statistics
 
-    def _take_over(self, numbers: Floats, f: UpdatableHypothesis) -> None:
+    def _take_over(self, numbers: Floats, f: Expansion) -> None:
         """Take over what the compiled rounds have changed, even if they were interrupted."""
         f.scale = numbers.item(SCALE)
         self._n_inserted = int(numbers.item(N_INSERTED))
@@ -390,10 +360,7 @@ class NumericStore(ScaledStore):
 
     def _workspace_of(self, slot: int) -> Floats:
         """Return a workspace with the values of a stored vector, without its kernel row."""
-        rows = self._slot_rows[slot]
-        workspace = np.empty(self.n_slots + len(rows))
-        self._values.load(workspace, rows, slot)
-        return workspace
+        return self._values.load(self._slot_rows[slot], slot, self.n_slots)
 
     def _distances(self, workspace: Floats, rows: Rows) -> Floats:
         *values, statistics = self._vectors
@@ -490,9 +457,7 @@ class NumericStore(ScaledStore):
     def _stored(self, slot: int) -> tuple[list[Any], Floats]:
         """Return the names of a stored vector, and its values as they are stored."""
         rows = self._slot_rows[slot]
-        values = np.empty(len(rows))
-        self._values.load(values, rows, slot)
-        return self._index.names(rows), values
+        return self._index.names(rows), self._values.load(rows, slot)
 
     def _set_square(self, workspace: Floats, n_values: int, slot: int) -> None:
         square = _compiled.squared_norm_of(workspace, n_values)

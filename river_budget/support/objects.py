@@ -16,7 +16,7 @@ from river_budget.kernels import Features, Kernel
 from river_budget.support.features import invalid_example
 from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients, ScoreCoefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
 __all__ = ["ObjectStore"]
 
@@ -30,7 +30,7 @@ class ObjectStore(PlainStore):
         super().__init__(kernel)
         self._vectors: list[Features] = []
 
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
         if not isinstance(x, Mapping):
             raise invalid_example(x)
         last = self._last
@@ -71,15 +71,6 @@ class ObjectStore(PlainStore):
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> list[Features]:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
-    def rescale(
-        self,
-        kernel: Any,
-        factors: Mapping[Any, float],
-        pooled: float,
-        vectors: Sequence[Features] | None = None,
-    ) -> None:
-        raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
-
     @property
     def nbytes(self) -> int:
         containers = [self._inserted, self._vectors, *self._vectors]
@@ -90,7 +81,7 @@ class ObjectStore(PlainStore):
         """Return squared distances in feature space, less the common term k(x, x)."""
         return np.array([self.kernel(s, s) for s in self._vectors]) - 2 * row
 
-    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients) -> tuple[float, Floats]:
         row = np.array([self.kernel(x, s) for s in self._vectors], dtype=np.float64)
         if not np.isfinite(row).all():
             raise ValueError(f"{self.kernel} returned a value that is not finite for {x!r}")
@@ -105,9 +96,6 @@ class ObjectStore(PlainStore):
 
     def _resolve(self, query: Query) -> None:
         self._set_kernel(self.kernel.resolve(query.snapshot))
-
-    def _set_kernel(self, kernel: Kernel) -> None:
-        self.kernel = kernel
 
     def _insert(self, query: Query, slot: int) -> None:
         self._vectors.append(query.snapshot)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import abc
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget.kernels import Features
-from river_budget.support import _compiled, _rule_compiled
+from river_budget.support import _rule_compiled
 from river_budget.support.query import Query
 from river_budget.support.rule import SCALE, AlgorithmState, Rule
-from river_budget.support.store import (
-    NO_COEFFICIENTS,
-    Coefficients,
-    ScoreCoefficients,
-    UpdatableHypothesis,
-    VectorStore,
-)
+from river_budget.support.store import Coefficients, VectorStore
+
+if TYPE_CHECKING:
+    from river_budget.support.expansion import Expansion
 
 __all__ = ["PlainStore"]
 
@@ -28,7 +26,7 @@ class PlainStore(VectorStore):
     __slots__ = ()
 
     @abc.abstractmethod
-    def _evaluate(self, x: Features, f: Coefficients | ScoreCoefficients) -> tuple[float, Floats]:
+    def _evaluate(self, x: Features, f: Coefficients) -> tuple[float, Floats]:
         """Return f(x) and the kernel row of x (n,)."""
 
     def query_row(self, block: list[Features], row: int) -> Query:
@@ -36,41 +34,22 @@ class PlainStore(VectorStore):
 
     def scan(
         self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
-        f: Coefficients,
+        f: Expansion,
     ) -> tuple[int, Query | None]:  # fmt: skip
         for row in range(start, stop):
             query = self.query(block[row], f)
-            if (query.answer if columns[row] else -query.answer) <= threshold:
+            if f.margin(query, columns[row]) <= threshold:
                 return row, query
         return stop, None
 
-    def evaluate_block(self, block: list[Features], f: Coefficients) -> Floats:
-        values = [self._evaluate(x, f)[0] for x in block]
-        return np.array(values, dtype=np.float64)
-
-    def scan_scores(
-        self, block: list[Features], columns: Ints, start: int, stop: int, threshold: float,
-        f: ScoreCoefficients,
-    ) -> tuple[int, Query | None]:  # fmt: skip
-        for row in range(start, stop):
-            query = self.query(block[row], f)
-            query.answer = f.scores_of(query.row)
-            if _compiled.margin_and_rival(query.answer, columns[row])[0] <= threshold:
-                return row, query
-        return stop, None
-
-    def score_block(self, block: list[Features], f: ScoreCoefficients) -> Floats:
-        scores = [f.scores_of(self._evaluate(x, NO_COEFFICIENTS)[1]) for x in block]
-        return np.array(scores).reshape(len(block), f.matrix.shape[1])
+    def score_block(self, block: list[Features], f: Expansion) -> Floats:
+        values = (self._evaluate(x, f) for x in block)
+        queries = (Query(None, None, f, None, row, self.n, value) for value, row in values)
+        scores = [f.scores(query) for query in queries]
+        return np.array(scores, np.float64).reshape(len(block), f.n_labels)
 
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: UpdatableHypothesis,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         value, scores = f.outputs(query)
         own.numbers[SCALE] = f.scale
@@ -81,10 +60,10 @@ class PlainStore(VectorStore):
 
     def learn(
         self, rule: Rule, own: AlgorithmState, block: list[Features], columns: Ints, weights: Floats,
-        start: int, stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
+        start: int, stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
         for row in range(start, stop):
-            query = self.query(block[row], f)  # type: ignore[arg-type]
+            query = self.query(block[row], f)
             label, weight = int(columns[row]), weights.item(row)
             margin = f.margin(query, label)
             if margin <= threshold:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from river_budget._arrays import Floats
@@ -9,6 +10,7 @@ from river_budget._arrays import Floats
 __all__ = ["Query"]
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Query:
     """An example x, its kernel row over a store, and the value of a hypothesis at x.
 
@@ -39,25 +41,13 @@ class Query:
 
     """
 
-    __slots__ = ("answer", "f", "given", "layout", "n", "snapshot", "workspace")
-
-    def __init__(
-        self,
-        given: Any,
-        snapshot: Any,
-        f: Any,
-        layout: Any,
-        workspace: Floats,
-        n: int,
-        answer: Any,
-    ) -> None:
-        self.given = given
-        self.snapshot = snapshot
-        self.f = f
-        self.layout = layout
-        self.workspace = workspace
-        self.n = n
-        self.answer = answer
+    given: Any
+    snapshot: Any
+    f: Any
+    layout: Any
+    workspace: Floats
+    n: int
+    answer: Any
 
     @property
     def row(self) -> Floats:

@@ -21,34 +21,12 @@ from river_budget._arrays import Floats, Ints
 from river_budget._compile import UNCOUNTED, address_of, compiled, function_at
 from river_budget._state import integers
 from river_budget.support import _compiled
-from river_budget.support._compiled import TILE, margin_and_rival
+from river_budget.support._compiled import TILE, margin_and_rival_of
 
 __all__ = [
-    "BUDGET",
-    "LARGEST_SELF_VALUE",
-    "N_INSERTED",
-    "OWN",
-    "SCALE",
-    "SKIP",
-    "SMALLEST_SCALE",
-    "AlgorithmState",
-    "Example",
-    "HypothesisArrays",
-    "Rule",
-    "add",
-    "assign",
-    "choice_at",
-    "columns_of",
-    "draw",
-    "evaluate_at",
-    "example",
-    "margin_and_rival_of",
-    "margin_of",
-    "oldest",
-    "overlap",
-    "shrink",
-    "step_at",
-    "step_of",
+    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE",
+    "AlgorithmState", "Example", "HypothesisArrays", "Rule", "add", "assign", "choice_at", "columns_of",
+    "draw", "evaluate_at", "example", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
 ]  # fmt: skip
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
@@ -200,14 +178,6 @@ class AlgorithmState:
 
 
 choice_at, step_at, evaluate_at = map(function_at, (_CHOICE, _STEP, _EVALUATE))
-
-
-@compiled(**UNCOUNTED)
-def margin_and_rival_of(label, value, scores):
-    """Return margin and rival of an example, given f(x) if there are no scores: two labels."""
-    if len(scores) == 0:
-        return (value if label else -value), 1 - label
-    return margin_and_rival(scores, label)
 
 
 # Inlined as source code, since a function without reference counts must not take arrays from one that

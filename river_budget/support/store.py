@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,10 @@ from river_budget.support.query import Query
 from river_budget.support.rule import AlgorithmState, Rule
 from river_budget.support.sums import Sums
 
-__all__ = [
-    "NO_COEFFICIENTS",
-    "Coefficients",
-    "ScoreCoefficients",
-    "UpdatableHypothesis",
-    "VectorStore",
-]
+if TYPE_CHECKING:
+    from river_budget.support.expansion import Expansion
+
+__all__ = ["NO_COEFFICIENTS", "Coefficients", "VectorStore"]
 
 
 # The matrix of a hypothesis for two labels.
@@ -38,11 +35,12 @@ class Coefficients:
     Attributes
     ----------
     alphas
-        The coefficient of each slot (blocks, TILE), 0 in free slots.
+        The coefficient of each slot (blocks, TILE), 0 in free slots; empty with more than two labels,
+        as if f were 0.
     scale
         The common factor of the coefficients.
     matrix
-        The coefficients of each slot and label, with more than two labels; see `ScoreCoefficients`.
+        With more than two labels, the coefficients of each slot (slots, labels), 0 in free slots.
 
     """
 
@@ -52,41 +50,6 @@ class Coefficients:
         self.alphas = alphas
         self.matrix = matrix
         self.scale = 1.0
-
-
-class ScoreCoefficients(Protocol):
-    """The coefficients of a hypothesis with a score for each label.
-
-    To a method of a store that takes `Coefficients`, it is f = 0. It then returns the kernel row, from
-    which the scores are computed.
-
-    Attributes
-    ----------
-    matrix
-        The coefficients of each slot (slots, labels), 0 in free slots.
-
-    """
-
-    alphas: Floats
-    scale: float
-    matrix: Floats
-
-    def scores_of(self, row: Floats) -> Floats:
-        """Return the scores of all labels for a kernel row (labels,)."""
-
-
-class UpdatableHypothesis(Protocol):
-    """A hypothesis that an algorithm updates; see `Expansion`."""
-
-    alphas: Floats
-    scale: float
-    matrix: Floats
-
-    def outputs(self, query: Query) -> tuple[float, Floats]:
-        """Return f(x), and the scores of all labels at x, none of them with two labels (labels,)."""
-
-    def margin(self, query: Query, label: int) -> float:
-        """Return the margin of an example with a label."""
 
 
 # The weights of f = 0.
@@ -100,14 +63,11 @@ class VectorStore(abc.ABC):
     A store is independent of hypotheses: a method that evaluates one takes its weights (see
     `Expansion`).
 
-    Parameters
+    Attributes
     ----------
     kernel
         The kernel. Missing parameters are set when the first example is stored, and changed by
         `rescale`.
-
-    Attributes
-    ----------
     n, n_slots
         Number of vectors, and number of allocated slots.
 
@@ -124,23 +84,12 @@ class VectorStore(abc.ABC):
         self._last: Query | None = None
 
     @abc.abstractmethod
-    def query(self, x: Features, f: Coefficients | ScoreCoefficients = NO_COEFFICIENTS) -> Query:
-        """Return x with its kernel row, and f(x) as the answer.
-
-        Raises
-        ------
-        ValueError
-            If x is invalid under the kernel. The store does not change.
-
-        """
+    def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
+        """Return x with its kernel row, and f(x) as the answer. Raises ValueError if x is invalid."""
 
     @abc.abstractmethod
     def entry(self, x: Features) -> Query:
-        """Return a query without a kernel row, for `add` and `replace`.
-
-        x must be valid under the kernel.
-
-        """
+        """Return a valid example as a query without a kernel row, for `add` and `replace`."""
 
     @abc.abstractmethod
     def stored_entry(self, x: Features) -> Query:
@@ -186,12 +135,9 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
-        """Return the rows of a frame as a block for `scan` and `evaluate_block`.
+        """Return the rows of a frame as a block for `scan` and `score_block`.
 
-        Raises
-        ------
-        ValueError
-            If a row is invalid under the kernel. The error names the row.
+        Raises ValueError if a row is invalid under the kernel. The error names the row.
 
         """
 
@@ -201,47 +147,22 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Coefficients
+        self, block: Any, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
-        """Return the next row with y f(x) <= threshold and its query; None before `stop`.
+        """Return the next row with a margin of at most `threshold` and its query; None before `stop`.
 
-        The columns are those of the labels: 0 for the negative one, 1 for the positive one (rows,).
+        Given are the columns of the labels (rows,). The answer of the query is f(x) with two labels,
+        and an array of scores with more (labels,).
 
         """
 
     @abc.abstractmethod
-    def evaluate_block(self, block: Any, f: Coefficients) -> Floats:
-        """Return f at each row of a block (rows,)."""
-
-    @abc.abstractmethod
-    def scan_scores(
-        self,
-        block: Any,
-        columns: Ints,
-        start: int,
-        stop: int,
-        threshold: float,
-        f: ScoreCoefficients,
-    ) -> tuple[int, Query | None]:
-        """Return the next row with a margin of at most `threshold` and its query; see `scan`.
-
-        The answer of the query is an array of scores (labels,).
-
-        """
-
-    @abc.abstractmethod
-    def score_block(self, block: Any, f: ScoreCoefficients) -> Floats:
+    def score_block(self, block: Any, f: Expansion) -> Floats:
         """Return the scores of all labels at each row of a block (rows, labels)."""
 
     @abc.abstractmethod
     def update(
-        self,
-        rule: Rule,
-        own: AlgorithmState,
-        query: Query,
-        label: int,
-        weight: float,
-        f: UpdatableHypothesis,
+        self, rule: Rule, own: AlgorithmState, query: Query, label: int, weight: float, f: Expansion
     ) -> int:
         """Update a model on an example, and return `_rule_compiled.DONE`.
 
@@ -253,16 +174,12 @@ class VectorStore(abc.ABC):
     @abc.abstractmethod
     def learn(
         self, rule: Rule, own: AlgorithmState, block: Any, columns: Ints, weights: Floats, start: int,
-        stop: int, threshold: float, counts: Ints, f: UpdatableHypothesis,
+        stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
         """Learn the rows of a block, up to one whose example the compiled code cannot store.
 
-        The parameters from `start` on are those of `_rule_compiled.learn`.
-
-        Returns
-        -------
-        The slot for the next row or `_rule_compiled.DONE`, as in `update`, and the query of the last row
-        that was evaluated.
+        Returned are its slot or `_rule_compiled.DONE`, as in `update`, and the query of the last row
+        that was evaluated. See `_rule_compiled.learn`.
 
         """
 
@@ -281,7 +198,6 @@ class VectorStore(abc.ABC):
         """The kernel of examples in the units of the user, with all parameters set."""
         return self.kernel
 
-    @abc.abstractmethod
     def rescale(
         self,
         kernel: Any,
@@ -291,19 +207,11 @@ class VectorStore(abc.ABC):
     ) -> None:
         """Change the kernel, and the factors by which features are multiplied before it.
 
-        Parameters
-        ----------
-        kernel
-            The kernel, with all parameters set.
-        factors
-            The factors by name.
-        pooled
-            The factor of all other features.
-        vectors
-            The vectors by slots, where features that the previous kernel did not read are to be
-            stored as well.
+        The factors are given by name, and one for all other features. Given are also the vectors by
+        slots, where features that the previous kernel did not read are to be stored as well.
 
         """
+        raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
 
     def empty_like(self) -> VectorStore:
         """Return an empty store with the same kernel and scales."""
@@ -348,8 +256,7 @@ class VectorStore(abc.ABC):
     def oldest_largest(self, scores: Floats) -> int:
         """Return the slot with the largest score, the oldest among ties.
 
-        The scores are those of the slots, optionally followed by that of an incoming example (n,)
-        or (n + 1,).
+        The score of an incoming example may follow those of the slots (n,) or (n + 1,).
 
         """
         return int(_compiled.oldest_largest(scores, self.inserted))
@@ -372,14 +279,8 @@ class VectorStore(abc.ABC):
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
         """Remove the vectors in the given slots; the others move to slots 0 to n - 1, in order.
 
-        Returns
-        -------
-        The previous slots of the remaining vectors (n,), to reindex arrays with one value per slot.
-
-        Raises
-        ------
-        IndexError
-            If a slot is not in use.
+        Returned are their previous slots (n,), to reindex arrays with one value per slot. Raises
+        IndexError if a slot is not in use.
 
         """
         unused = set(slots) - set(range(self.n))
@@ -410,16 +311,11 @@ class VectorStore(abc.ABC):
 
     def restore(self, state: State) -> None:
         """Restore an empty store, which has its factors, from its state."""
-        kernel, expected = state["kernel"], self.kernel
-        fits = may_resolve_to(expected, kernel)
-        require(fits, f"expected the kernel {expected!r}, got {kernel!r}")
-        self._set_kernel(kernel)
+        is_resolved = self._restore_kernel(state["kernel"])
         vectors = self.restored_vectors(state)
         inserted = integers(state["inserted"], (len(vectors),))
         n_inserted = count(state["n_inserted"])
-        require(
-            not n_inserted or kernel.is_resolved, "the kernel of a store in use lacks parameters"
-        )
+        require(not n_inserted or is_resolved, "the kernel of a store in use lacks parameters")
         require(
             len(set(inserted.tolist())) == len(vectors)
             and ((inserted >= 0) & (inserted < n_inserted)).all(),
@@ -433,6 +329,13 @@ class VectorStore(abc.ABC):
         self._inserted[: self.n] = inserted
         self._n_inserted = n_inserted
 
+    def _restore_kernel(self, kernel: Any) -> bool:
+        """Restore the kernel from the state, and return whether all of its parameters are set."""
+        fits = may_resolve_to(self.kernel, kernel)
+        require(fits, f"expected the kernel {self.kernel!r}, got {kernel!r}")
+        self._set_kernel(kernel)
+        return kernel.is_resolved
+
     @abc.abstractmethod
     def vectors_state(self) -> State:
         """Return the vectors as a part of the state, with scaled features."""
@@ -445,9 +348,9 @@ class VectorStore(abc.ABC):
     def _resolve(self, query: Query) -> None:
         """Set the missing parameters of the kernel from the first example."""
 
-    @abc.abstractmethod
     def _set_kernel(self, kernel: Kernel) -> None:
         """Set the kernel."""
+        self.kernel = kernel
 
     @abc.abstractmethod
     def _insert(self, query: Query, slot: int) -> None:

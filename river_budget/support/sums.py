@@ -40,16 +40,10 @@ MAX_WAITING, MAX_WAITING_VALUES = 16, 64
 
 
 class Measures(NamedTuple):
-    """What the sums tell about the features.
+    """What the sums tell about the features, each an array (features,).
 
-    Attributes
-    ----------
-    sizes
-        Number of values since the first example with the feature (features,).
-    variances
-        The variance over these examples, of an array the sum of those of its elements (features,).
-    scales
-        The scale, 0 if there is none (features,).
+    The sizes are the numbers of values since the first example with a feature, and the variances are
+    over these examples: of an array, the sum of those of its elements. A scale is 0 if there is none.
 
     """
 
@@ -58,7 +52,7 @@ class Measures(NamedTuple):
     scales: Floats
 
 
-class ArraySums:
+class ArraySums(NamedTuple):
     """Running sums of the elements of an array feature, which share a scale.
 
     Attributes
@@ -70,11 +64,8 @@ class ArraySums:
 
     """
 
-    __slots__ = ("counts", "sums")
-
-    def __init__(self, counts: Floats, sums: Floats) -> None:
-        self.counts = counts
-        self.sums = sums
+    counts: Floats
+    sums: Floats
 
     @classmethod
     def of(cls, first: Array, n_observed: int) -> ArraySums:
@@ -119,16 +110,8 @@ class Sums:
     """
 
     __slots__ = (
-        "_again",
-        "_columns",
-        "_n_added",
-        "_n_waiting",
-        "_rows",
-        "_table",
-        "_waiting",
-        "arrays",
-        "rows",
-    )
+        "_again", "_columns", "_n_added", "_n_waiting", "_rows", "_table", "_waiting", "arrays", "rows"
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.rows: dict[Any, int] = {}
@@ -155,16 +138,10 @@ class Sums:
         return self._n_added + self._n_waiting
 
     def observe(self, x: Features, columns: list[Any], names: Collection[Any]) -> None:
-        """Add an example.
+        """Add an example, in the units of the user.
 
-        Parameters
-        ----------
-        x
-            The example, in the units of the user.
-        columns
-            The names of its features, in their order. The same list again is the fastest.
-        names
-            The names of the features that some support vector has. Others have no sums.
+        Given are the names of its features in their order, where the same list again is the fastest,
+        and the names that some support vector has. Others have no sums.
 
         """
         if columns is self._again:
@@ -184,16 +161,7 @@ class Sums:
         self.observe_rows(columns, values.reshape(1, -1), names)
 
     def observe_rows(self, columns: list[Any], values: Floats, names: Collection[Any]) -> None:
-        """Add examples with the same features, which are numbers; see `observe`.
-
-        Parameters
-        ----------
-        columns, names
-            See `observe`.
-        values
-            Their values, in the units of the user (examples, columns).
-
-        """
+        """Add the values of examples with the same features (examples, columns); see `observe`."""
         self._add_waiting()
         rows = self._find_rows(columns, names)
         _add(self._table, rows, values, self._n_added)

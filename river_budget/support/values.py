@@ -35,11 +35,6 @@ class FeatureValues:
     A feature that few vectors have is in a list, so that memory follows the number of values. Which
     features these are depends on the vectors alone: a model that was loaded computes the same bits.
 
-    Parameters
-    ----------
-    n_blocks
-        Number of blocks of slots.
-
     Attributes
     ----------
     features, tiles
@@ -57,20 +52,7 @@ class FeatureValues:
         self.heap = _new_heap(n_blocks)
 
     def store(self, workspace: Floats, rows: Rows, slot: int, start: int = 0) -> None:
-        """Store the example of a workspace in an empty slot.
-
-        Parameters
-        ----------
-        workspace
-            A workspace that ends in the values of the example.
-        rows
-            Its feature rows, none of them 0 (m,).
-        slot
-            The slot.
-        start
-            Number of features that are stored already.
-
-        """
+        """Store the example of a workspace in an empty slot; see `_values_compiled.store`."""
         while True:
             start = _compiled.store(workspace, rows, slot, start, *self._arrays)
             if start == len(rows):
@@ -87,17 +69,10 @@ class FeatureValues:
     def exchange(
         self, workspace: Floats, rows: Rows, old: Rows, slot: int, spec: Spec, statistics: Floats
     ) -> int:
-        """Replace the example in a slot, and set its statistic.
+        """Replace the example in a slot, given the old feature rows, and set its statistic.
 
-        Parameters
-        ----------
-        rows, old
-            The feature rows of the new and the old example. If one of the former is 0, nothing is
-            changed.
-
-        Returns
-        -------
-        The number of features that no vector has any more; -1 if nothing was changed.
+        Returned is the number of features that no vector has any more; -1 if a new feature row is 0
+        and nothing was changed.
 
         """
         n_unused, n_stored, n_settled = _compiled.exchange(
@@ -115,9 +90,11 @@ class FeatureValues:
             self.features[0, _compiled.THRESHOLD] = threshold
             self._settle(np.arange(len(self.features), dtype=np.uint32))
 
-    def load(self, workspace: Floats, rows: Rows, slot: int) -> None:
-        """Copy the values of a stored example to the end of a workspace."""
+    def load(self, rows: Rows, slot: int, row_size: int = 0) -> Floats:
+        """Return the values of a stored example, after room for a kernel row (row_size + m,)."""
+        workspace = np.empty(row_size + len(rows))
         _compiled.load(workspace, rows, slot, self.features, self.tiles)
+        return workspace
 
     def rescale(self, rows: Rows, before: Floats, after: Floats) -> bool:
         """Change the factors of some features, and return whether a value becomes 0."""
