@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -12,32 +10,29 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_probability
-from river_budget.base import classifier_of, frame_of, memory_of, series_like
+from river_budget.base import classifier_of, frame_of, series_like
 from river_budget.calibration import Calibrated
-from river_budget.calibration.rows import rows_as_dicts
+from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
 __all__ = ["Reject"]
 
-
 DOUBTS = ("novelty", "entropy")
 
 
-class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+class Reject(ClassifierWrapper):
     """Predicts None where a classifier is in doubt.
 
     Doubt is one of two figures from 0 to 1:
 
     - The novelty of an example: its squared distance in feature space from the span of the support
-      vectors, or from the nearest one, as a share of its squared norm. It finds examples that are
-      unlike all that was learned. With `Mnemotron` and the Projectron it is the former, with the
-      other algorithms the latter.
+      vectors (with `Mnemotron` and the Projectron) or from the nearest one, as a share of its squared
+      norm. It finds examples that are unlike all that was learned.
     - The entropy of the predicted probabilities, as a share of that of equal ones. It finds examples
       that could belong to several labels, such as questions in the same words as known ones. It means most
       where the probabilities are calibrated: those of `Mnemotron`, or of a model in `Calibrated`.
@@ -50,8 +45,8 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     Parameters
     ----------
     model
-        A classifier, or a pipeline that ends in one. For novelty, it is one of this package, perhaps in
-        `Calibrated`; for entropy, any that predicts probabilities.
+        A classifier, or a pipeline that ends in one. Novelty needs one of this package, also in
+        `Calibrated`; entropy needs one that predicts probabilities.
     threshold
         The largest doubt about an example that is answered, from 0 to 1.
     doubt
@@ -110,8 +105,8 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     def __init__(
         self, model: base.Classifier | Pipeline, threshold: float = 0.5, doubt: str = "novelty"
     ) -> None:
-        if not isinstance(classifier_of(model), base.Classifier):
-            raise ValueError(f"model must be a classifier, got {model!r}")
+        super().__init__(model)
+        classifier = classifier_of(model)
         check_probability("threshold", threshold)
         if not isinstance(doubt, str) or doubt not in DOUBTS:
             raise ValueError(f"doubt must be one of {list(DOUBTS)}, got {doubt!r}")
@@ -120,9 +115,11 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
                 "model must be a classifier of river_budget for the novelty of an example, got "
                 f"{model!r}: use doubt='entropy'"
             )
-        if doubt == "entropy" and not _has_probabilities(classifier_of(model)):
+        if (
+            doubt == "entropy"
+            and type(classifier).predict_proba_one is base.Classifier.predict_proba_one
+        ):
             raise ValueError(f"model must predict probabilities for their entropy, got {model!r}")
-        self.model = model
         self.threshold = threshold
         self.doubt = doubt
 
@@ -131,41 +128,6 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         from river_budget.perceptrons.forgetron import Forgetron
 
         yield {"model": Forgetron()}
-
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
-        """Return a new model with the same parameters that has learned nothing.
-
-        Parameters
-        ----------
-        new_params
-            Parameters that differ, by name.
-        include_attributes
-            Whether to keep what was learned: the clone is then an equal trained model.
-
-        """
-        clone = super().clone(new_params)
-        if include_attributes:
-            kept = vars(self).keys() - (new_params or {}).keys()
-            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
-        return clone
-
-    @property
-    def memory_bytes(self) -> int:
-        """Memory of the model and the wrapper in bytes."""
-        return memory_of(self.model) + sys.getsizeof(self)
-
-    @property
-    def _wrapped_model(self) -> Any:
-        return self.model
-
-    @property
-    def _multiclass(self) -> bool:
-        return self.model._multiclass  # noqa: SLF001 (River has no public name for it)
-
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        self.model.learn_one(x, y, **kwargs)
 
     def doubt_one(self, x: Features) -> float:
         """Return the doubt about x, from 0 to 1.
@@ -186,27 +148,7 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         return _entropy(self.model.predict_proba_one(x))
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        if self.doubt_one(x) > self.threshold:
-            return None
-        return self.model.predict_one(x, **kwargs)
-
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        return self.model.predict_proba_one(x, **kwargs)
-
-    def learn_many(self, X: IntoDataFrame, y: IntoSeries, **kwargs: Any) -> None:
-        """Let the model learn the rows of a frame.
-
-        Parameters
-        ----------
-        X
-            A frame of features.
-        y
-            A series of labels.
-        kwargs
-            Passed to the model, as the weights `w`.
-
-        """
-        self._wrapped_model.learn_many(X, y, **kwargs)
+        return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
 
     def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
         predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
@@ -216,19 +158,12 @@ class Reject(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
             return type(series)(predictions, index=series.index, dtype=object)
         return series
 
-    def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
-        return self._wrapped_model.predict_proba_many(X, **kwargs)
-
 
 def _innermost(model: Any) -> Any:
     """Return the classifier at the end of pipelines and inside of `Calibrated`."""
     while isinstance(model, Pipeline | Calibrated):
         model = classifier_of(model) if isinstance(model, Pipeline) else model.model
     return model
-
-
-def _has_probabilities(classifier: base.Classifier) -> bool:
-    return type(classifier).predict_proba_one is not base.Classifier.predict_proba_one
 
 
 def _novelty(model: Any, x: Features) -> float:

@@ -2,7 +2,7 @@
 
 - `calibrated`: the wrapper around a classifier.
 - `calibrator`: the mixture of calibration maps that it learns.
-- `rows`: the rows of mini-batches as examples.
+- `wrapper`: what wrappers share, and the rows of mini-batches as examples.
 
 """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import numbers
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +12,13 @@ from river import base
 from river.compose import Pipeline
 from river.utils import dataframe
 
-from river_budget.base import (
-    KernelClassifier,
-    classifier_of,
-    frame_like,
-    frame_of,
-    labels_of,
-    memory_of,
-    series_like,
-)
+from river_budget.base import KernelClassifier, classifier_of, frame_like, frame_of, labels_of
 from river_budget.calibration.calibrator import LARGEST_GAP, Calibrator
-from river_budget.calibration.rows import rows_as_dicts
+from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
@@ -38,7 +28,7 @@ __all__ = ["Calibrated"]
 SMALLEST_PROBABILITY = 1e-15
 
 
-class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+class Calibrated(ClassifierWrapper):
     """Calibrates the probabilities of a classifier online.
 
     The probabilities of a perceptron rank examples, but they are no frequencies. This wrapper learns
@@ -119,9 +109,7 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     def __init__(
         self, model: base.Classifier | Pipeline, forgetting: Sequence[float] = (1.0, 0.998, 0.99)
     ) -> None:
-        if not isinstance(classifier_of(model), base.Classifier):
-            raise ValueError(f"model must be a classifier, got {model!r}")
-        self.model = model
+        super().__init__(model)
         self.forgetting = forgetting
         self.calibrator = Calibrator(forgetting)
 
@@ -132,39 +120,10 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
         yield {"model": preprocessing.StandardScaler() | linear_model.LogisticRegression()}
 
-    def clone(
-        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
-    ) -> Self:
-        """Return a new model with the same parameters that has learned nothing.
-
-        Parameters
-        ----------
-        new_params
-            Parameters that differ, by name.
-        include_attributes
-            Whether to keep what was learned: the clone is then an equal trained model.
-            With new parameters, only the model is kept, and the maps are new.
-
-        """
-        clone = super().clone(new_params)
-        if include_attributes:
-            new = new_params or {}
-            kept = vars(self).keys() - new.keys() - ({"calibrator"} if new else set())
-            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
-        return clone
-
     @property
     def memory_bytes(self) -> int:
         """Memory of the model, the maps and the wrapper in bytes."""
-        return memory_of(self.model) + self.calibrator.memory_bytes + sys.getsizeof(self)
-
-    @property
-    def _wrapped_model(self) -> Any:
-        return self.model
-
-    @property
-    def _multiclass(self) -> bool:
-        return self.model._multiclass  # noqa: SLF001 (River has no public name for it)
+        return super().memory_bytes + self.calibrator.memory_bytes
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Learn what the model's scores mean from an example, then let the model learn it.
@@ -183,9 +142,6 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         gaps = self._gaps_if_scored(x)
         self.model.learn_one(x, y, **kwargs)
         self.calibrator.learn(gaps, y)
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return self.model.predict_one(x, **kwargs)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.calibrator.probabilities(self._gaps(x, **kwargs))
@@ -220,10 +176,6 @@ class Calibrated(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         except Exception:
             self.model, self.calibrator = before
             raise
-
-    def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
-        return series_like(predictions, frame_of(X))
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
         rows = [self.predict_proba_one(x, **kwargs) for x in rows_as_dicts(X)]

@@ -7,12 +7,4 @@ from .bounds import Guarantee
 from .certify import Certificate, certify
 from .comparators import Comparator, Span
 
-__all__ = [
-    "Certificate",
-    "Comparator",
-    "Guarantee",
-    "Span",
-    "bounds",
-    "certify",
-    "comparators",
-]
+__all__ = ["Certificate", "Comparator", "Guarantee", "Span", "bounds", "certify", "comparators"]

@@ -2,8 +2,7 @@
 
 Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss L(g)
 of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`;
-a model adds it, with what else
-its run has to meet, to its guarantees.
+a model adds this assumption, and the others about its run, to its guarantees.
 
 They hold for any number of labels. The comparator has a score g_c(x) for each label c, and
 
@@ -14,7 +13,8 @@ They hold for any number of labels. The comparator has a score g_c(x) for each l
 With two labels, `g = g_+ = -g_-`: the norm is that of g, and the margin is y_t g(x_t), as in the
 papers. Why their proofs hold for more labels is shown by `support.Target`.
 
-Every function raises ValueError if an argument is out of range, and names the argument.
+Every function raises ValueError if an argument is out of range, and names the argument. An argument
+that is not listed here is the algorithm's attribute of that name after a run.
 
 Parameters
 ----------
@@ -24,25 +24,10 @@ loss
     Cumulative hinge loss L(g) of the comparator.
 path_length
     Path length S of a comparator that moves, the sum of `||g_t - g_(t-1)||`.
-budget
-    Budget B of the algorithm.
-eta
-    Threshold of a Projectron.
-norm_bound
-    Largest norm U of a comparator of a Projectron, an Ahpatron or a `ProjectedGradient`.
-removal_damage, shrinking_loss
-    `Forgetron.removal_damage` and `Forgetron.shrinking_loss` after a run.
-bound_improvement
-    `bound_improvement` of a `ProjectronPlusPlus` or an `Ahpatron` after a run.
-epsilon, learning_rate
-    Parameters of an `Ahpatron`.
-gradients, residuals, excess_loss
-    `ProjectedGradient.gradients`, `residuals` and `excess_loss` after a run.
-C
-    Aggressiveness of a `BudgetPassiveAggressive`.
-final_norm, removal_displacement, excess_step
-    `BudgetPassiveAggressive.norm`, `removal_displacement` and `excess_step` after a run; the second
-    is that of an `Ahpatron` as well.
+budget, eta, norm_bound, epsilon, learning_rate, C
+    Parameters of the algorithm: B is its budget, U its norm bound, p its learning rate.
+final_norm
+    The algorithm's `norm` after a run.
 
 References
 ----------
@@ -57,33 +42,21 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import functools
+import inspect
 import math
 from collections.abc import Callable, Mapping
+from typing import ParamSpec, TypeVar
 
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 
 __all__ = [
-    "Guarantee",
-    "ahpatron",
-    "ahpatron_run",
-    "assuming",
-    "budget_passive_aggressive_run",
-    "fixed_comparator",
-    "forgetron",
-    "forgetron_norm",
-    "forgetron_run",
-    "modified_randomized_budget",
-    "modified_randomized_budget_norm",
-    "perceptron",
-    "projected_gradient_run",
-    "projectron",
-    "projectron_norm_bound",
-    "projectron_plus_plus",
-    "projectron_worst_case",
-    "simplified_forgetron",
-    "simplified_forgetron_norm",
-    "smallest_budget",
-]
+    "Guarantee", "ahpatron", "ahpatron_run", "assuming", "budget_passive_aggressive_run", "fixed_comparator",
+    "forgetron", "forgetron_norm", "forgetron_run", "modified_randomized_budget",
+    "modified_randomized_budget_norm", "perceptron", "projected_gradient_run", "projectron",
+    "projectron_norm_bound", "projectron_plus_plus", "projectron_worst_case", "simplified_forgetron",
+    "simplified_forgetron_norm", "smallest_budget",
+]  # fmt: skip
 
 SMALLEST_FORGETRON_BUDGET = 83
 SMALLEST_SIMPLIFIED_BUDGET = 500
@@ -91,26 +64,34 @@ SMALLEST_SIMPLIFIED_BUDGET = 500
 # Integers up to here are exact as doubles.
 LARGEST_BUDGET = 2**53
 
-RANGES = {
-    "norm": check_not_negative,
-    "loss": check_not_negative,
-    "path_length": check_not_negative,
+# What checks an argument; the others must not be negative.
+CHECKS = {
     "budget": check_count,
-    "eta": check_not_negative,
     "norm_bound": check_positive,
-    "removal_damage": check_real,
-    "shrinking_loss": check_not_negative,
-    "bound_improvement": check_not_negative,
     "epsilon": check_positive,
     "learning_rate": check_positive,
     "C": check_positive,
-    "final_norm": check_not_negative,
-    "removal_displacement": check_not_negative,
+    "removal_damage": check_real,
+    "bound_improvement": check_real,
     "excess_step": check_real,
-    "gradients": check_not_negative,
-    "residuals": check_not_negative,
-    "excess_loss": check_not_negative,
 }
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function check its arguments first."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            if value is not signature.parameters[name].default:
+                CHECKS.get(name, check_not_negative)(name, value)
+        return function(*args, **kwargs)
+
+    return checked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,9 +133,10 @@ class Guarantee:
 
     def assuming(self, name: str, holds: bool) -> Guarantee:
         """Return the guarantee with one more assumption."""
-        return dataclasses.replace(self, assumptions={**self.assumptions, name: holds})
+        return assuming({name: holds}, self)[0]
 
 
+@_checked
 def perceptron(norm: float, loss: float) -> Guarantee:
     """Perceptron: `||g||^2 + 2 L(g)` (Theorem 1 of [^1]).
 
@@ -163,10 +145,10 @@ def perceptron(norm: float, loss: float) -> Guarantee:
     29.0
 
     """
-    _check(norm=norm, loss=loss)
     return Guarantee("Forgetron paper, Theorem 1", norm, loss, norm**2 + 2 * loss)
 
 
+@_checked
 def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     """Self-tuned Forgetron: `2 ||g||^2 + 4 L(g)` for `B >= 83` and `||g|| <= forgetron_norm(B)`
     (Theorem 2 of [^1]).
@@ -178,14 +160,13 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     ['a budget of at least 83', 'a norm of at most 0.9004']
 
     """
-    _check(norm=norm, loss=loss, budget=budget)
-    return Guarantee(
-        "Forgetron paper, Theorem 2", norm, loss, 2 * norm**2 + 4 * loss,
-        _budget_at_least(SMALLEST_FORGETRON_BUDGET, budget)
-        | _norm_at_most(forgetron_norm(budget), norm),
-    )  # fmt: skip
+    assumptions = _budget_at_least(SMALLEST_FORGETRON_BUDGET, budget)
+    assumptions |= _norm_at_most(forgetron_norm(budget), norm)
+    formula = 2 * norm**2 + 4 * loss
+    return Guarantee("Forgetron paper, Theorem 2", norm, loss, formula, assumptions)
 
 
+@_checked
 def forgetron_run(
     norm: float, loss: float, removal_damage: float, shrinking_loss: float
 ) -> Guarantee:
@@ -197,13 +178,12 @@ def forgetron_run(
     the norm after the removal, but the proof needs the norm before it.)
 
     """
-    _check(norm=norm, loss=loss, removal_damage=removal_damage, shrinking_loss=shrinking_loss)
-    return Guarantee(
-        "after Forgetron paper, Lemma 1 (our derivation, for a known run)", norm, loss,
-        (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage,
-    )  # fmt: skip
+    name = "after Forgetron paper, Lemma 1 (our derivation, for a known run)"
+    formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
+    return Guarantee(name, norm, loss, formula)
 
 
+@_checked
 def projectron(
     norm: float, loss: float, eta: float, bound_improvement: float | None = None
 ) -> Guarantee:
@@ -214,58 +194,53 @@ def projectron(
     This is our derivation from the proof of the theorem.
 
     """
-    improvement = 0.0 if bound_improvement is None else bound_improvement
-    _check(norm=norm, loss=loss, eta=eta, bound_improvement=improvement)
+    name, improvement = "Projectron paper, Theorem 2", 0.0
+    if bound_improvement is not None:
+        name, improvement = f"after {name} (our derivation)", bound_improvement
+        check_not_negative("bound_improvement", improvement)
     progress = 1 - 2 * eta * norm
-    return Guarantee(
-        "Projectron paper, Theorem 2" if bound_improvement is None
-        else "after Projectron paper, Theorem 2 (our derivation)",
-        norm, loss,
-        _ratio(norm**2 + 2 * loss - improvement, progress),
-        {"eta ||g|| < 1/2": progress > 0},
-    )  # fmt: skip
+    formula = _ratio(norm**2 + 2 * loss - improvement, progress)
+    return Guarantee(name, norm, loss, formula, {"eta ||g|| < 1/2": progress > 0})
 
 
+@_checked
 def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     """Projectron with a fixed eta: `((||g|| + sqrt(||g||^2 + 4 L(g))) / (2 (1 - eta ||g||)))^2` for
     `eta ||g|| < 1` (Theorem 3 of [^2]).
     """
-    _check(norm=norm, loss=loss, eta=eta)
     progress = 1 - eta * norm
-    return Guarantee(
-        "Projectron paper, Theorem 3", norm, loss,
-        _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2,
-        {"eta ||g|| < 1": progress > 0},
-    )  # fmt: skip
+    formula = _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2
+    assumptions = {"eta ||g|| < 1": progress > 0}
+    return Guarantee("Projectron paper, Theorem 3", norm, loss, formula, assumptions)
 
 
+@_checked
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
     """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
-    _check(norm=norm, loss=loss, norm_bound=norm_bound)
-    return Guarantee(
-        "Projectron paper, Corollary 1", norm, loss, 2 * norm**2 + 4 * loss,
-        _norm_at_most(norm_bound, norm),
-    )  # fmt: skip
+    assumptions = _norm_at_most(norm_bound, norm)
+    formula = 2 * norm**2 + 4 * loss
+    return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, assumptions)
 
 
+@_checked
 def projectron_plus_plus(
     norm: float, loss: float, norm_bound: float, bound_improvement: float
 ) -> Guarantee:
     """Projectron++ with a norm bound: `2 ||g||^2 + 4 L(g) - 2 sum_t beta_t` for `||g|| <= U`, where
     the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
-    _check(norm=norm, loss=loss, norm_bound=norm_bound, bound_improvement=bound_improvement)
-    return Guarantee(
-        "Projectron paper, Eq. 15", norm, loss, 2 * norm**2 + 4 * loss - 2 * bound_improvement,
-        _norm_at_most(norm_bound, norm),
-    )  # fmt: skip
+    check_not_negative("bound_improvement", bound_improvement)
+    assumptions = _norm_at_most(norm_bound, norm)
+    formula = 2 * norm**2 + 4 * loss - 2 * bound_improvement
+    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, assumptions)
 
 
+@_checked
 def ahpatron(
     norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
 ) -> Guarantee:
-    """Ahpatron with a learning rate p: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` for
-    `||g|| <= U` and `B >= 8 U ||g|| / (2 p epsilon - p^2)`.
+    """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` for `||g|| <= U` and
+    `B >= 8 U ||g|| / (2 p epsilon - p^2)`.
 
     This is our derivation, along the paper's argument [^4]. An update on a margin m brings f nearer
     to g by at least `2 p (1 - m) - p^2`, less 2 p times the loss of g, in squared distance. A removal
@@ -277,19 +252,14 @@ def ahpatron(
     16.78...
 
     """
-    _check(
-        norm=norm, loss=loss, budget=budget, epsilon=epsilon, learning_rate=learning_rate,
-        norm_bound=norm_bound,
-    )  # fmt: skip
     p, damage = learning_rate, 8 * norm_bound * norm / budget
-    return Guarantee(
-        "after Ahpatron paper (our derivation)", norm, loss,
-        _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage),
-        _norm_at_most(norm_bound, norm)
-        | {"B >= 8 U ||g|| / (2 p epsilon - p^2)": damage <= p * (2 * epsilon - p)},
-    )  # fmt: skip
+    assumptions = _norm_at_most(norm_bound, norm)
+    assumptions["B >= 8 U ||g|| / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
+    formula = _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage)
+    return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, assumptions)
 
 
+@_checked
 def ahpatron_run(
     norm: float,
     loss: float,
@@ -305,19 +275,14 @@ def ahpatron_run(
     same norm increases its squared distance from g by at most `2 ||g|| d`.
 
     """
-    _check(
-        norm=norm, loss=loss, learning_rate=learning_rate, norm_bound=norm_bound,
-        removal_displacement=removal_displacement,
-    )  # fmt: skip
-    check_real("bound_improvement", bound_improvement)
+    name = "after Ahpatron paper (our derivation, for a known run)"
     p, damage = learning_rate, 2 * norm * removal_displacement
-    return Guarantee(
-        "after Ahpatron paper (our derivation, for a known run)", norm, loss,
-        _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p)),
-        _norm_at_most(norm_bound, norm) | {"a learning rate below 2": p < 2},
-    )  # fmt: skip
+    assumptions = _norm_at_most(norm_bound, norm) | {"a learning rate below 2": p < 2}
+    formula = _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p))
+    return Guarantee(name, norm, loss, formula, assumptions)
 
 
+@_checked
 def budget_passive_aggressive_run(
     norm: float,
     loss: float,
@@ -335,17 +300,12 @@ def budget_passive_aggressive_run(
     min(1, C) for each mistake, less C L(g); the removals take away at most `||g|| D`.
 
     """
-    _check(
-        norm=norm, loss=loss, C=C, final_norm=final_norm,
-        removal_displacement=removal_displacement, excess_step=excess_step,
-    )  # fmt: skip
+    name = "after the proof of the Perceptron's bound (our derivation, for a known run)"
     moved = norm * (final_norm + removal_displacement)
-    return Guarantee(
-        "after the proof of the Perceptron's bound (our derivation, for a known run)", norm, loss,
-        (moved + C * loss - excess_step) / min(1.0, C),
-    )  # fmt: skip
+    return Guarantee(name, norm, loss, (moved + C * loss - excess_step) / min(1.0, C))
 
 
+@_checked
 def projected_gradient_run(
     norm: float,
     loss: float,
@@ -363,51 +323,42 @@ def projected_gradient_run(
     a loss of at least 1, and E is what the losses have beyond that.
 
     """
-    _check(
-        norm=norm, loss=loss, norm_bound=norm_bound, gradients=gradients, residuals=residuals,
-        excess_loss=excess_loss,
-    )  # fmt: skip
+    name = "adaptive gradient descent (our derivation, for a known run)"
     regret = 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals
-    return Guarantee(
-        "adaptive gradient descent (our derivation, for a known run)", norm, loss,
-        loss + regret - excess_loss,
-        _norm_at_most(norm_bound, norm),
-    )  # fmt: skip
+    assumptions = _norm_at_most(norm_bound, norm)
+    return Guarantee(name, norm, loss, loss + regret - excess_loss, assumptions)
 
 
+@_checked
 def modified_randomized_budget(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
     """Modified randomized budget perceptron, in expectation: `4/3 (L(g) + B / 2 + 6 S sqrt(B))` for
     norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
     """
-    _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
-    return Guarantee(
-        "unified analysis, Theorem 1 (mean)", norm, loss,
-        4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget)),
-        _norm_at_most(modified_randomized_budget_norm(budget), norm),
-    )  # fmt: skip
+    assumptions = _norm_at_most(modified_randomized_budget_norm(budget), norm)
+    formula = 4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget))
+    return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, assumptions)
 
 
+@_checked
 def simplified_forgetron(
     norm: float, loss: float, budget: int, path_length: float = 0.0
 ) -> Guarantee:
     """Simplified Forgetron: `2 (L(g) + 16 U^2 + 48 U S)` with `U^2 = B / (32 log_2(8 B))` for
     `B >= 500`, norms of at most `U / 2` and a learning rate of 1/32 (Theorem 2 of [^3]).
     """
-    _check(norm=norm, loss=loss, budget=budget, path_length=path_length)
     largest = simplified_forgetron_norm(budget)
-    return Guarantee(
-        "unified analysis, Theorem 2", norm, loss,
-        2 * (loss + 64 * largest**2 + 96 * largest * path_length),
-        _budget_at_least(SMALLEST_SIMPLIFIED_BUDGET, budget) | _norm_at_most(largest, norm),
-    )  # fmt: skip
+    assumptions = _budget_at_least(SMALLEST_SIMPLIFIED_BUDGET, budget)
+    assumptions |= _norm_at_most(largest, norm)
+    formula = 2 * (loss + 64 * largest**2 + 96 * largest * path_length)
+    return Guarantee("unified analysis, Theorem 2", norm, loss, formula, assumptions)
 
 
 def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
     """Add the assumption of a fixed comparator to guarantees."""
-    _check(path_length=path_length)
-    return tuple(g.assuming("a fixed comparator", path_length == 0) for g in guarantees)
+    check_not_negative("path_length", path_length)
+    return assuming({"a fixed comparator": path_length == 0}, *guarantees)
 
 
 def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> tuple[Guarantee, ...]:
@@ -417,6 +368,7 @@ def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> tuple[G
     )
 
 
+@_checked
 def forgetron_norm(budget: int) -> float:
     """Return the largest norm of a comparator of a Forgetron, `sqrt((B + 1) / ln(B + 1)) / 4`
     (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1
@@ -427,23 +379,22 @@ def forgetron_norm(budget: int) -> float:
     3.581...
 
     """
-    _check(budget=budget)
     return math.sqrt((budget + 1) / math.log(budget + 1)) / 4
 
 
+@_checked
 def modified_randomized_budget_norm(budget: int) -> float:
     """Return the largest norm of a comparator of a modified randomized budget perceptron,
     `sqrt(B) / 8` (Theorem 1 of [^3]).
     """
-    _check(budget=budget)
     return math.sqrt(budget) / 8
 
 
+@_checked
 def simplified_forgetron_norm(budget: int) -> float:
     """Return the largest norm of a comparator of a simplified Forgetron, `U / 2` with
     `U^2 = B / (32 log_2(8 B))` (Theorem 2 of [^3]).
     """
-    _check(budget=budget)
     return math.sqrt(budget / (32 * math.log2(8 * budget))) / 2
 
 
@@ -464,11 +415,6 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
     if norm > largest_norm(LARGEST_BUDGET):
         raise ValueError(f"norm must be at most {largest_norm(LARGEST_BUDGET):.4g}, got {norm!r}")
     return least + bisect.bisect_left(range(least, LARGEST_BUDGET), norm, key=largest_norm)
-
-
-def _check(**arguments: float) -> None:
-    for name, value in arguments.items():
-        RANGES[name](name, value)
 
 
 def _ratio(numerator: float, progress: float) -> float:

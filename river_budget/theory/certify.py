@@ -61,37 +61,27 @@ class Certificate:
 
     def table(self) -> str:
         """Return the certificate as text."""
-        lines = [
-            ("mistakes", f"{self.n_mistakes:,} of {self.n_examples:,} examples"),
-        ]
-        for guarantee in self.guarantees:
-            lines += [
-                (f"bound {guarantee.mistakes:,.1f}", guarantee.theorem),
-                ("", f"against norm {guarantee.norm:.4g}, hinge loss {guarantee.loss:,.1f}"),
-            ]
-            lines += [
-                ("", f"{'holds' if held else 'FAILS'}: {name}")
-                for name, held in guarantee.assumptions.items()
-            ]
-        heading = f"{self.name}\n"
-        return heading + "\n".join(f"  {left:<18}{right}" for left, right in lines)
+        lines = [("mistakes", f"{self.n_mistakes:,} of {self.n_examples:,} examples")]
+        for g in self.guarantees:
+            lines.append((f"bound {g.mistakes:,.1f}", g.theorem))
+            lines.append(("", f"against norm {g.norm:.4g}, hinge loss {g.loss:,.1f}"))
+            for name, held in g.assumptions.items():
+                lines.append(("", f"{'holds' if held else 'FAILS'}: {name}"))
+        return "\n".join([self.name, *(f"  {left:<18}{right}" for left, right in lines)])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON types, with None for an infinite bound."""
-        return dataclasses.asdict(self) | {
-            "bounds": [_finite(value) for value in self.bounds],
-            "bound": _finite(self.bound),
-            "guarantees": [
-                {
-                    "theorem": guarantee.theorem,
-                    "norm": guarantee.norm,
-                    "loss": guarantee.loss,
-                    "mistakes": _finite(guarantee.mistakes),
-                    "assumptions": dict(guarantee.assumptions),
-                }
-                for guarantee in self.guarantees
-            ],
-        }
+        guarantees = [
+            {
+                "theorem": g.theorem, "norm": g.norm, "loss": g.loss, "mistakes": _finite(g.mistakes),
+                "assumptions": dict(g.assumptions),
+            }
+            for g in self.guarantees
+        ]  # fmt: skip
+        bounds = [_finite(value) for value in self.bounds]
+        return vars(self) | {
+            "guarantees": guarantees, "bounds": bounds, "bound": _finite(self.bound),
+        }  # fmt: skip
 
 
 def certify(
@@ -104,8 +94,9 @@ def certify(
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
     Most of the time is spent on the search for the best comparators, in the span of at most 300
-    examples; for n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a longer stream, a comparator
-    outside of this span might give a lower bound, but the reported bounds are valid.
+    examples; for n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a longer
+    stream, a comparator outside of this span might give a lower bound, but the reported bounds are
+    valid.
 
     Parameters
     ----------
@@ -155,18 +146,18 @@ def certify(
         raise ValueError("the stream has no examples")
     snapshots = _learn(model.clone(), examples, max(1, len(examples) // n_points))
     learned = snapshots[-1]
+    theorems = range(len(learned.guarantees(0.0, 0.0)))
     if comparator is None:
-        comparators = _best(learned, span or Span(learned.resolved_kernel, examples))
+        span = span or Span(learned.resolved_kernel, examples)
+        comparators = [span.best(_bound(learned, i)) for i in theorems]
     else:
-        comparators = [comparator] * _n_theorems(learned)
+        comparators = [comparator for _ in theorems]
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
 
     def guarantees(snapshot: Any) -> tuple[Guarantee, ...]:
-        return tuple(
-            snapshot.guarantees(norm, loss[snapshot.n_rounds - 1])[i]
-            for i, (norm, loss) in enumerate(zip(norms, losses, strict=True))
-        )
+        at = snapshot.n_rounds - 1
+        return tuple(snapshot.guarantees(norms[i], losses[i][at])[i] for i in theorems)
 
     return Certificate(
         name=type(model).__name__,
@@ -199,17 +190,9 @@ def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
     return snapshots
 
 
-def _best(model: Any, span: Span) -> list[Comparator]:
-    """Return the comparator with the lowest bound for each theorem about a model."""
-
-    def bound(i: int) -> Callable[[float, float], float]:
-        return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes
-
-    return [span.best(bound(i)) for i in range(_n_theorems(model))]
-
-
-def _n_theorems(model: Any) -> int:
-    return len(model.guarantees(0.0, 0.0))
+def _bound(model: Any, i: int) -> Callable[[float, float], float]:
+    """Return the bound of the i-th theorem about a model, as a function of norm and loss."""
+    return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes
 
 
 def _lowest(guarantees: Iterable[Guarantee]) -> float:

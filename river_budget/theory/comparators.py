@@ -13,7 +13,7 @@ from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
-from river_budget.support import vector_store
+from river_budget.support import VectorStore, vector_store
 from river_budget.support.target import of_both_labels
 
 __all__ = ["Comparator", "Span", "path_length"]
@@ -57,7 +57,7 @@ class Comparator:
     kernel, vectors, coefficients, classes
         Those given.
     norm
-        Norm in the kernel's Hilbert space, `sqrt(1/2 sum_c ||g_c||^2)`.
+        Norm in the kernel's Hilbert space.
 
     Raises
     ------
@@ -103,11 +103,9 @@ class Comparator:
             )
         if not np.isfinite(values).all():
             raise ValueError("coefficients must be finite")
-        self._store = vector_store(kernel)
-        for vector in vectors:
-            self._store.add(self._store.query(vector))
-        self._coefficients = values
-        self._classes = list(classes)
+        self.coefficients = values
+        self.classes = list(classes)
+        self._store = _store_of(kernel, vectors)
 
     @classmethod
     def of(cls, model: KernelClassifier) -> Comparator:
@@ -124,8 +122,7 @@ class Comparator:
             raise ValueError(
                 f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
             )
-        kernel, vectors = model.resolved_kernel, model.support_vectors
-        return cls(kernel, vectors, model.coefficients, model.classes)
+        return cls(model.resolved_kernel, model.support_vectors, model.coefficients, model.classes)
 
     @property
     def kernel(self) -> Kernel:
@@ -138,18 +135,8 @@ class Comparator:
         return [self._store.vector(slot) for slot in range(self._store.n)]
 
     @property
-    def coefficients(self) -> Floats:
-        """The coefficients (vectors,), or (vectors, labels)."""
-        return self._coefficients
-
-    @property
-    def classes(self) -> list[Any]:
-        """The given labels, in the order of their columns."""
-        return list(self._classes)
-
-    @property
     def norm(self) -> float:
-        """Norm in the kernel's Hilbert space, `sqrt(1/2 sum_c ||g_c||^2)`."""
+        """Norm in the kernel's Hilbert space."""
         matrix = self._matrix
         return math.sqrt(max(0.0, 0.5 * math.fsum((matrix * (self._store.gram() @ matrix)).flat)))
 
@@ -165,9 +152,7 @@ class Comparator:
         return float(0.5 * (positive - negative))
 
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
-        """Return the hinge loss of each example (examples,).
-
-        A label without a column has the score 0.
+        """Return the hinge loss of each example (examples,). A label without a column scores 0.
 
         Raises
         ------
@@ -176,8 +161,8 @@ class Comparator:
 
         """
         examples = list(stream)
-        labels = Labels(len(self._classes) + len(examples), "")
-        labels.columns(self._classes)
+        labels = Labels(len(self.classes) + len(examples), "")
+        labels.columns(self.classes)
         columns = labels.columns([y for _, y in examples])
         scores = self.scores([x for x, _ in examples])
         return hinge(widened(scores, max(scores.shape[1], len(labels.names))), columns)
@@ -196,21 +181,12 @@ class Comparator:
     @property
     def _matrix(self) -> Floats:
         """The coefficients of each label (vectors, labels)."""
-        values = self._coefficients
+        values = self.coefficients
         return of_both_labels(values) if values.ndim == 1 else values
 
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
-    """Return max(0, 1 - m) for the margins m of labels (examples,).
-
-    Parameters
-    ----------
-    scores
-        The scores of all labels (examples, labels).
-    columns
-        The columns of the labels (examples,).
-
-    """
+    """Return max(0, 1 - m) for the margins m of the labels with these columns (examples,)."""
     rows, others = np.arange(len(scores)), scores.copy()
     others[rows, columns] = -math.inf
     margins = 0.5 * (scores[rows, columns] - others.max(axis=1, initial=-math.inf))
@@ -227,8 +203,7 @@ class Span:
 
     Every mistake bound increases with the norm and the loss of the comparator. The best one
     therefore minimizes `||g||^2 / 2 + C L(g)` for some C, a convex problem, or is 0. C is found by
-    a search. A bound holds against any comparator, so it is valid for approximate solutions as
-    well.
+    a search. A bound holds against any comparator, so it holds against an approximate solution.
 
     Parameters
     ----------
@@ -275,13 +250,14 @@ class Span:
         chosen = np.random.default_rng(seed).permutation(len(stream))[:n_vectors]
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
-        eigenvalues, eigenvectors = eigh(_kernel_rows(kernel, self._vectors, self._vectors))
+        store = _store_of(kernel, self._vectors)
+        eigenvalues, eigenvectors = eigh(store.rows(self._vectors))
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it
         # (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
-        rows = _kernel_rows(kernel, [x for x, _ in stream], self._vectors)
-        self._examples = rows @ self._basis
+        self._examples = store.rows([x for x, _ in stream]) @ self._basis
+        # The coordinates of the minimizer for C = 2^power (dimensions, labels), by power.
         self._minimizers: dict[float, Floats] = {}
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
@@ -298,7 +274,9 @@ class Span:
         powers, step, at = [float(power) for power in COARSE_POWERS], 4.0, 0.0
         for _ in range(N_REFINEMENTS + 1):
             for power in powers:
-                w = self._minimizer(power)
+                if power not in self._minimizers:
+                    self._minimizers[power] = self._minimize(2.0**power)
+                w = self._minimizers[power]
                 loss = float(hinge(self._examples @ w, self._columns).sum())
                 value = bound(float(np.linalg.norm(w)) / math.sqrt(2), loss)
                 if value < lowest:
@@ -310,14 +288,8 @@ class Span:
             coefficients = coefficients[:, 1]
         return Comparator(self._kernel, self._vectors, coefficients, self._classes)
 
-    def _minimizer(self, power: float) -> Floats:
-        """Return the coordinates of the minimizer for C = 2^power (dimensions, labels)."""
-        if power not in self._minimizers:
-            self._minimizers[power] = self._minimize(2.0**power)
-        return self._minimizers[power]
-
     def _minimize(self, weight: float) -> Floats:
-        """Minimize `||g||^2 / 2 + C L(g)` (dimensions, labels)."""
+        """Return the coordinates of the minimizer of `||g||^2 / 2 + C L(g)` (dimensions, labels)."""
         from scipy.optimize import minimize  # slow to import, and needed by certificates only
 
         shape = self._basis.shape[1], self._n_labels
@@ -339,8 +311,8 @@ class Span:
 def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
     """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
 
-    The largest of 0 and of `1 - (g_y - g_r) / 2` over all rivals r is replaced by the logarithm of
-    a sum of exponentials.
+    A logarithm of a sum of exponentials replaces the maximum of 0 and of `1 - (g_y - g_r) / 2` over
+    all rivals r.
 
     """
     rows = np.arange(len(scores))
@@ -355,9 +327,9 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
     return loss, slopes
 
 
-def _kernel_rows(kernel: Kernel, examples: Sequence[Features], vectors: Sequence[Features]) -> Any:
-    """Return k(x, z) for examples x and vectors z (examples, vectors)."""
+def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> VectorStore:
+    """Return a store of vectors; raise ValueError if one of them is invalid under the kernel."""
     store = vector_store(kernel)
     for vector in vectors:
         store.add(store.query(vector))
-    return store.rows(examples)
+    return store
