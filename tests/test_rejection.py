@@ -12,7 +12,7 @@ from river import base, linear_model, metrics, naive_bayes, preprocessing
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget.base import memory_of
-from tests.algorithms import each_algorithm
+from tests.algorithms import each_path
 
 KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
 
@@ -25,7 +25,7 @@ def test_the_check_of_river_of_memory():
     estimator_checks.run_that_of_memory(rb.Reject(rb.Forgetron()))
 
 
-@each_algorithm
+@each_path
 def test_novelty_is_a_share(make):
     model = make(rb.RBF(gamma=1.0))
     assert model.novelty_one({"a": 0.0}) == 1.0
