@@ -42,13 +42,31 @@ UNBOUNDED = {
     if not variant.is_bounded
 }
 
-each_algorithm = pytest.mark.parametrize("make", ALGORITHMS.values(), ids=ALGORITHMS)
-each_perceptron = pytest.mark.parametrize("make", PERCEPTRONS.values(), ids=PERCEPTRONS)
-each_budgeted = pytest.mark.parametrize(
-    "make",
-    [make for name, make in ALGORITHMS.items() if name not in UNBOUNDED],
-    ids=[name for name in ALGORITHMS if name not in UNBOUNDED],
-)
+# One class for each path through the code that classes share. What that code decides is tested on
+# these: kernels, kinds of labels, of numbers and of frames. What a class can break on its own is
+# tested on all.
+PATHS = {
+    name: ALGORITHMS[name]
+    for name in [
+        "Forgetron",  # compiled rounds and blocks
+        "ProjectronPlusPlus",  # grows, averages and projects
+        "TighterPerceptron-A",  # has a second store, of examples for validation
+        "TightestPerceptron",  # counts labels
+        "BudgetedSGD",  # changes vectors, in Python
+        "Mnemotron",  # several kernels, and no perceptron
+    ]
+}
+
+
+def each(models):
+    return pytest.mark.parametrize("make", models.values(), ids=models)
+
+
+each_algorithm = each(ALGORITHMS)
+each_perceptron = each(PERCEPTRONS)
+each_budgeted = each({name: make for name, make in ALGORITHMS.items() if name not in UNBOUNDED})
+each_path = each(PATHS)
+each_perceptron_path = each({name: make for name, make in PATHS.items() if name in PERCEPTRONS})
 
 KERNELS = [
     rb.RBF(gamma=0.7),

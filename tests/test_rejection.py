@@ -2,26 +2,30 @@ from __future__ import annotations
 
 import math
 
+import estimator_checks
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from river import base, checks, linear_model, metrics, naive_bayes, preprocessing
+from river import base, linear_model, metrics, naive_bayes, preprocessing
 
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget.base import memory_of
-from tests.algorithms import each_algorithm
+from tests.algorithms import each_path
 
 KNOWN = [({"a": 0.1 * i, "b": 1.0}, i < 5) for i in range(10)]
 
 
-@pytest.mark.parametrize("check", list(checks.yield_checks(rb.Reject(rb.Forgetron()))))
-def test_the_checks_of_river(check):
-    check(rb.Reject(rb.Forgetron()))
+def test_the_checks_of_river():
+    estimator_checks.run(rb.Reject(rb.Forgetron()))
 
 
-@each_algorithm
+def test_the_check_of_river_of_memory():
+    estimator_checks.run_that_of_memory(rb.Reject(rb.Forgetron()))
+
+
+@each_path
 def test_novelty_is_a_share(make):
     model = make(rb.RBF(gamma=1.0))
     assert model.novelty_one({"a": 0.0}) == 1.0

@@ -39,9 +39,9 @@ def learn(model, stream):
 
 
 @each_algorithm
-@pytest.mark.parametrize("size", [1, 7, 400])
+@pytest.mark.parametrize("size", [7, 400])
 def test_learn_many_is_learn_one(make, size):
-    one, many = learn(make(None), STREAM), make(None)
+    many = make(None)
     frame = pd.DataFrame([x for x, _ in STREAM]).fillna(0.0)
     labels = pd.Series([y for _, y in STREAM])
     one = learn(make(None), zip(frame.to_dict("records"), labels, strict=True))
@@ -67,7 +67,7 @@ def test_names_that_come_in_the_middle_of_a_block():
 
 
 @each_algorithm
-@pytest.mark.parametrize("n", [1, 3, 130, 300])
+@pytest.mark.parametrize("n", [3, 130])
 def test_copies_and_checkpoints_go_on_exactly(make, n):
     model = learn(make(None), STREAM[:n])
     copies = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]

@@ -5,7 +5,7 @@ import threading
 
 import pandas as pd
 import pytest
-from algorithms import each_algorithm
+from algorithms import ALGORITHMS, PATHS
 
 import river_budget as rb
 from river_budget import synth
@@ -60,12 +60,14 @@ def in_parallel(*functions):
 
 
 @pytest.mark.slow
-@each_algorithm
 @pytest.mark.parametrize(
-    "kernel", [None, rb.FunctionKernel(rb.RBF(gamma=0.7))], ids=["vectors", "objects"]
+    ("name", "kernel"),
+    [(name, None) for name in ALGORITHMS]
+    + [(name, rb.FunctionKernel(rb.RBF(gamma=0.7))) for name in PATHS],
+    ids=str,
 )
-def test_threads_that_predict_get_what_one_thread_gets(make, kernel, frequent_switches):
-    model = make(kernel)
+def test_threads_that_predict_get_what_one_thread_gets(name, kernel, frequent_switches):
+    model = ALGORITHMS[name](kernel)
     for x, y in synth.TwoGaussians(60, seed=1):
         model.learn_one(x, y)
     examples = [

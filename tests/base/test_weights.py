@@ -9,14 +9,16 @@ import pickle
 import random
 from decimal import Decimal
 
+import estimator_checks
 import numpy as np
 import pandas as pd
 import plain
 import plain_multiclass
 import polars as pl
 import pytest
-from algorithms import ALGORITHMS, BUDGET, PERCEPTRONS, SEED, each_algorithm
-from river import checks, preprocessing
+from algorithms import BUDGET, PERCEPTRONS, SEED, each_algorithm, each_path
+from refusals import refuses
+from river import preprocessing
 from states import content
 
 import river_budget as rb
@@ -225,7 +227,7 @@ def test_a_common_weight_is_a_common_factor(name, n_labels):
     assert two.n_mistakes == one.n_mistakes > BUDGET
 
 
-@each_algorithm
+@each_path
 def test_a_weight_of_one_is_no_weight(make):
     examples = examples_of(60)
     default = make(None)
@@ -240,20 +242,19 @@ def test_a_weight_of_one_is_no_weight(make):
 
 
 @each_algorithm
-@pytest.mark.parametrize("n_learned", [0, 3, 40])
-@pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_a_weight_of_zero_changes_nothing(make, n_learned, class_weight):
-    model = make(None).clone({"class_weight": class_weight})
-    learned(model, examples_of(n_learned))
-    before, state = pickle.dumps(model), content(model.state())
-    for w in [0, 0.0, np.float64(0), 1e-300]:
-        model.learn_one({"a": -5.0, "new": 2.0}, False, w=w)
-        model.learn_one({"a": 5.0}, True, w)
-    X = pd.DataFrame({"a": [1.0, 2.0, 3.0]})
-    model.learn_many(X, pd.Series([True, False, True]), w=[0, 0, 0])
-    model.learn_many(X, pd.Series([True, False, True]), w=0)
-    assert content(model.state()) == state
-    assert pickle.dumps(model) == before
+def test_a_weight_of_zero_changes_nothing(make):
+    X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), pd.Series([True, False, True])
+    for n_learned, class_weight in [(0, None), (3, "balanced"), (40, None), (40, "balanced")]:
+        model = make(None).clone({"class_weight": class_weight})
+        learned(model, examples_of(n_learned))
+        before, state = pickle.dumps(model), content(model.state())
+        for w in [0, 0.0, np.float64(0), 1e-300]:
+            model.learn_one({"a": -5.0, "new": 2.0}, False, w=w)
+            model.learn_one({"a": 5.0}, True, w)
+        model.learn_many(X, y, w=[0, 0, 0])
+        model.learn_many(X, y, w=0)
+        assert content(model.state()) == state
+        assert pickle.dumps(model) == before
 
 
 @each_algorithm
@@ -291,18 +292,15 @@ BAD_WEIGHTS = [
 
 
 @each_algorithm
-@pytest.mark.parametrize("w", BAD_WEIGHTS, ids=repr)
-def test_refused_weights_change_nothing(make, w):
+def test_refused_weights_change_nothing(make):
     model = learned(make(None), examples_of(20))
-    before = pickle.dumps(model)
-    with pytest.raises(ValueError, match=r"w must be a number from 0 to 1e\+12"):
-        model.learn_one({"a": 1.0, "new": 2.0}, False, w=w)
-    with pytest.raises(ValueError, match=r"row 1: w must be a number from 0 to 1e\+12"):
-        model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), pd.Series([True, False]), w=[2.0, w])
-    assert pickle.dumps(model) == before
+    message, X = r"w must be a number from 0 to 1e\+12", pd.DataFrame({"a": [1.0, 2.0]})
+    for w in BAD_WEIGHTS:
+        refuses(message, model.learn_one, {"a": 1.0, "new": 2.0}, False, w=w)
+        refuses(f"row 1: {message}", model.learn_many, X, pd.Series([True, False]), w=[2.0, w])
 
 
-@each_algorithm
+@each_path
 def test_as_many_weights_as_rows(make):
     model, (X, y) = make(None), framed(examples_of(3))
     before = pickle.dumps(model)
@@ -316,16 +314,17 @@ def test_as_many_weights_as_rows(make):
 
 @each_algorithm
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    "weights", [[1e12] * 60, [1e-99] * 60, [1e12, 1.0, 1e-99] * 20], ids=["large", "small", "mixed"]
-)
-def test_large_and_small_weights(make, weights):
-    model, examples = make(RBF), examples_of(60)
-    model = model.clone({"class_weight": {True: weights[1]}}) if weights[1] == 1e12 else model
-    learned(model, examples, weights)
-    assert all(math.isfinite(model.decision_function_one(x)) for x, _ in examples)
-    assert math.isfinite(model.norm)
-    assert content(checkpoint.loads(checkpoint.dumps(model)).state()) == content(model.state())
+def test_large_and_small_weights(make):
+    examples = examples_of(60)
+    for weights in [[1e12] * 60, [1e-99] * 60, [1e12, 1.0, 1e-99] * 20]:
+        large = weights[1] == 1e12
+        model = make(RBF).clone({"class_weight": {True: 1e12} if large else None})
+        learned(model, examples, weights)
+        values = [model.decision_function_one(x) for x, _ in examples]
+        assert all(map(math.isfinite, values)), weights[:3]
+        assert math.isfinite(model.norm), weights[:3]
+        loaded = checkpoint.loads(checkpoint.dumps(model))
+        assert content(loaded.state()) == content(model.state()), weights[:3]
 
 
 # --- blocks ---
@@ -340,19 +339,27 @@ def as_polars(weights):
 
 
 @each_algorithm
-@pytest.mark.parametrize("kind", [list, tuple, np.array, as_pandas, as_polars])
-def test_learn_many_is_learn_one(make, kind):
+def test_learn_many_is_learn_one(make):
     examples, weights = examples_of(70), random_weights(70)
     one = learned(make(None), examples, weights)
-    for size, library in [(70, pd), (13, pl), (1, pd)]:
+    for size, library, kind in [(70, pd, as_pandas), (13, pl, as_polars), (1, pd, list)]:
         many = make(None)
         for start in range(0, 70, size):
             part = slice(start, start + size)
             many.learn_many(*framed(examples[part], library), w=kind(weights[part]))
-        assert content(many.state()) == content(one.state())
+        assert content(many.state()) == content(one.state()), size
 
 
-@each_algorithm
+@each_path
+@pytest.mark.parametrize("kind", [list, tuple, np.array, as_pandas, as_polars])
+def test_weights_of_a_block_of_any_kind(make, kind):
+    examples, weights = examples_of(70), random_weights(70)
+    one, many = learned(make(None), examples, weights), make(None)
+    many.learn_many(*framed(examples), w=kind(weights))
+    assert content(many.state()) == content(one.state())
+
+
+@each_path
 def test_one_weight_for_all_rows(make):
     examples = examples_of(30)
     one, many = learned(make(None), examples, [2.5] * 30), make(None)
@@ -361,18 +368,16 @@ def test_one_weight_for_all_rows(make):
 
 
 @each_algorithm
-@pytest.mark.parametrize("class_weight", [None, "balanced", {"v": 3.0, "x": 0.5}], ids=str)
-def test_new_labels_in_the_middle_of_a_block(make, class_weight):
+def test_new_labels_in_the_middle_of_a_block(make):
     examples, weights = examples_of(60, n_labels=6), random_weights(60)
-    model = make(RBF).clone({"class_weight": class_weight})
-    one = learned(model.clone(), examples, weights)
-    for size in [60, 17]:
-        many = model.clone()
+    for size, class_weight in [(60, "balanced"), (17, {"v": 3.0, "x": 0.5})]:
+        model = make(RBF).clone({"class_weight": class_weight})
+        one, many = learned(model.clone(), examples, weights), model.clone()
         for start in range(0, 60, size):
             part = slice(start, start + size)
             many.learn_many(*framed(examples[part]), w=weights[part])
         assert content(many.state()) == content(one.state())
-    assert len(one.classes) == 6
+        assert len(one.classes) == 6
 
 
 def test_rows_without_features_and_without_weight():
@@ -384,7 +389,7 @@ def test_rows_without_features_and_without_weight():
 # --- classes ---
 
 
-@each_algorithm
+@each_path
 def test_given_class_weights_multiply_the_weights(make):
     examples, weights = examples_of(60), random_weights(60)
     model = learned(make(RBF).clone({"class_weight": {True: 3}}), examples, weights)
@@ -394,7 +399,7 @@ def test_given_class_weights_multiply_the_weights(make):
     assert model.class_weight == {True: 3}
 
 
-@each_algorithm
+@each_path
 def test_balanced_weights_come_from_the_counts_so_far(make):
     examples, weights = examples_of(60), random_weights(60)
     examples = [(x, y) for x, y in examples if y or x["a"] > 0.3]
@@ -419,11 +424,10 @@ def test_balanced_weights_of_three_labels_by_hand():
 
 
 @each_algorithm
-@pytest.mark.parametrize("class_weight", ["balanced", {True: 2.5}], ids=str)
-def test_copies_with_class_weights_go_on_exactly(make, class_weight):
+def test_copies_with_class_weights_go_on_exactly(make):
     examples, weights = examples_of(80), random_weights(80)
-    model = make(RBF).clone({"class_weight": class_weight})
-    for n_before in [0, 1, 40]:
+    for n_before, class_weight in [(0, "balanced"), (1, {True: 2.5}), (40, "balanced")]:
+        model = make(RBF).clone({"class_weight": class_weight})
         first = learned(model.clone(), examples[:n_before], weights)
         copies = [
             copy.deepcopy(first), pickle.loads(pickle.dumps(first)),
@@ -437,16 +441,16 @@ def test_copies_with_class_weights_go_on_exactly(make, class_weight):
         assert content(first.clone().state()) == content(model.state())
 
 
+BAD_CLASS_WEIGHTS = [
+    "Balanced", 2.0, [1.0, 2.0], {True: 0.0}, {True: -1}, {True: math.nan}, {True: "2"}, {1: True},
+    {"a": 1e13}, {"a": 1e-13}, {"a": None},
+]  # fmt: skip
+
+
 @each_algorithm
-@pytest.mark.parametrize(
-    "class_weight",
-    ["Balanced", 2.0, [1.0, 2.0], {True: 0.0}, {True: -1}, {True: math.nan}, {True: "2"}, {1: True},
-     {"a": 1e13}, {"a": 1e-13}, {"a": None}],
-    ids=str,
-)  # fmt: skip
-def test_class_weights_that_are_refused(make, class_weight):
-    with pytest.raises(ValueError, match="class_weight"):
-        make(RBF).clone({"class_weight": class_weight})
+def test_class_weights_that_are_refused(make):
+    for class_weight in BAD_CLASS_WEIGHTS:
+        refuses("class_weight", make(RBF).clone, {"class_weight": class_weight})
 
 
 def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
@@ -524,10 +528,9 @@ def test_gamma_is_short_for_a_kernel(model):
 
 
 @each_class
-@pytest.mark.parametrize("gamma", [0, -1.0, math.nan, "1"])
-def test_widths_that_are_refused(model, gamma):
-    with pytest.raises(ValueError, match="gamma must be a positive"):
-        model(gamma=gamma)
+def test_widths_that_are_refused(model):
+    for gamma in [0, -1.0, math.nan, "1"]:
+        refuses("gamma must be a positive", model, gamma=gamma)
     with pytest.raises(ValueError, match="give kernel or gamma, not both"):
         model(rb.Linear(), gamma=1.0)
 
@@ -542,7 +545,7 @@ def test_the_common_parameters_come_last(model):
 # --- River ---
 
 
-@each_algorithm
+@each_path
 def test_pipelines_pass_weights_on(make):
     examples, weights = examples_of(40), random_weights(40)
     one = preprocessing.StandardScaler() | make(RBF)
@@ -557,16 +560,9 @@ def test_pipelines_pass_weights_on(make):
     assert many[name].n_rounds == alone.n_rounds
 
 
-def weighted():
-    for name, make in ALGORITHMS.items():
-        for check in checks.yield_checks(make(None)):
-            if check.__name__ != "check_bounded_memory_growth":
-                yield pytest.param(make, check, id=f"{name}-{check.__name__}")
-
-
-@pytest.mark.parametrize(("make", "check"), list(weighted()))
-def test_the_checks_of_river_with_balanced_classes(make, check):
-    check(make(None).clone({"class_weight": "balanced"}))
+@each_path
+def test_the_checks_of_river_with_balanced_classes(make):
+    estimator_checks.run(make(None).clone({"class_weight": "balanced"}))
 
 
 def test_weights_help_a_rare_class():

@@ -7,6 +7,7 @@ import math
 import pickle
 import random
 
+import estimator_checks
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +15,6 @@ import pytest
 from pipelines import PIPELINES, rows
 from river import (
     base,
-    checks,
     datasets,
     dummy,
     evaluate,
@@ -72,24 +72,22 @@ def learned(model, examples):
     return model
 
 
-def river_checks():
-    wrapped = {
-        "Forgetron": rb.Forgetron(),
-        "logistic": preprocessing.StandardScaler() | linear_model.LogisticRegression(),
-        "tree": tree.HoeffdingTreeClassifier(),
-    }
-    for name, model in wrapped.items():
-        for check in checks.yield_checks(rb.Calibrated(model)):
-            slow = check.__name__ == "check_bounded_memory_growth"
-            marks = [pytest.mark.slow] if slow else []
-            yield pytest.param(model, check, marks=marks, id=f"{name}-{check.__name__}")
+WRAPPED = {
+    "Forgetron": rb.Forgetron(),
+    "logistic": preprocessing.StandardScaler() | linear_model.LogisticRegression(),
+    "tree": tree.HoeffdingTreeClassifier(),
+}
 
 
-@pytest.mark.parametrize(("model", "check"), list(river_checks()))
-def test_the_checks_of_river(model, check):
-    calibrated = rb.Calibrated(model)
-    assert not calibrated._unit_test_skips()
-    check(calibrated.clone())
+@pytest.mark.parametrize("name", WRAPPED)
+def test_the_checks_of_river(name):
+    estimator_checks.run(rb.Calibrated(WRAPPED[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRAPPED)
+def test_the_check_of_river_of_memory(name):
+    estimator_checks.run_that_of_memory(rb.Calibrated(WRAPPED[name]))
 
 
 @each_model

@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import each_algorithm, each_kernel
+from algorithms import each_algorithm, each_kernel, each_path
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
@@ -49,14 +49,14 @@ def go_on_alike(model, other, rows=ROWS[100:]):
 
 
 @each_algorithm
-@pytest.mark.parametrize("n_learned", [0, 1, 5, 100])
-def test_a_loaded_model_goes_on_bit_for_bit(make, n_learned):
-    model = trained(make(None), ROWS[:n_learned])
-    loaded, extra = checkpoint.restores(checkpoint.dumps(model, {"n": 3}))
-    assert type(loaded) is type(model)
-    assert repr(loaded) == repr(model)
-    assert extra == {"n": 3}
-    go_on_alike(model, loaded)
+def test_a_loaded_model_goes_on_bit_for_bit(make):
+    for n_learned in [0, 1, 5, 100]:
+        model = trained(make(None), ROWS[:n_learned])
+        loaded, extra = checkpoint.restores(checkpoint.dumps(model, {"n": 3}))
+        assert type(loaded) is type(model)
+        assert repr(loaded) == repr(model)
+        assert extra == {"n": 3}
+        go_on_alike(model, loaded)
 
 
 def test_bytes_give_the_model_as_a_file_does():
@@ -119,10 +119,7 @@ def labelled(labels, examples=ROWS):
     return [(x, labels[rng.integers(3 if t < 70 else 4)]) for t, (x, _) in enumerate(examples)]
 
 
-@each_algorithm
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-@pytest.mark.parametrize("n_learned", [2, 60])
-def test_a_loaded_model_learns_further_labels(make, labels, n_learned):
+def check_further_labels(make, labels, n_learned):
     examples = labelled(labels)
     model = trained(make(None), examples[:n_learned])
     loaded = checkpoint.loads(checkpoint.dumps(model))
@@ -134,6 +131,18 @@ def test_a_loaded_model_learns_further_labels(make, labels, n_learned):
         loaded.learn_one(x, y)
     assert set(loaded.classes) == set(labels)
     assert checkpoint.dumps(loaded) == checkpoint.dumps(model)
+
+
+@each_algorithm
+@pytest.mark.parametrize("n_learned", [2, 60])
+def test_a_loaded_model_learns_further_labels(make, n_learned):
+    check_further_labels(make, LABELS["tuples"], n_learned)
+
+
+@each_path
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_a_loaded_model_learns_further_labels_of_any_kind(make, labels):
+    check_further_labels(make, labels, n_learned=60)
 
 
 def test_a_pipeline_with_a_scaler():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import resource
 import subprocess
@@ -35,13 +36,13 @@ def trained(model, examples=ROWS[:100]):
 
 MANY_LABELS = [(x, "abcd"[t % 4]) for t, (x, _) in enumerate(ROWS)]
 MODELS = {
-    **{name: trained(make(None)) for name, make in ALGORITHMS.items()},
+    **{name: lambda make=make: trained(make(None)) for name, make in ALGORITHMS.items()},
     **{
-        f"{name} of 4 labels": trained(make(None), MANY_LABELS[:100])
+        f"{name} of 4 labels": lambda make=make: trained(make(None), MANY_LABELS[:100])
         for name, make in ALGORITHMS.items()
     },
 }
-each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+each_model = pytest.mark.parametrize("train", MODELS.values(), ids=MODELS)
 
 
 def refused(content, tensors, message=None):
@@ -141,8 +142,8 @@ def test_claims_of_size_are_not_believed():
 
 
 @each_model
-def test_no_array_may_hold_what_is_not_finite(model):
-    content, tensors = parts(model)
+def test_no_array_may_hold_what_is_not_finite(train):
+    content, tensors = parts(train())
     for name, array in tensors.items():
         if array.dtype == np.float64 and array.size:
             for value in (np.nan, np.inf):
@@ -152,8 +153,8 @@ def test_no_array_may_hold_what_is_not_finite(model):
 
 
 @each_model
-def test_no_number_may_be_beyond_all_counts_or_not_finite(model):
-    content, tensors = parts(model)
+def test_no_number_may_be_beyond_all_counts_or_not_finite(train):
+    content, tensors = parts(train())
     state = content["model"]["state"]
     places = [path for path in paths(state) if path and isinstance(at(state, path), int | float)]
     assert ("n_rounds",) in places
@@ -401,12 +402,19 @@ def test_the_classifiers_of_all_classes_are_alike():
 
 FORGED_MODELS = {
     **MODELS,
-    "Normalized": trained(
+    "Normalized": lambda: trained(
         rb.RandomizedBudgetPerceptron(rb.Normalized(KERNELS[5]), budget=4, seed=1)
     ),
-    **{name: trained(make(), rows(40)) for name, make in PIPELINES.items()},
+    **{name: lambda make=make: trained(make(), rows(40)) for name, make in PIPELINES.items()},
 }
-WHOLE = {name: parts(model) for name, model in FORGED_MODELS.items()}
+
+
+@functools.cache
+def whole(name):
+    """Return the parts of a checkpoint; a copy of them can be changed."""
+    return parts(FORGED_MODELS[name]())
+
+
 VALUES = [
     None, -1, 0, 1, 10**30, HUGE, 1e308, "x", "0", [], {}, True, {"float": "nan"}, {"float": "-inf"},
     {"tuple": [1]}, {"tuple": []}, {"set": ["x"]}, {"dict": []}, {"dict": [["u", 1.0]]},
@@ -426,7 +434,7 @@ def forged_array(array, data):
 @given(st.data())
 @settings(max_examples=40)
 def test_forged_files_make_a_whole_model_or_an_error(name, data):
-    content, tensors = copy.deepcopy(WHOLE[name])
+    content, tensors = copy.deepcopy(whole(name))
     if not tensors or data.draw(st.booleans()):
         path = data.draw(st.sampled_from([p for p in paths(content["model"]) if p]))
         change(content["model"], path, data.draw(st.sampled_from(VALUES)))
