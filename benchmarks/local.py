@@ -10,27 +10,13 @@ from numpy.typing import NDArray
 
 from river_budget.datasets import DatasetError
 
-__all__ = ["load"]
-
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> dict[str, NDArray[Any]]:
     """Return the arrays of a local copy of a data set, the file `NAME.npz`.
 
-    It has `X_train`, `y_train`, `X_test` and `y_test` if the publisher splits the data set,
-    otherwise `X` and `y`; it may have other arrays too.
-
-    Parameters
-    ----------
-    name
-        Name of the data set, such as "adult_a9a".
-    data_dir
-        Directory of the files; by default the value of the environment variable
-        `RIVER_BUDGET_DATA`.
-
-    Raises
-    ------
-    DatasetError
-        If there is no such directory or file, or the file is not an archive of arrays.
+    They are `X_train`, `y_train`, `X_test` and `y_test` if the publisher splits the data set, otherwise
+    `X` and `y`, and maybe others. The directory is by default that of the environment variable
+    `RIVER_BUDGET_DATA`. A DatasetError says what is missing, or that the file has no arrays.
 
     """
     directory = data_dir or os.environ.get("RIVER_BUDGET_DATA")

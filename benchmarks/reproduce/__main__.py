@@ -23,8 +23,6 @@ from benchmarks.reproduce import bsgd, data, forgetron, projectron, run, tightes
 from benchmarks.reproduce.runner import Results
 from river_budget.datasets import DatasetError
 
-__all__ = ["PAPERS", "main"]
-
 PAPERS = {"projectron": projectron, "tightest": tightest, "forgetron": forgetron, "bsgd": bsgd}
 
 
@@ -32,9 +30,8 @@ def chosen(names: str) -> list[ModuleType]:
     """Return the papers of these names, with commas."""
     for name in names.split(","):
         if name not in PAPERS:
-            raise argparse.ArgumentTypeError(
-                f"no paper is called {name!r}: give {', '.join(PAPERS)}"
-            )
+            known = ", ".join(PAPERS)
+            raise argparse.ArgumentTypeError(f"no paper is called {name!r}: give {known}")
     return [PAPERS[name] for name in names.split(",")]
 
 
@@ -61,10 +58,8 @@ def parser() -> argparse.ArgumentParser:
         "--data", type=existing_directory, default=os.environ.get("RIVER_BUDGET_DATA"),
         help="directory of the data sets, as *.npz files (RIVER_BUDGET_DATA)",
     )  # fmt: skip
-    made.add_argument(
-        "--download", action="store_true",
-        help=f"download {', '.join(data.DOWNLOADS)} if need be",
-    )  # fmt: skip
+    downloads = ", ".join(data.DOWNLOADS)
+    made.add_argument("--download", action="store_true", help=f"download {downloads} if need be")
     made.add_argument(
         "--out", type=Path, default=Path("reproduction"),
         help="directory of results; a run that was stopped goes on from there. Take another one for "

@@ -16,8 +16,6 @@ from benchmarks.reproduce.published import Setting, bsgd_accuracies
 from benchmarks.reproduce.runner import Results, Task, under
 from river_budget.base import Machine
 
-__all__ = ["TITLE", "draw", "tables", "tasks"]
-
 TITLE = "Budgeted SGD paper"
 
 N_REPEATS = 5

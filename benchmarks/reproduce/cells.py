@@ -9,8 +9,6 @@ import numpy as np
 
 from benchmarks.reproduce.published import Published
 
-__all__ = ["Cell", "Table", "verdict"]
-
 N_STANDARD_DEVIATIONS = 2.0
 
 

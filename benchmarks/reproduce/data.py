@@ -13,8 +13,6 @@ from benchmarks import local
 from benchmarks.reproduce.published import tightest_data_sets
 from river_budget import datasets, synth
 
-__all__ = ["Frames", "Split", "download", "frames", "has", "load", "sparse_training_part", "split"]
-
 
 class Split(NamedTuple):
     """Training and test examples, and their labels: whether each is positive, or its class."""
@@ -76,14 +74,7 @@ def has(data_set: str, directory: Path | None) -> bool:
 
 
 def download(directory: Path | None) -> None:
-    """Download the missing data sets that have a publisher to River's data directory.
-
-    Raises
-    ------
-    DatasetError
-        If a download fails.
-
-    """
+    """Download the missing data sets that have a publisher to River's data directory."""
     for data_set, stream in DOWNLOADS.items():
         if not has(data_set, directory):
             for part in PARTS:

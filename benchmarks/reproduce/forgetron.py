@@ -18,8 +18,6 @@ from benchmarks.reproduce.runner import Results, Task, under
 from river_budget import plots
 from river_budget.base import Machine
 
-__all__ = ["TITLE", "draw", "tables", "tasks"]
-
 TITLE = "Forgetron paper"
 
 # The paper gives only the degree. With k(x, x) = 1 the theorem holds, and values do not overflow.
@@ -111,20 +109,22 @@ def perceptron_mistakes(data_set: str) -> Published:
     return Published(100 * forgetron_support()[data_set] / N_EXAMPLES[data_set], 0.0)
 
 
+def mistakes(
+    results: Results, data_set: str, algorithm: str, budget: int | None
+) -> tuple[float, ...]:
+    runs = under(results, "forgetron", data_set, algorithm, budget)
+    return tuple(run["mistakes"] for run in runs)
+
+
 def tables(results: Results) -> list[Table]:
     made = []
     for data_set, budgets in BUDGETS.items():
         cells = []
-        reference = under(results, "forgetron", data_set, "KernelPerceptron", None)
-        if reference:
-            errors = tuple(run["mistakes"] for run in reference)
+        if errors := mistakes(results, data_set, "KernelPerceptron", None):
             published = perceptron_mistakes(data_set)
             cells.append(Cell("KernelPerceptron", "mistakes (%)", errors, published, False))
         for algorithm, budget in itertools.product(ALGORITHMS, budgets):
-            errors = tuple(
-                run["mistakes"] for run in under(results, "forgetron", data_set, algorithm, budget)
-            )
-            if errors:
+            if errors := mistakes(results, data_set, algorithm, budget):
                 cells.append(Cell(f"{algorithm}, B={budget}", "mistakes (%)", errors, None, False))
         if cells:
             made.append(Table(f"Forgetron paper, Figure 2: {data_set}", tuple(cells)))
@@ -138,18 +138,12 @@ def draw(results: Results, directory: Path) -> dict[str, str]:
     for axes, (data_set, budgets) in zip(figure.subplots(1, 2), BUDGETS.items(), strict=True):
         for algorithm in ALGORITHMS:
             means = [
-                np.mean(
-                    [
-                        run["mistakes"]
-                        for run in under(results, "forgetron", data_set, algorithm, budget)
-                    ]
-                    or [np.nan]
-                )
+                np.mean(mistakes(results, data_set, algorithm, budget) or [np.nan])
                 for budget in budgets
             ]
             axes.plot(budgets, means, "o-", label=algorithm)
-        for run in under(results, "forgetron", data_set, "KernelPerceptron", None)[:1]:
-            axes.axhline(run["mistakes"], color="black", linestyle="--", label="KernelPerceptron")
+        for error in mistakes(results, data_set, "KernelPerceptron", None)[:1]:
+            axes.axhline(error, color="black", linestyle="--", label="KernelPerceptron")
         axes.set(xlabel="budget", ylabel="mistakes (%)", title=data_set)
         axes.legend(fontsize="x-small")
     figure.savefig(directory / "forgetron.png", dpi=plots.DOTS_PER_INCH)

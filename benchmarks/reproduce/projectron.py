@@ -17,8 +17,6 @@ from river_budget import plots, synth
 from river_budget.base import Machine
 from river_budget.theory import bounds
 
-__all__ = ["TITLE", "draw", "tables", "tasks"]
-
 TITLE = "Projectron paper"
 
 N_ORDERS = 5
@@ -37,10 +35,7 @@ TABLES = {"Adult9": "Table 1", "Vehicle": "Table 2", "Synthetic": "Table 3"}
 def model(algorithm: str, budget: int | None, kernel: rb.kernels.Kernel, seed: int) -> Machine:
     """Return an algorithm as the paper runs it."""
     if budget is None:
-        return {
-            "KernelPerceptron": rb.KernelPerceptron,
-            "KernelPAClassifier": rb.KernelPAClassifier,
-        }[algorithm](kernel)
+        return getattr(rb, algorithm)(kernel)
     if algorithm in ("Projectron", "ProjectronPlusPlus"):
         return getattr(rb, algorithm)(kernel, norm_bound=bounds.forgetron_norm(budget))
     if algorithm == "RandomizedBudgetPerceptron":

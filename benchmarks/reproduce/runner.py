@@ -9,8 +9,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Results", "Task", "run", "under"]
-
 # The result of each task by the name of the task.
 Results = dict[str, Any]
 

@@ -17,8 +17,6 @@ from benchmarks.reproduce.runner import Results, Task, under
 from river_budget import plots
 from river_budget.base import Machine
 
-__all__ = ["TITLE", "draw", "tables", "tasks"]
-
 TITLE = "Tightest paper"
 
 N_REPEATS = 10

@@ -99,19 +99,10 @@ class PublishedDataset(RemoteDataset):
         return content | {"URL": self.url, "Downloaded": str(self.is_downloaded)}
 
     def download(self, force: bool = False, verbose: bool = True) -> None:
-        """Download the file unless it is in the cache directory, and check it in either case.
+        """Download the file unless it is in the cache directory or `force` is true; check it.
 
-        Parameters
-        ----------
-        force
-            Whether to download the file even if it is in the cache directory.
-        verbose
-            Whether to print the URL of a download on standard error.
-
-        Raises
-        ------
-        DatasetError
-            If the download fails or the file is not the published or recorded one.
+        If `verbose`, the URL of a download is printed on standard error. A DatasetError says that the
+        download failed, or that the file is not the published or recorded one.
 
         """
         try:

@@ -11,12 +11,6 @@ import importlib.resources
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = [
-    "ProjectronDataSet", "ProjectronResult", "Published", "Setting", "TightestDataSet",
-    "bsgd_accuracies", "forgetron_support", "projectron_data_sets", "projectron_results",
-    "tightest_accuracies", "tightest_data_sets", "tightest_support",
-]  # fmt: skip
-
 
 class Published(NamedTuple):
     """A published mean and its standard deviation."""
