@@ -45,7 +45,7 @@ class Algorithm(NamedTuple):
     source
         The publication.
     variants
-        The variants by name. The first one has the default parameters.
+        The variants by name, the one with the default parameters first.
 
     """
 
@@ -78,6 +78,13 @@ class Algorithm(NamedTuple):
         return make(**accepted, **self.variants[chosen].parameters)
 
 
+def variants(**others: Mapping[str, Any]) -> dict[str, Variant]:
+    """Return the variant with the default parameters, and others by name."""
+    return {"": Variant({}), **{name: Variant(parameters) for name, parameters in others.items()}}
+
+
+UNBOUNDED = {"": Variant({}, is_bounded=False)}
+
 DEKEL = "Dekel, Shalev-Shwartz & Singer 2005"
 ORABONA = "Orabona, Keshet & Caputo 2008"
 SUTSKEVER = "Sutskever 2009"
@@ -92,7 +99,7 @@ ROWS = [
         rb.KernelPerceptron,
         "has no budget: the unbounded baseline; mistake bound",
         f"{ORABONA}, Alg. 1",
-        {"": Variant({}, is_bounded=False)},
+        UNBOUNDED,
     ),
     Algorithm(rb.Stoptron, "stops learning: the bounded baseline", f"{ORABONA}, section 5"),
     Algorithm(
@@ -147,23 +154,19 @@ ROWS = [
         rb.ProjectronPlusPlus,
         "the same, and also updates on margins below 1; mistake bound",
         f"{ORABONA}, section 4.1",
-        {"": Variant({}), "U": Variant({"norm_bound": 2.0})},
+        variants(U={"norm_bound": 2.0}),
     ),
     Algorithm(
         rb.KernelPAClassifier,
         "has no budget: PA, PA-I, PA-II",
         "Crammer et al. 2006",
-        {"": Variant({}, is_bounded=False)},
+        UNBOUNDED,
     ),
     Algorithm(
         rb.BudgetPassiveAggressive,
         "removes the support vector whose term is nearest to its projection onto a few others; mistake bound after a run",
         "Wang & Vucetic 2010",
-        {
-            "": Variant({}),
-            "S": Variant({"maintenance": "simple"}),
-            "P": Variant({"maintenance": "projection"}),
-        },
+        variants(S={"maintenance": "simple"}, P={"maintenance": "projection"}),
     ),
     Algorithm(
         rb.Ahpatron,
@@ -174,21 +177,13 @@ ROWS = [
         rb.BudgetedOGD,
         "removes a random support vector, and enlarges the others to make up for it",
         "Zhao, Wang, Wu, Jin & Hoi 2012",
-        {
-            "": Variant({}),
-            "uniform": Variant({"sampling": "uniform"}),
-            "logistic": Variant({"loss": "logistic"}),
-        },
+        variants(uniform={"sampling": "uniform"}, logistic={"loss": "logistic"}),
     ),
     Algorithm(
         rb.BudgetedSGD,
         "merges the smallest support vector with another one, or removes it",
         "Wang, Crammer & Vucetic 2012",
-        {
-            "": Variant({}),
-            "removal": Variant({"maintenance": "removal"}),
-            "logistic": Variant({"loss": "logistic"}),
-        },
+        variants(removal={"maintenance": "removal"}, logistic={"loss": "logistic"}),
     ),
     Algorithm(
         rb.ProjectedGradient,

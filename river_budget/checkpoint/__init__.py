@@ -14,13 +14,5 @@ from .files import Checkpointer, dumps, load, loads, restore, restores, save
 from .rivers import outline
 
 __all__ = [
-    "CheckpointError",
-    "Checkpointer",
-    "dumps",
-    "load",
-    "loads",
-    "outline",
-    "restore",
-    "restores",
-    "save",
-]
+    "CheckpointError", "Checkpointer", "dumps", "load", "loads", "outline", "restore", "restores", "save",
+]  # fmt: skip

@@ -61,14 +61,7 @@ class CheckpointError(ValueError):
 
 
 class Writer:
-    """Turns models into JSON, and their arrays into tensors.
-
-    Attributes
-    ----------
-    tensors
-        The arrays, by the names that the JSON has for them.
-
-    """
+    """Turns models into JSON, and their arrays into `tensors`, by the names that the JSON has."""
 
     def __init__(self) -> None:
         self.tensors: Tensors = {}
@@ -147,14 +140,7 @@ class Writer:
 
 
 class Reader:
-    """Makes models of what a `Writer` wrote.
-
-    Parameters
-    ----------
-    tensors
-        The arrays.
-
-    """
+    """Makes models of what a `Writer` wrote."""
 
     def __init__(self, tensors: Tensors) -> None:
         self._readers: dict[str, Callable[[Any], Any]] = {
@@ -171,10 +157,7 @@ class Reader:
     def model(self, node: Any) -> Any:
         """Return what `Writer.model` wrote.
 
-        Raises
-        ------
-        ValueError
-            If it does not fit a model with its parameters. A malformed node may raise other errors.
+        A state that does not fit the parameters raises ValueError, a malformed node also other errors.
 
         """
         name = node["class"]

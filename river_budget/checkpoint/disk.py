@@ -1,8 +1,7 @@
 """Files that are written as a whole or not at all, with the versions before them.
 
-A file is written beside its place, forced to the disk, and moved there. A writer locks its temporary file
-until then, so that another one can tell whether it still lives, and locks the directory while it
-changes names. Both locks vanish with their process.
+A writer locks its temporary file until it is in its place, so that another one can tell whether it still
+lives, and locks the directory while it changes names. Both locks vanish with their process.
 
 """
 

@@ -97,16 +97,7 @@ def load(path: str | Path) -> Any:
 
 
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `save` wrote, and what else was kept.
-
-    Raises
-    ------
-    CheckpointError
-        As `load`.
-    OSError
-        If the file cannot be read.
-
-    """
+    """Return the model that `save` wrote, and what else was kept. Raises as `load`."""
     try:
         return restores(Path(path).read_bytes())
     except CheckpointError as error:
@@ -135,27 +126,13 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """Return the model that `dumps` made bytes of.
-
-    Raises
-    ------
-    CheckpointError
-        As `load`.
-
-    """
+    """Return the model that `dumps` made bytes of. Raises CheckpointError as `load`."""
     model, _ = restores(data)
     return model
 
 
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `dumps` made bytes of, and what else was kept.
-
-    Raises
-    ------
-    CheckpointError
-        As `load`.
-
-    """
+    """Return the model that `dumps` made bytes of, and what else was kept. Raises as `loads`."""
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *FORGED) as error:
@@ -176,10 +153,9 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         return reader.model(content["model"]), reader.value(content["extra"])
     except CheckpointError:
         raise
-    except ValueError as error:
-        raise CheckpointError(f"this checkpoint makes no model: {error}") from None
     except FORGED as error:
-        raise CheckpointError(f"this checkpoint makes no model: {error!r}") from None
+        reason = error if isinstance(error, ValueError) else repr(error)
+        raise CheckpointError(f"this checkpoint makes no model: {reason}") from None
 
 
 class Checkpointer:
@@ -213,8 +189,7 @@ class Checkpointer:
     >>> from river_budget import checkpoint, synth
     >>> import river_budget as rb
 
-    >>> model = rb.Forgetron(budget=10)
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> model, path = rb.Forgetron(budget=10), pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
     >>> checkpointer = checkpoint.Checkpointer(model, path, every=40, keep=2)
     >>> for x, y in synth.TwoGaussians(100, seed=1):
     ...     model.learn_one(x, y)
@@ -228,10 +203,8 @@ class Checkpointer:
         check_count("every", every)
         check_count("keep", keep)
         dumps(model)
-        self.model = model
-        self.path = Path(path)
-        self.every = every
-        self.keep = keep
+        self.model, self.path = model, Path(path)
+        self.every, self.keep = every, keep
         self._n_steps = 0
 
     def step(self, extra: Mapping[str, Any] | None = None) -> None:

@@ -38,7 +38,7 @@ LARGEST_ORDER = 1000
 # The parameters of a LogisticRegression, where it holds them, and the classes of its components.
 NUMBERS = {
     "l2": "l2", "l1": "l1", "intercept_init": "intercept_init", "clip_gradient": "clip_gradient",
-    "lr": "optimizer.learning_rate", "intercept_lr": "intercept_lr.learning_rate",
+    "lr": "optimizer.lr.learning_rate", "intercept_lr": "intercept_lr.learning_rate",
     "weight_pos": "loss.weight_pos", "weight_neg": "loss.weight_neg",
 }  # fmt: skip
 COMPONENTS = {
@@ -103,8 +103,7 @@ class Part:
                     else:
                         held[name] = value
             else:
-                *owner, name = path.split(".")
-                setattr(attrgetter(*owner)(model) if owner else model, name, learned)
+                _set(model, path, learned)
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
@@ -188,14 +187,11 @@ class LogisticRegression(Part):
         return {name: attrgetter(path)(model) for name, path in NUMBERS.items()}
 
     def make(self, parameters: State) -> Any:
-        others = {name: parameters[name] for name, path in NUMBERS.items() if name == path}
         require(0 in (parameters["l1"], parameters["l2"]), "it has both penalties")
-        return self.model(
-            optimizer=optim.SGD(optim.schedulers.Constant(parameters["lr"])),
-            loss=optim.losses.Log(parameters["weight_pos"], parameters["weight_neg"]),
-            intercept_lr=optim.schedulers.Constant(parameters["intercept_lr"]),
-            **others,
-        )
+        model = self.model(l1=parameters["l1"], l2=parameters["l2"])
+        for name, path in NUMBERS.items():
+            _set(model, path, parameters[name])
+        return model
 
     def check(self, model: Any) -> None:
         for path, allowed in COMPONENTS.items():
@@ -287,6 +283,13 @@ def _require_steps(steps: Parts, transformers: Parts) -> None:
 
 def _key(path: str) -> str:
     return path.split(".")[-1].lstrip("_")
+
+
+def _set(model: Any, path: str, value: Any) -> None:
+    *owners, name = path.split(".")
+    for owner in owners:
+        model = getattr(model, owner)
+    setattr(model, name, value)
 
 
 def _plain(value: Any) -> Any:

@@ -24,7 +24,7 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class ContinualRun:
     """One model's run through a sequence of tasks.
 
-    Scalar figures are named as in CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and Ranzato
+    Figures are named as in CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and Ranzato
     [^1], however; CapyMOA averages them over all steps.
 
     Attributes
@@ -56,6 +56,28 @@ class ContinualRun:
         Size of the model at the end.
     microseconds_per_example
         Mean time to predict and learn one example.
+    prequential_error
+        Share of wrong predictions, each made before its example was learned.
+    accuracy_final
+        Mean accuracy on all tasks after the last step.
+    accuracy_seen, accuracy_seen_avg
+        Accuracy after each step on the test examples of all tasks learned so far (steps,), and its
+        mean.
+    backward_transfer
+        Mean change of the accuracy on a task since it was last learned.
+    forward_transfer
+        Mean accuracy on a task right before it is first learned, minus chance.
+    forgetting
+        Mean drop from the best earlier accuracy on a task to the accuracy at the end.
+    class_forgetting, class_forgetting_avg
+        Drop from the best earlier accuracy on each class to the accuracy at the end (classes,), and
+        its mean.
+    brings_new_classes
+        Whether a step after the first one brings classes that are not in the steps before it.
+    mean_recovery_time
+        Mean recovery time in examples.
+    figures
+        All scalar figures by name; nan where there is nothing to average.
 
     References
     ----------

@@ -46,6 +46,11 @@ class CalibrationError(metrics.base.MultiClassMetric):
     pos_val
         The label of the positive class.
 
+    Attributes
+    ----------
+    bins
+        The bins that are not empty.
+
     Raises
     ------
     ValueError

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import itertools
 import random
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any, dataclass_transform
@@ -27,8 +28,9 @@ def stream(cls: type) -> Any:
     for field in dataclasses.fields(cls):
         lines += [field.name, textwrap.indent(textwrap.fill(field.metadata["doc"], 92), "    ")]
     lines += ["", "Raises", "------", "ValueError", "    If a parameter is out of its range.", ""]
-    text, heading, rest = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
-    cls.__doc__ = textwrap.indent(text + "\n".join(lines) + "\n" + heading + rest, "    ").lstrip()
+    text, *rest = re.split(r"(?m)^(?=Attributes$|Examples$)", inspect.cleandoc(cls.__doc__ or ""))
+    sections = text, "\n".join([*lines, ""]), *rest
+    cls.__doc__ = textwrap.indent("".join(sections), "    ").lstrip()
     return cls
 
 

@@ -132,6 +132,11 @@ class ClassIncremental(_Switching):
     clusters have variance 1 in every direction. A class with several clusters lies between others, and
     a linear model, or one Gaussian for each class, is too simple for it.
 
+    Attributes
+    ----------
+    tasks
+        The tasks, each as an endless stream.
+
     Examples
     --------
 

@@ -122,6 +122,11 @@ class RarePositives(Stream):
     rare. They lie in small Gaussian clusters, evenly spaced on a circle around the origin, so that
     no line separates them. With the default parameters, the best possible F1 is about 0.6.
 
+    Attributes
+    ----------
+    means
+        The means of the clusters.
+
     Examples
     --------
 
