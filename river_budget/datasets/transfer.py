@@ -67,7 +67,7 @@ def _opened(archive: Path, member: str) -> Any:
         return zipfile.ZipFile(archive).open(member)
     if archive.name.endswith(".tar.gz"):
         return tarfile.open(archive).extractfile(member)
-    return {".bz2": bz2.open, ".gz": gzip.open}[archive.suffix](archive)
+    return bz2.open(archive) if archive.suffix == ".bz2" else gzip.open(archive)
 
 
 def check_text(path: Path, n_rows: int, directory: Path) -> None:
