@@ -87,12 +87,7 @@ class Nearest(Maintenance):
 
     def __init__(self, store: VectorStore) -> None:
         super().__init__(store)
-        # The Gram matrix (n, n) once the support set is full, before that (0, 0).
-        self._gram: Floats = np.zeros((0, 0))
-        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
-        # less the vector's own squared norm (n,).
-        self._nearest: Ints = np.zeros(0, np.intp)
-        self._distances: Floats = np.zeros(0)
+        self._set_gram(np.zeros((0, 0)))
 
     def squares(self, query: Query, own: OwnProjection) -> Floats:
         if self.n == 1:
@@ -172,8 +167,13 @@ class Nearest(Maintenance):
         return nearest, to_nearest, (row[slots] - to_nearest * between) / k
 
     def _set_gram(self, gram: Floats) -> None:
+        """Set the Gram matrix once the support set is full; before that, it is (0, 0)."""
         n = len(gram)
-        self._gram, self._nearest, self._distances = gram, np.zeros(n, np.intp), np.zeros(n)
+        self._gram = gram
+        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
+        # less the vector's own squared norm (n,).
+        self._nearest: Ints = np.zeros(n, np.intp)
+        self._distances: Floats = np.zeros(n)
         self._find_nearest(np.arange(n), self.store.by_age)
 
     def _find_nearest(self, slots: Ints, order: Ints) -> None:

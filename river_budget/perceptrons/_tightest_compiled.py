@@ -36,7 +36,6 @@ __all__ = [
     RANKS_BY_DISTANCE, PRIOR, BETAINC, ASKED, ANSWERED, ANSWER, REMOVED, NEAREST, CAPACITY,
 ) = range(OWN, OWN + 9)  # fmt: skip
 N_NUMBERS = 9
-
 # The place of the tables.
 FIRST = OWN + N_NUMBERS
 
@@ -55,9 +54,8 @@ LARGEST_COUNT = 1e12
 class Tables(NamedTuple):
     """The tables of the support vectors and an incoming example, by slots.
 
-    They are the Gram matrix (slots, slots); the score, the count c and the weight w of each label
-    (slots, labels), where weights that have to be computed anew are NaN; and the columns of the
-    labels (slots,).
+    The Gram matrix is square, `columns` are those of the labels (slots,), and the others have a value
+    for each label (slots, labels). Weights that have to be computed anew are NaN.
 
     """
 
@@ -127,18 +125,10 @@ def renew_weights(weights, counts, n, prior, betainc):
             weights[i, 0], weights[i, 1] = 1.0 - positive, positive
 
 
-@compiled(forceinline=True, **UNCOUNTED)
-def _answered(f, question):
-    """Return whether a question was answered."""
-    is_answered = f.numbers[ANSWERED] == question
-    f.numbers[ANSWERED] = NOTHING if is_answered else f.numbers[ANSWERED]
-    return is_answered
-
-
 @compiled(**UNCOUNTED)
 def _nearest(f, t, y, r):
     """Return the vector nearest to the one in slot r, the incoming example for n; -1 if unknown."""
-    if _answered(f, NEAREST_VECTOR):
+    if f.numbers[ANSWERED] == NEAREST_VECTOR:
         return np.int64(f.numbers[ANSWER])
     if not f.numbers[RANKS_BY_DISTANCE]:
         return np.int64(-1)
@@ -197,7 +187,7 @@ def _choose(f, y):
         return f.n
     t, r = tables_of(f.numbers, len(y.scores)), f.n
     if y.margin <= 0.0:
-        if not _answered(f, WEIGHTS) and f.numbers[ANSWERED] == NOTHING:
+        if f.numbers[ANSWERED] == NOTHING:
             _set_incoming(f, t, y)
         if not _has_weights(f, t, f.n + 1):
             f.numbers[ASKED] = WEIGHTS

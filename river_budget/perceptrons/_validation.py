@@ -149,9 +149,6 @@ def _extended(size: int, needed: int, limit: int) -> int:
 class SupportVectors(ValidationSet):
     """The support vectors themselves: rows are slots, and the table is their Gram matrix."""
 
-    def __init__(self, budget: int) -> None:
-        super().__init__(budget, budget + 1)
-
     def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         n, self_value = self.n, hypothesis.store.self_value(query)
         self._reserve(n + 1, n + 1)

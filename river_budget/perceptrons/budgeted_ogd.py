@@ -138,10 +138,10 @@ def remove(
     limit: float,
     drawn: float,
 ) -> int:
-    """Draw a support vector, and make up for its removal; return its slot.
+    """Draw a support vector by a number from 0 to 1, and make up for its removal; return its slot.
 
-    Given are the coefficients (see `term_of`), k(s, s) of each support vector (n,), whether large terms
-    tend to stay, the largest coefficient, and a random number from 0 to 1.
+    Coefficients are those of `term_of`, and afterwards at most `limit`. Large terms tend to stay if
+    the draw is weighted.
 
     """
     steps = np.empty(len(self_values))

@@ -214,9 +214,6 @@ class Reservoir(StoredExamples):
 class AllExamples(StoredExamples):
     """All examples seen so far, the current one included. Its size is unbounded."""
 
-    def __init__(self, budget: int) -> None:
-        super().__init__(budget, sys.maxsize)
-
     def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         self._append(query.row, hypothesis, query, y)
 
@@ -232,9 +229,9 @@ class AllExamples(StoredExamples):
 
 def _validation_set(budget: int, validation: str | int, seed: int | None) -> ValidationSet:
     if validation == "support":
-        return SupportVectors(budget)
+        return SupportVectors(budget, budget + 1)
     if validation == "all":
-        return AllExamples(budget)
+        return AllExamples(budget, sys.maxsize)
     if isinstance(validation, str):
         raise ValueError(
             f"validation must be 'support', 'all' or a whole number, got {validation!r}"
