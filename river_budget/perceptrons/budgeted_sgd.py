@@ -170,11 +170,11 @@ class BudgetedSGD(Perceptron):
 
 
 def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:
-    """Return the best merging of each vector with a given one, infinitely bad with itself.
+    """Return the best merging of each vector with the first one, infinitely bad with itself.
 
-    Given are the coefficients of all vectors (vectors, labels), the index of the one, and its kernel
-    row (vectors,), which ends before itself if it is the last vector. Returned are its share h in
-    the merged vector, and the squared norm of what the hypothesis loses (vectors,).
+    Given are the coefficients of all vectors (vectors, labels), the index of the first one and its
+    kernel row (vectors,), which ends before itself if it is the last vector. Returned are the share h
+    of the first one in each merged vector, and the squared norm of what the hypothesis loses.
 
     """
     k = np.append(row, 1.0)[: len(rows)]

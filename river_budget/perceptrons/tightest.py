@@ -12,6 +12,7 @@ from river_budget.base import BlockPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons import _tightest_compiled as compiled_rule
+from river_budget.perceptrons._tightest_compiled import Tables
 from river_budget.support import AlgorithmState, Query, Target
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.rule import BUDGET
@@ -226,9 +227,9 @@ class CountedVectors(AlgorithmState):
         self._n_labels = 2
 
     @property
-    def tables(self) -> compiled_rule.Tables:
+    def tables(self) -> Tables:
         """The tables, by slots."""
-        tables: compiled_rule.Tables = compiled_rule.tables_of.py_func(self.numbers, self._n_labels)
+        tables: Tables = compiled_rule.tables_of.py_func(self.numbers, self._n_labels)
         return tables
 
     def widen(self, n_labels: int) -> None:
