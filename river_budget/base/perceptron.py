@@ -12,6 +12,7 @@ from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_count
 from river_budget._state import Array, Count, Number
 from river_budget.base.classifier import KernelClassifier
+from river_budget.base.documented import documented
 from river_budget.base.weights import UNIT, ClassWeight
 from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
@@ -24,17 +25,11 @@ __all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
 TOLERANCE = 1e-9
 
 
+@documented
 class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
     A subclass implements `_update`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    gamma, class_weight, max_classes, dtype
-        See `KernelClassifier`.
 
     """
 
@@ -158,19 +153,11 @@ class Perceptron(KernelClassifier):
         """
 
 
+@documented
 class BudgetPerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors.
 
     A subclass implements `_update_full`, the update once the budget is full.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    gamma, class_weight, max_classes, dtype
-        See `KernelClassifier`.
 
     """
 
@@ -198,17 +185,11 @@ class BudgetPerceptron(Perceptron):
         """Update the hypothesis on a mistake while the budget is full; see `_update`."""
 
 
+@documented
 class GrowingPerceptron(Perceptron):
     """A perceptron that never removes a support vector, so that its hypotheses can be averaged.
 
     A subclass changes the hypothesis only through `_add` and `_shift`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    gamma, class_weight, max_classes, dtype
-        See `KernelClassifier`.
 
     """
 

@@ -10,6 +10,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count
 from river_budget._state import Field, Number
+from river_budget.base.documented import documented
 from river_budget.base.perceptron import Perceptron
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import Kernel
@@ -125,24 +126,18 @@ class BlockPerceptron(Perceptron):
         return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows
 
 
+@documented
 class RulePerceptron(BlockPerceptron):
     """A perceptron with at most `budget` support vectors and a compiled update.
 
     A subclass names its `Rule`, by which single examples and blocks of rows are learned alike.
 
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    gamma, class_weight, max_classes, dtype
-        See `KernelClassifier`.
-
     """
 
-    # How many numbers of its own the algorithm keeps; see `AlgorithmState`.
+    # How many numbers of its own, and of each slot at first, the algorithm keeps; see
+    # `AlgorithmState`.
     _n_numbers: ClassVar[int] = 0
+    _n_columns: ClassVar[int] = 0
 
     _largest_self_value = Slot(LARGEST_SELF_VALUE, least=0.0, most=LARGEST)
 
@@ -157,6 +152,7 @@ class RulePerceptron(BlockPerceptron):
     ) -> None:
         check_count("budget", budget)
         self._own = AlgorithmState(self._n_numbers)
+        self._own.table = np.zeros((0, self._n_columns))
         self._own.numbers[BUDGET] = budget
         for field in self._fields:
             if isinstance(field, Slot):

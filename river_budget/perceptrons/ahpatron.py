@@ -57,15 +57,9 @@ class Ahpatron(NormedPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.Ahpatron(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.Ahpatron(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88.68%
 

@@ -70,15 +70,10 @@ class BudgetPassiveAggressive(NormedPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.BudgetPassiveAggressive(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> perceptron = rb.BudgetPassiveAggressive(rb.RBF(gamma=1.0), budget=100)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88.25%
 

@@ -54,15 +54,10 @@ class BudgetedOGD(Perceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.BudgetedOGD(rb.RBF(gamma=1.0), budget=100, seed=1)
-    ... )
-
+    >>> perceptron = rb.BudgetedOGD(rb.RBF(gamma=1.0), budget=100, seed=1)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 84.23%
 
@@ -145,18 +140,8 @@ def remove(
 ) -> int:
     """Draw a support vector, and make up for its removal; return its slot.
 
-    Parameters
-    ----------
-    coefficients, scale, n_labels
-        See `term_of`.
-    self_values
-        k(s, s) of each support vector (n,).
-    is_weighted
-        Whether large terms tend to stay.
-    limit
-        The largest coefficient.
-    drawn
-        A random number from 0 to 1.
+    Given are the coefficients (see `term_of`), k(s, s) of each support vector (n,), whether large terms
+    tend to stay, the largest coefficient, and a random number from 0 to 1.
 
     """
     steps = np.empty(len(self_values))

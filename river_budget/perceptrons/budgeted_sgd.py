@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,22 +27,6 @@ NEGLIGIBLE = 1e-2
 
 # Values that differ by less, relative to the largest one, may differ by rounding only.
 ROUNDING = 1e-12
-
-
-class Merging(NamedTuple):
-    """The best merging of each vector with a given one.
-
-    Attributes
-    ----------
-    places
-        The share h of the given vector in the merged one (vectors,).
-    losses
-        The squared norm of what the hypothesis loses (vectors,).
-
-    """
-
-    places: Floats
-    losses: Floats
 
 
 @documented
@@ -84,15 +68,9 @@ class BudgetedSGD(Perceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.BudgetedSGD(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.BudgetedSGD(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88.53%
 
@@ -159,10 +137,10 @@ class BudgetedSGD(Perceptron):
         first = self._smallest(rows, np.ones(len(rows)))
         is_stored = first < self.budget
         row = np.append(store.row(first), query.row[first]) if is_stored else query.row
-        merging = _best_merging(rows, first, row)
-        least = merging.losses.min() + ROUNDING * float((rows**2).sum(axis=1).max())
-        second = store.oldest_largest((merging.losses <= least).astype(np.float64))
-        h, x = float(merging.places[second]), store.features(query)
+        places, losses = _best_merging(rows, first, row)
+        least = losses.min() + ROUNDING * float((rows**2).sum(axis=1).max())
+        second = store.oldest_largest((losses <= least).astype(np.float64))
+        h, x = float(places[second]), store.features(query)
         merged = rows[first] * row[second] ** ((1 - h) ** 2) + rows[second] * row[second] ** (h * h)
         between = _between(h, *(store.vector(i) if i < self.budget else x for i in (first, second)))
         slots = [slot for slot in (first, second) if slot < self.budget]
@@ -192,17 +170,12 @@ class BudgetedSGD(Perceptron):
         return self._store.oldest_largest(is_smallest.astype(np.float64))
 
 
-def _best_merging(rows: Floats, first: int, row: Floats) -> Merging:
+def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:
     """Return the best merging of each vector with the first one, infinitely bad with itself.
 
-    Parameters
-    ----------
-    rows
-        The coefficients of all vectors (vectors, labels).
-    first
-        The index of the first one.
-    row
-        Its kernel row (vectors,), which ends before itself if it is the last vector.
+    Given are the coefficients of all vectors (vectors, labels), the index of the first one and its
+    kernel row (vectors,), which ends before itself if it is the last vector. Returned are the share h
+    of the first one in each merged vector, and the squared norm of what the hypothesis loses.
 
     """
     k = np.append(row, 1.0)[: len(rows)]
@@ -223,7 +196,7 @@ def _best_merging(rows: Floats, first: int, row: Floats) -> Merging:
     places = np.where(kept(places) >= kept(np.zeros(len(rows))) - slack, places, 0.0)
     losses = np.maximum(0.0, own + others + 2 * k * inner - kept(places))
     losses[first] = np.inf
-    return Merging(places, losses)
+    return places, losses
 
 
 def _between(h: float, x: Features, z: Features) -> Features:

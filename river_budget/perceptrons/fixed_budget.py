@@ -5,8 +5,7 @@ import numpy as np
 from river_budget._arrays import Floats, padded, widened
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State, floats
-from river_budget.base import ClassWeight, RulePerceptron, documented
-from river_budget.kernels import Kernel
+from river_budget.base import RulePerceptron, documented
 from river_budget.perceptrons._compiled import add_term
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, SKIP, assign, columns_of, step_of
@@ -89,15 +88,10 @@ class FixedBudgetPerceptron(RulePerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.FixedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> perceptron = rb.FixedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 62.38%
 
@@ -109,18 +103,7 @@ class FixedBudgetPerceptron(RulePerceptron):
     """
 
     _rule = Rule(_safest, _replace, reads_row=True)
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self._own.table = np.zeros((0, 2))
+    _n_columns = 2
 
     def numerical_errors(self) -> dict[str, float]:
         scores = self._scores_from_scratch()

@@ -31,15 +31,9 @@ class KernelPAClassifier(GrowingPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.KernelPAClassifier(rb.RBF(gamma=1.0))
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.KernelPAClassifier(rb.RBF(gamma=1.0))
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88.38%
 

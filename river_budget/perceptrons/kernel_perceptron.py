@@ -21,15 +21,9 @@ class KernelPerceptron(GrowingPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.KernelPerceptron(rb.RBF(gamma=1.0))
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.KernelPerceptron(rb.RBF(gamma=1.0))
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 85.91%
 

@@ -45,15 +45,10 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.ModifiedRandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
-    ... )
-
+    >>> perceptron = rb.ModifiedRandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 80.55%
 

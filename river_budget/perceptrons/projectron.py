@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,25 +21,6 @@ __all__ = ["Projectron"]
 ROUNDING = 1e-12
 
 DEFAULT_ETA = 0.1
-
-
-class Projection(NamedTuple):
-    """The projection of an example onto the span of the support vectors.
-
-    Attributes
-    ----------
-    z
-        The coordinates of the projection P k, in the basis of the Gram factor (n_support,).
-    projected
-        The squared norm ||P k||^2.
-    delta
-        The distance ||delta|| from the span (Eq. 9); 0 if the example is numerically in the span.
-
-    """
-
-    z: Floats
-    projected: float
-    delta: float
 
 
 @documented
@@ -76,15 +56,9 @@ class Projectron(GrowingPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.Projectron(rb.RBF(gamma=1.0), eta=0.3)
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.Projectron(rb.RBF(gamma=1.0), eta=0.3)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 85.79%
 
@@ -175,14 +149,19 @@ class Projectron(GrowingPerceptron):
         return delta <= self._largest_distance(margin, projected)
 
     def _projected(self, query: Query) -> float:
-        return self._project(query).projected
+        return self._project(query)[1]
 
-    def _project(self, query: Query) -> Projection:
-        """Project an example onto the span of the support vectors."""
+    def _project(self, query: Query) -> tuple[Floats, float, float]:
+        """Return the projection P k of an example onto the span of the support vectors.
+
+        Its coordinates in the basis of the Gram factor (n_support,); its squared norm; and the distance
+        ||delta|| from the span (Eq. 9), which is 0 if the example is numerically in the span.
+
+        """
         z = self._factor.forward(query.row)
         projected, norm = float(z @ z), self._store.self_value(query)
         square = norm - projected
-        return Projection(z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0)
+        return z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0
 
     def _largest_distance(self, margin: float, projected: float) -> float:
         """Return the threshold on the distance: `eta`, or that of Eq. 13 for this round."""

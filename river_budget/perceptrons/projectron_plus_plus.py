@@ -47,15 +47,9 @@ class ProjectronPlusPlus(Projectron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), eta=0.3)
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), eta=0.3)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 87.66%
 

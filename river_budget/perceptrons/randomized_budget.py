@@ -27,15 +27,10 @@ class RandomizedBudgetPerceptron(RulePerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
-    ... )
-
+    >>> perceptron = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 81.32%
 

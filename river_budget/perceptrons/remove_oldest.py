@@ -16,15 +16,10 @@ class RemoveOldestPerceptron(RulePerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> perceptron = rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=100)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 81.55%
 

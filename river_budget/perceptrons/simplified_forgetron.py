@@ -48,15 +48,10 @@ class SimplifiedForgetron(BallPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.SimplifiedForgetron(rb.RBF(gamma=1.0), budget=500)
-    ... )
-
+    >>> perceptron = rb.SimplifiedForgetron(rb.RBF(gamma=1.0), budget=500)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 80.36%
 

@@ -17,15 +17,9 @@ class Stoptron(GrowingPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.Stoptron(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> model = preprocessing.StandardScaler() | rb.Stoptron(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 83.11%
 

@@ -35,15 +35,10 @@ class TighterPerceptron(BudgetPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=100, validation=100, seed=1)
-    ... )
-
+    >>> perceptron = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=100, validation=100, seed=1)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 85.09%
 

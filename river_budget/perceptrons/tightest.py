@@ -11,20 +11,8 @@ from river_budget._state import State, floats
 from river_budget.base import BlockPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
+from river_budget.perceptrons import _tightest_compiled as compiled_rule
 from river_budget.perceptrons._counted_vectors import CountedVectors
-from river_budget.perceptrons._tightest_compiled import (
-    ANSWER,
-    ANSWERED,
-    ASK,
-    ASKED,
-    BETAINC,
-    NOTHING,
-    PRIOR,
-    RANKS_BY_DISTANCE,
-    REMOVED,
-    RULE,
-    WEIGHTS,
-)
 from river_budget.support import Query, Target
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.rule import BUDGET
@@ -71,15 +59,10 @@ class TightestPerceptron(BlockPerceptron):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
-
-    >>> model = (
-    ...     preprocessing.StandardScaler() |
-    ...     rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)
-    ... )
-
+    >>> perceptron = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=100)
+    >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 88.62%
 
@@ -91,7 +74,7 @@ class TightestPerceptron(BlockPerceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
-    _rule = RULE
+    _rule = compiled_rule.RULE
     _own: CountedVectors
 
     def __init__(
@@ -112,24 +95,17 @@ class TightestPerceptron(BlockPerceptron):
         self.prior = prior
         _posterior.load()
         numbers = self._own.numbers
-        numbers[BUDGET], numbers[PRIOR] = budget, prior
-        numbers[RANKS_BY_DISTANCE] = isinstance(self._store.kernel, RBF | RationalQuadratic)
+        numbers[BUDGET], numbers[compiled_rule.PRIOR] = budget, prior
+        numbers[compiled_rule.RANKS_BY_DISTANCE] = isinstance(
+            self._store.kernel, RBF | RationalQuadratic
+        )
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.
 
         It is the posterior probability that the label is the most frequent one around that support
-        vector. All weights are equal if there is no support vector.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernel.
+        vector. All weights are equal if there is no support vector. Values of x are refused as by
+        `scores_one`.
 
         """
         return self._by_label(self._posteriors(x))
@@ -137,16 +113,10 @@ class TightestPerceptron(BlockPerceptron):
     def posterior_one(self, x: Features) -> float:
         """Return the weight w+ of the support vector nearest to x; see `posteriors_one`.
 
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
         Raises
         ------
         ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
-            the kernel.
+            If there are more than two labels, or a value of x is refused.
 
         """
         self._labels.require_two("posteriors_one")
@@ -183,19 +153,19 @@ class TightestPerceptron(BlockPerceptron):
         self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
     ) -> None:
         if start < stop:
-            self._own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
+            self._own.numbers.view(np.int64)[compiled_rule.BETAINC] = _posterior.betainc()
             super()._learn_rows(block, columns, weights, start, stop)
 
     def _update(self, query: Query, y: Target) -> None:
         rule, own, f = self._rule, self._own, self._hypothesis
-        own.numbers.view(np.int64)[BETAINC] = _posterior.betainc()
+        own.numbers.view(np.int64)[compiled_rule.BETAINC] = _posterior.betainc()
         try:
             slot = self._store.update(rule, own, query, y.label, y.weight, f)
-            while slot == ASK:
+            while slot == compiled_rule.ASK:
                 self._answer(query)
                 slot = self._store.update(rule, own, query, y.label, y.weight, f)
         finally:
-            own.numbers[ANSWERED] = NOTHING
+            own.numbers[compiled_rule.ANSWERED] = compiled_rule.NOTHING
         if slot != DONE:
             own.reserve(self._store.n + 1)
             f.finish(rule, own, slot, query, y.label, y.weight)
@@ -203,12 +173,14 @@ class TightestPerceptron(BlockPerceptron):
     def _answer(self, query: Query) -> None:
         """Compute what the compiled rule has asked for."""
         n, numbers, tables = self._store.n, self._own.numbers, self._own.tables
-        asked = numbers[ANSWERED] = numbers[ASKED]
-        if asked == WEIGHTS:
+        asked = numbers[compiled_rule.ANSWERED] = numbers[compiled_rule.ASKED]
+        if asked == compiled_rule.WEIGHTS:
             _posterior.renew(tables.weights, tables.counts, n + 1, self.prior)
         else:
-            r = int(numbers[REMOVED])
-            numbers[ANSWER] = self._nearest_to_removed(r, query) if r < n else self._nearest(query)
+            r = int(numbers[compiled_rule.REMOVED])
+            numbers[compiled_rule.ANSWER] = (
+                self._nearest_to_removed(r, query) if r < n else self._nearest(query)
+            )
 
     def _posteriors(self, x: Features) -> list[float]:
         query = self._store.query(x, self._hypothesis)
@@ -219,7 +191,7 @@ class TightestPerceptron(BlockPerceptron):
 
     def _nearest(self, query: Query) -> int:
         """Return the slot of the support vector nearest to an example."""
-        ranks = self._own.numbers[RANKS_BY_DISTANCE]
+        ranks = self._own.numbers[compiled_rule.RANKS_BY_DISTANCE]
         nearest = _compiled.unique_largest(query.row) if ranks else -1
         if nearest < 0:
             nearest = self._store.oldest_largest(-self._store.distances(query))
