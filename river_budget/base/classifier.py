@@ -195,7 +195,7 @@ class KernelClassifier(Machine):
         return self._store.block(frame.columns, rows_of(frame))
 
     def _score_block(self, block: Any) -> Floats:
-        return self._hypothesis.score_block(block)
+        return self._store.score_block(block, self._hypothesis)
 
     def _probabilities(self, scores: Floats) -> Floats:
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True)))

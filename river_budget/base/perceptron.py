@@ -112,7 +112,9 @@ class Perceptron(KernelClassifier):
             end = stop
             if self._feature_scales is not None:
                 end = min(stop, start + self._n_unobserved)
-            row, query = self._hypothesis.scan(block, columns, start, end, self._threshold)
+            row, query = self._store.scan(
+                block, columns, start, end, self._threshold, self._hypothesis
+            )
             if query is None:
                 row = end - 1
             self._n_rounds += row + 1 - start

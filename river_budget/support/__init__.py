@@ -8,7 +8,6 @@
 - `query`: an example with its kernel row, and the only cache.
 - `expansion`: hypotheses, coefficients over a store, for two labels and for more.
 - `rule`: the update of a budgeted algorithm as two compiled functions.
-- `rounds`: the compiled rounds of the algorithms that have such a rule.
 - `scales`: scales of features, learned from the data, and `sums`: the running sums that they come from.
 - `target`: the direction of an update.
 - `gram_factor`: the Cholesky factor of a growing Gram matrix.

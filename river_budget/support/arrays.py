@@ -111,8 +111,7 @@ class ArrayStore(PlainStore, ScaledStore):
     """
 
     __slots__ = (
-        "_dtype", "_is_selective", "_matrices", "_no_numbers", "_numbers", "_spec", "_statistic",
-        "_statistics",
+        "_dtype", "_is_selective", "_matrices", "_no_numbers", "_numbers", "_statistic",
     )  # fmt: skip
 
     _derived = "_no_numbers"
@@ -120,11 +119,8 @@ class ArrayStore(PlainStore, ScaledStore):
     def __init__(self, kernel: Kernel, dtype: Any) -> None:
         super().__init__(kernel)
         self._dtype = np.dtype(dtype)
-        # The self statistic of each vector.
-        self._statistics: Floats = np.zeros((0, TILE))
         self._matrices: dict[Any, Matrix] = {}
         self._numbers = NumericStore(Statistic(kernel, 1.0, 0))
-        self._spec: Spec
         self._set_kernel(kernel)
 
     def query(self, x: Features, f: Coefficients = NO_COEFFICIENTS) -> Query:
@@ -164,9 +160,6 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def vector(self, slot: int) -> Features:
         return {**self._numbers.vector(slot), **self._unscaled(self._arrays_of(slot))}
-
-    def self_value_of(self, slot: int) -> float:
-        return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
 
     def evaluate_slot(self, slot: int, f: Coefficients) -> tuple[float, Floats]:
         statistic = self._statistics.item(slot)
@@ -430,7 +423,6 @@ class ArrayStore(PlainStore, ScaledStore):
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
-        self._statistics = padded(self._statistics, n_blocks)
         for matrix in self._matrices.values():
             matrix.extend(self.n_slots)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, Ints, padded
+from river_budget._arrays import Floats, padded
 from river_budget._state import ROUNDING, State, finite, floats, require
 from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled, _rule_compiled
@@ -69,16 +68,6 @@ class Expansion(Coefficients):
     def target(self, query: Query, label: int, weight: float = 1.0) -> Target:
         """Return the direction of an update on an example with a label, and its weight."""
         return Target(label, 1 - label, query.answer if label else -query.answer, weight)
-
-    def score_block(self, block: Any) -> Floats:
-        """Return the scores at each row of a block (rows, labels)."""
-        return self.store.score_block(block, self)
-
-    def scan(
-        self, block: Any, columns: Ints, start: int, stop: int, threshold: float
-    ) -> tuple[int, Query | None]:
-        """Return the next row with a margin of at most `threshold`; see `VectorStore.scan`."""
-        return self.store.scan(block, columns, start, stop, threshold, self)
 
     def values(self) -> Floats:
         """Return the scores at each stored vector (n, labels), by slots."""

@@ -77,14 +77,13 @@ class NumericStore(ScaledStore):
 
     __slots__ = (
         "_index", "_is_selective", "_keeps_squares", "_layout", "_layouts", "_n_layouts", "_newest",
-        "_slot_rows", "_spec", "_squares", "_statistics", "_values",
+        "_slot_rows", "_squares", "_values",
     )  # fmt: skip
 
     _derived = "_layout"
 
     def __init__(self, kernel: VectorKernel) -> None:
         super().__init__(kernel)
-        self._statistics: Floats = np.zeros((0, TILE))
         # Squared norms, under kernels whose statistics are none.
         self._squares: Floats = np.zeros((0, TILE))
         self._layout: Layout
@@ -174,9 +173,6 @@ class NumericStore(ScaledStore):
     def vector(self, slot: int) -> Features:
         names, values = self._stored(slot)
         return dict(zip(names, (values / self._factors_of(names)).tolist(), strict=True))
-
-    def self_value_of(self, slot: int) -> float:
-        return _compiled.self_value(self._spec, self._statistics[slot // TILE, slot % TILE])
 
     def evaluate_slot(self, slot: int, f: Coefficients) -> tuple[float, Floats]:
         rows, workspace = self._slot_rows[slot], self._workspace_of(slot)
@@ -386,7 +382,6 @@ class NumericStore(ScaledStore):
         self._slot_rows: list[Rows] = []
         self._newest = b"", 0
         self._derive()
-        # Statistics of free slots are 0.
         self._statistics[:] = 0.0
         self._squares[:] = 0.0
 
@@ -493,7 +488,6 @@ class NumericStore(ScaledStore):
 
     def _extend(self, n_blocks: int) -> None:
         super()._extend(n_blocks)
-        self._statistics = padded(self._statistics, n_blocks)
         self._squares = padded(self._squares, n_blocks)
         self._layouts = padded(self._layouts, self.n_slots)
         self._values.extend_blocks(n_blocks)

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, padded
 from river_budget.kernels import Kernel
 from river_budget.kernels.wrappers import Scaled
+from river_budget.support import _compiled
+from river_budget.support._compiled import TILE
 from river_budget.support.store import VectorStore
 
 __all__ = ["ScaledStore"]
@@ -24,7 +26,7 @@ class ScaledStore(VectorStore):
 
     """
 
-    __slots__ = ("_factors", "_pooled")
+    __slots__ = ("_factors", "_pooled", "_spec", "_statistics")
 
     # The slot of what is derived.
     _derived: ClassVar[str]
@@ -34,6 +36,12 @@ class ScaledStore(VectorStore):
         # The factors of features by name, and of all others.
         self._factors: Mapping[Any, float] = {}
         self._pooled = 1.0
+        self._spec: Any
+        # The self statistic of each vector, 0 in free slots.
+        self._statistics: Floats = np.zeros((0, TILE))
+
+    def self_value_of(self, slot: int) -> float:
+        return _compiled.self_value(self._spec, self._statistics.item(slot))
 
     @property
     def resolved_kernel(self) -> Kernel:
@@ -58,6 +66,10 @@ class ScaledStore(VectorStore):
         """Return the factors of features (names,)."""
         pooled = itertools.repeat(self._pooled)
         return np.fromiter(map(self._factors.get, names, pooled), np.float64, len(names))
+
+    def _extend(self, n_blocks: int) -> None:
+        super()._extend(n_blocks)
+        self._statistics = padded(self._statistics, n_blocks)
 
     @abc.abstractmethod
     def _derive(self) -> None:
