@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 # Each module but `app` adds its command.
-from . import certify, compare, keyed, learn, lifelong, predict, reproduce, warmup
+from . import certify, compare, keyed, learn, lifelong, reproduce, warmup
 from .app import app, main
 
 __all__ = [
-    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "predict", "reproduce",
-    "warmup",
+    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "reproduce", "warmup",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget.base import classifier_of
-from river_budget.cli import files, models, notes, opening, options
+from river_budget.cli import files, models, notes, options
 from river_budget.cli.app import app
 from river_budget.cli.runs import Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
@@ -63,7 +63,7 @@ def keyed(
     """
     notes.set_quiet(quiet)
     algorithm, kernel = models.algorithm(model), models.rbf(gamma)
-    with files.blaming(file), opening.opened(file, encoding) as lines:
+    with files.blaming(file), files.opened(file, encoding) as lines:
         found, lines = files.recognized(lines, file, None, target)
         if found == "libsvm":
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import typer
 from river import datasets
 
 from river_budget import synth
 from river_budget.base import Labels
-from river_budget.cli import files, opening
+from river_budget.cli import files, options
 from river_budget.cli.app import CommandError
 
-__all__ = ["NAMES", "Example", "Name", "Source", "rows", "source"]
+__all__ = ["Example", "Source", "rows", "source"]
 
 Example = tuple[dict[Any, Any], Any]
 
 # The models take no more by default.
 MOST_LABELS = 1000
-
-NAMES = (
-    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
-)
-Name = Annotated[str, typer.Option("--stream", help=f"{NAMES[0].upper()}{NAMES[1:]}.")]
 
 
 class Source(NamedTuple):
@@ -47,14 +42,14 @@ def source(name: str, target: str | None, seed: int) -> Source:
         return Source(datasets.Phishing(), None, scale=False)
     form = files.format_of(name)
     if form is None:
-        raise typer.BadParameter(f"no stream is called {name!r}: give {NAMES}")
+        raise typer.BadParameter(f"no stream is called {name!r}: give {options.STREAMS}")
     if form != "libsvm" and target is None:
         raise typer.BadParameter(f"{name} needs --target, the name of its target column")
     return Source(_labelled(name, form, target), None, scale=form != "libsvm")
 
 
 def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Example]:
-    with opening.opened(path) as lines:
+    with files.opened(path) as lines:
         table, labels = files.table(lines, form, target), Labels(MOST_LABELS, "is it an id?")
         for row in table.rows:
             try:
@@ -80,5 +75,5 @@ def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
     """Return the first examples of a stream, or all."""
     try:
         return list(islice(examples, limit))
-    except opening.UNREADABLE as error:
+    except files.UNREADABLE as error:
         raise CommandError(f"{name} cannot be read: {error}") from None
