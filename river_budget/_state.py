@@ -1,9 +1,16 @@
-"""The learned state of a model as plain values and arrays, and the validation of a restored state.
+"""What a class learns, declared: its state as plain values and arrays, and how that is validated.
 
-The `state` method of a class returns a dict of None, booleans, numbers, strings, tuples, kernels,
-arrays and nested dicts. Its `restore` method takes such a dict on a new object with the same
-parameters. A state may come from an untrusted file, so every value is validated, here or by the
-class.
+A `Learned` class declares what it learns as class attributes, each of which is a `Field`:
+
+    class Counter(Learned):
+        n_seen = Count(doc="Number of examples.")
+        _largest = AtLeast(0.0)
+        _sums = Array("n_names")
+
+An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
+dict of None, booleans, numbers, strings, tuples, kernels, arrays and nested dicts. `restore` takes
+such a dict on a new object with the same parameters. A state may come from an untrusted file, so
+every value is validated: each by its field, and what they say of each other by `_check_restored`.
 
 """
 
@@ -11,9 +18,11 @@ from __future__ import annotations
 
 import math
 import numbers
+import operator
 import random
-from collections.abc import Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +30,13 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats
 
 __all__ = [
-    "LARGEST_COUNT", "ROUNDING", "State", "count", "finite", "floats", "integers", "number", "random_state",
-    "require", "require_definite", "require_numbers", "restore_random",
+    "LARGEST_COUNT", "ROUNDING", "Array", "AtLeast", "Between", "Count", "Field", "Learned", "Number",
+    "Part", "Random", "State", "bytes_of", "count", "finite", "floats", "integers", "number",
+    "random_state", "require", "require_definite", "require_numbers", "restore_random",
 ]  # fmt: skip
 
 State = dict[str, Any]
+T = TypeVar("T")
 
 # No sum of products of such numbers overflows.
 LARGEST_NUMBER = 1e150
@@ -137,3 +148,228 @@ def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
     )
     require(is_valid, f"expected an array of {np.dtype(dtype)} with shape {tuple(shape)}")
     return value.copy()
+
+
+class Field(Generic[T]):
+    """What a class declares that it learns: an attribute of its instances.
+
+    Parameters
+    ----------
+    key
+        Its name in the state; that of the attribute without a leading underscore by default.
+    doc
+        What `help` says of it.
+
+    """
+
+    def __init__(self, *, key: str | None = None, doc: str | None = None) -> None:
+        self._key = key
+        self.__doc__ = doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.key = self._key or name.removeprefix("_")
+
+    if TYPE_CHECKING:
+        # At run time, the value is an attribute of the instance itself.
+        def __get__(self, owner: Any, kind: Any = None) -> T: ...
+        def __set__(self, owner: Any, value: T) -> None: ...
+
+    def begin(self, owner: Any) -> None:
+        """Set the starting value, unless the constructor of the class does."""
+
+    def dump(self, owner: Any) -> Any:
+        """Return the value for the state."""
+        return getattr(owner, self.name)
+
+    def load(self, owner: Any, value: Any) -> None:
+        """Restore the value. Raises ValueError if it is invalid."""
+        raise NotImplementedError
+
+    def nbytes(self, owner: Any) -> int:
+        """Return the memory of the value in bytes, beside that of its owner."""
+        return 0
+
+
+class Number(Field[float]):
+    """A finite float from `least` to `most`."""
+
+    def __init__(
+        self,
+        start: float = 0.0,
+        least: float = -math.inf,
+        most: float = math.inf,
+        **names: str | None,
+    ) -> None:
+        super().__init__(**names)
+        self.start, self.least, self.most = start, least, most
+
+    def begin(self, owner: Any) -> None:
+        setattr(owner, self.name, self.start)
+
+    def dump(self, owner: Any) -> float:
+        return float(getattr(owner, self.name))
+
+    def load(self, owner: Any, value: Any) -> None:
+        setattr(owner, self.name, finite(value, self.least, self.most))
+
+
+class AtLeast(Number):
+    """A finite float of at least `least`, which is the starting value."""
+
+    def __init__(self, least: float, **names: str | None) -> None:
+        super().__init__(least, least, math.inf, **names)
+
+
+class Between(Number):
+    """A float from `least` to `most`."""
+
+    def __init__(self, least: float, most: float, *, start: float, **names: str | None) -> None:
+        super().__init__(start, least, most, **names)
+
+
+class Count(Field[int]):
+    """An integer of at least 0, the starting value."""
+
+    def begin(self, owner: Any) -> None:
+        setattr(owner, self.name, 0)
+
+    def load(self, owner: Any, value: Any) -> None:
+        setattr(owner, self.name, count(value))
+
+
+class Array(Field[NDArray[Any]]):
+    """An array of floats (or of integers, with the dtype int64) that the constructor makes.
+
+    Its shape is given by numbers and by names of attributes of the owner, which may have dots. What
+    is beyond these lengths is no part of the state.
+
+    """
+
+    def __init__(self, *shape: int | str, dtype: Any = np.float64, **names: str | None) -> None:
+        super().__init__(**names)
+        self.shape, self.dtype = shape, dtype
+
+    def dump(self, owner: Any) -> NDArray[Any]:
+        array: NDArray[Any] = getattr(owner, self.name)
+        return array[tuple(map(slice, self._shape_of(owner)))].copy()
+
+    def load(self, owner: Any, value: Any) -> None:
+        checked = floats if self.dtype is np.float64 else integers
+        setattr(owner, self.name, checked(value, self._shape_of(owner)))
+
+    def nbytes(self, owner: Any) -> int:
+        return getattr(owner, self.name).nbytes
+
+    def _shape_of(self, owner: Any) -> list[int]:
+        return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
+
+
+class Random(Field[random.Random]):
+    """A random number generator, which the constructor seeds."""
+
+    def dump(self, owner: Any) -> State:
+        return random_state(getattr(owner, self.name))
+
+    def load(self, owner: Any, value: Any) -> None:
+        restore_random(getattr(owner, self.name), value)
+
+    def nbytes(self, owner: Any) -> int:
+        return sys.getsizeof(getattr(owner, self.name))
+
+
+class Part(Field[T]):
+    """An object with `state` and `restore` of its own, or None, which has no state.
+
+    Parameters
+    ----------
+    make
+        Makes it, unless the constructor of the class does.
+    state, restore
+        Names of attributes of the owner that these methods take as further arguments.
+    before
+        Name of a method of the owner that is called with the state before it is restored.
+    names
+        See `Field`.
+
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], T] | None = None,
+        *,
+        state: Sequence[str] = (),
+        restore: Sequence[str] = (),
+        before: str | None = None,
+        **names: str | None,
+    ) -> None:
+        super().__init__(**names)
+        self.make, self.state, self.restore, self.before = make, state, restore, before
+
+    def begin(self, owner: Any) -> None:
+        if self.make is not None:
+            setattr(owner, self.name, self.make())
+
+    def dump(self, owner: Any) -> Any:
+        part = getattr(owner, self.name)
+        return None if part is None else part.state(*(getattr(owner, n) for n in self.state))
+
+    def load(self, owner: Any, value: Any) -> None:
+        if self.before is not None:
+            getattr(owner, self.before)(value)
+        part = getattr(owner, self.name)
+        if part is not None:
+            part.restore(value, *(getattr(owner, n) for n in self.restore))
+
+    def nbytes(self, owner: Any) -> int:
+        return bytes_of(getattr(owner, self.name))
+
+
+class Learned:
+    """An object that learns what its class and the bases of that, which come first, declare."""
+
+    _fields: tuple[Field[Any], ...] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        names = {name: None for kind in reversed(cls.__mro__) for name in vars(kind)}
+        declared = (getattr(cls, name, None) for name in names)
+        cls._fields = tuple(field for field in declared if isinstance(field, Field))
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        learned = super().__new__(cls)
+        for field in cls._fields:
+            field.begin(learned)
+        return learned
+
+    def state(self) -> State:
+        """Return the learned state as plain values and arrays; see `checkpoint`."""
+        return {field.key: field.dump(self) for field in self._fields}
+
+    def restore(self, state: State) -> None:
+        """Restore a new object from the state of one with the same parameters.
+
+        Parameters
+        ----------
+        state
+            The state.
+
+        Raises
+        ------
+        ValueError
+            If the state is invalid for this object. A malformed state may raise other errors.
+
+        """
+        for field in self._fields:
+            field.load(self, state[field.key])
+        self._check_restored()
+
+    def _check_restored(self) -> None:
+        """Raise ValueError if restored values contradict each other, and derive others from them."""
+
+
+def bytes_of(owner: Any) -> int:
+    """Return the memory of an object in bytes: its `nbytes`, or that of what it declares."""
+    if hasattr(owner, "nbytes"):
+        return owner.nbytes
+    return sum(field.nbytes(owner) for field in getattr(owner, "_fields", ()))

@@ -1,5 +1,6 @@
 """Base classes of the algorithms.
 
+- `documented`: what the docstrings of all classifiers share.
 - `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
 - `frames`: mini-batches.
 - `labels`: the labels and their columns.
@@ -13,11 +14,12 @@
 from __future__ import annotations
 
 from .classifier import KernelClassifier
+from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels
 from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .rule_perceptron import BlockPerceptron, RulePerceptron
+from .rule_perceptron import BlockPerceptron, RandomBits, RulePerceptron, Slot
 from .weights import ClassWeight
 
 __all__ = [
@@ -29,8 +31,11 @@ __all__ = [
     "Labels",
     "Machine",
     "Perceptron",
+    "RandomBits",
     "RulePerceptron",
+    "Slot",
     "classifier_of",
+    "documented",
     "frame_like",
     "frame_of",
     "labels_of",

@@ -10,7 +10,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
-from river_budget._state import State, require
+from river_budget._state import Part, State, require
 from river_budget.base.frames import rows_of
 from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine
@@ -54,6 +54,8 @@ class KernelClassifier(Machine):
         them have double precision.
 
     """
+
+    _hypothesis = Part[Expansion](before="_prepare_hypothesis")
 
     def __init__(
         self,
@@ -128,23 +130,17 @@ class KernelClassifier(Machine):
         """
         return self._hypothesis.norm
 
-    @property
-    def memory_bytes(self) -> int:
-        """Memory of the model in bytes: arrays, feature index, names and the last query."""
-        return super().memory_bytes + self._hypothesis.nbytes
-
-    def state(self) -> State:
-        return {**super().state(), "hypothesis": self._hypothesis.state()}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        if "arrays" in state["hypothesis"]["store"] and not self._takes_arrays:
+    def _prepare_hypothesis(self, state: State) -> None:
+        """Give the hypothesis the form that arrays, labels and scales ask for."""
+        if "arrays" in state["store"] and not self._takes_arrays:
             self._take_arrays()
         self._widen(len(self._labels.names))
         scales = self._feature_scales
         if scales is not None:
             self._store.rescale(self._store.kernel, scales.factors, scales.pooled)
-        self._hypothesis.restore(state["hypothesis"])
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
         budget = getattr(self, "budget", None)
         require(
             budget is None or self.n_support <= budget,

@@ -17,7 +17,7 @@ from river.compose import Pipeline
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_dtype
-from river_budget._state import State, count, require
+from river_budget._state import Count, Learned, Part, State, bytes_of, require
 from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_of, series_like
 from river_budget.base.labels import Labels
 from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
@@ -80,7 +80,7 @@ def next_checked(n: int) -> int:
     return following if following <= LAST_CHECKED else NEVER
 
 
-class Machine(base.MiniBatchClassifier):
+class Machine(Learned, base.MiniBatchClassifier):
     """A classifier with a support set.
 
     The base class handles labels, counts, predictions and mini-batches. A subclass holds the
@@ -98,6 +98,12 @@ class Machine(base.MiniBatchClassifier):
         The type of the elements of stored arrays: "float32" or "float64".
 
     """
+
+    _labels = Part[Labels]()
+    _feature_scales = Part[Scales | None]()
+    _n_rounds = Count()
+    _n_mistakes = Count()
+    _class_weights = Part[ClassWeights | None](restore=["_n_rounds", "_labels"], key="class_counts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -124,8 +130,6 @@ class Machine(base.MiniBatchClassifier):
         if any(kernel.is_radial for kernel in kernels):
             self._observed_at = self._checked_at = 1
         self._n_flat_rows = 0
-        self._n_rounds = 0
-        self._n_mistakes = 0
 
     def __copy__(self) -> Any:
         """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
@@ -272,9 +276,7 @@ class Machine(base.MiniBatchClassifier):
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature index, names and the last query."""
-        return sys.getsizeof(self) + (
-            0 if self._feature_scales is None else self._feature_scales.nbytes
-        )
+        return sys.getsizeof(self) + bytes_of(self)
 
     @property
     def n_mistakes(self) -> int:
@@ -399,42 +401,11 @@ class Machine(base.MiniBatchClassifier):
         """
         return {}
 
-    def state(self) -> State:
-        """Return the learned state as plain values and arrays; see `checkpoint`."""
-        return {
-            "labels": self._labels.state(),
-            "feature_scales": None
-            if self._feature_scales is None
-            else self._feature_scales.state(),
-            "class_counts": self._class_weights and self._class_weights.counts,
-            "n_rounds": self._n_rounds,
-            "n_mistakes": self._n_mistakes,
-        }
-
-    def restore(self, state: State) -> None:
-        """Restore a new model from the state of a model with the same parameters.
-
-        Parameters
-        ----------
-        state
-            The state.
-
-        Raises
-        ------
-        ValueError
-            If the state is invalid for this model. A malformed state may raise other errors.
-
-        """
-        self._labels.restore(state["labels"])
-        self._n_rounds = count(state["n_rounds"])
-        self._n_mistakes = count(state["n_mistakes"])
+    def _check_restored(self) -> None:
+        super()._check_restored()
         require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
-        if self._feature_scales is not None:
-            self._feature_scales.restore(state["feature_scales"])
         if self._checked_at < NEVER:
             self._schedule()
-        if self._class_weights is not None:
-            self._class_weights.restore(state["class_counts"], self._n_rounds, self._labels)
 
     @property
     @abc.abstractmethod

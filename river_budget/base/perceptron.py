@@ -10,7 +10,7 @@ from river import base
 
 from river_budget._arrays import Floats, Ints, padded, widened
 from river_budget._checks import check_count
-from river_budget._state import State, count, finite, floats
+from river_budget._state import Array, Count, Number
 from river_budget.base.classifier import KernelClassifier
 from river_budget.base.weights import UNIT, ClassWeight
 from river_budget.kernels import Features, Kernel
@@ -41,6 +41,10 @@ class Perceptron(KernelClassifier):
     # The model is updated if the margin is at most this.
     _threshold = 0.0
 
+    _largest_self_value = Number(least=0.0, most=LARGEST)
+    # The number of updates with a weight other than 1, which the theorems assume.
+    _n_weighted = Count()
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -54,8 +58,6 @@ class Perceptron(KernelClassifier):
         self._largest_self_value = 1.0 if unit_norm else 0.0
         # The theorems assume k(x, x) <= 1 for every example that updates the model.
         self._tracks_self_values = hasattr(self, "guarantees") and not unit_norm
-        # The number of updates with a weight other than 1, which the theorems assume.
-        self._n_weighted = 0
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
         hypothesis = self._hypothesis
@@ -93,18 +95,6 @@ class Perceptron(KernelClassifier):
             "all weights 1": self._n_weighted == 0,
             "k(x, x) <= 1": self._largest_self_value <= 1 + TOLERANCE,
         }
-
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "largest_self_value": self._largest_self_value,
-            "n_weighted": self._n_weighted,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
-        self._n_weighted = count(state["n_weighted"])
 
     def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
         start = 0
@@ -222,6 +212,10 @@ class GrowingPerceptron(Perceptron):
 
     """
 
+    # For each slot and label, the sum of (round x change of the coefficient) over all updates. The
+    # sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
+    _moments = Array("n_support", "_hypothesis.n_labels")
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -231,13 +225,7 @@ class GrowingPerceptron(Perceptron):
         dtype: str = "float32",
     ) -> None:
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        # For each slot and label, the sum of (round x change of the coefficient) over all updates.
-        # The sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
-        self._moments: Floats = np.zeros((0, 2))
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._moments.nbytes
+        self._moments = np.zeros((0, 2))
 
     def averaged_scores_one(self, x: Features) -> dict[Any, float]:
         """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
@@ -281,13 +269,6 @@ class GrowingPerceptron(Perceptron):
         """
         self._labels.require_two("averaged_scores_one")
         return float(self._averaged_scores(x)[1])
-
-    def state(self) -> State:
-        return {**super().state(), "moments": self._moments[: self.n_support].copy()}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._moments = floats(state["moments"], (self.n_support, self._hypothesis.n_labels))
 
     def _widen(self, n_labels: int) -> None:
         super()._widen(n_labels)

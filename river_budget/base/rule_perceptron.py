@@ -2,23 +2,68 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count
+from river_budget._state import Field, Number
 from river_budget.base.perceptron import Perceptron
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import Kernel
+from river_budget.kernels._compiled import LARGEST
 from river_budget.support import AlgorithmState, Query, Rule, Target
 from river_budget.support._rule_compiled import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
 from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
 
-__all__ = ["BlockPerceptron", "RulePerceptron"]
+__all__ = ["BlockPerceptron", "RandomBits", "RulePerceptron", "Slot"]
 
 # Number of rows of a block that are learned between two checks of a given width.
 CHECK_INTERVAL = 256
+
+
+def _own(model: Any) -> AlgorithmState:
+    return model._own  # noqa: SLF001 (declared below)
+
+
+class Slot(Number):
+    """A float from `least` to `most` that a compiled rule keeps, by its place among the numbers."""
+
+    def __init__(
+        self,
+        place: int,
+        start: float = 0.0,
+        least: float = -math.inf,
+        most: float = math.inf,
+        **names: str | None,
+    ) -> None:
+        super().__init__(start, least, most, **names)
+        self.place = place
+
+    def __get__(self, model: Any, kind: Any = None) -> Any:
+        return self if model is None else _own(model).numbers.item(self.place)
+
+    def __set__(self, model: Any, value: float) -> None:
+        _own(model).numbers[self.place] = value
+
+    def begin(self, model: Any) -> None:
+        """Leave it to the constructor, which makes the numbers."""
+
+
+class RandomBits(Field[None]):
+    """The random number generator of a compiled rule, by its place among the numbers."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__()
+        self.place = place
+
+    def dump(self, model: Any) -> Any:
+        return _own(model).random_state(self.place)
+
+    def load(self, model: Any, value: Any) -> None:
+        _own(model).restore_random(self.place, value)
 
 
 class BlockPerceptron(Perceptron):
@@ -31,6 +76,10 @@ class BlockPerceptron(Perceptron):
 
     _rule: ClassVar[Rule]
     _own: AlgorithmState
+
+    @property
+    def memory_bytes(self) -> int:
+        return super().memory_bytes + self._own.nbytes
 
     def _learn_rows(
         self, block: Any, columns: Ints, weights: Floats | None, start: int, stop: int
@@ -95,6 +144,8 @@ class RulePerceptron(BlockPerceptron):
     # How many numbers of its own the algorithm keeps; see `AlgorithmState`.
     _n_numbers: ClassVar[int] = 0
 
+    _largest_self_value = Slot(LARGEST_SELF_VALUE, least=0.0, most=LARGEST)
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -107,12 +158,11 @@ class RulePerceptron(BlockPerceptron):
         check_count("budget", budget)
         self._own = AlgorithmState(self._n_numbers)
         self._own.numbers[BUDGET] = budget
+        for field in self._fields:
+            if isinstance(field, Slot):
+                field.__set__(self, field.start)
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget: int = budget
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._own.nbytes
 
     def _begin_update(self, query: Query, label: int, weight: float, margin: float) -> None:
         self._count_update(weight, margin)
@@ -124,11 +174,3 @@ class RulePerceptron(BlockPerceptron):
 
     def _update(self, query: Query, y: Target) -> None:
         self._hypothesis.update(self._rule, self._own, query, y.label, y.weight)
-
-    @property
-    def _largest_self_value(self) -> float:
-        return self._own.numbers.item(LARGEST_SELF_VALUE)
-
-    @_largest_self_value.setter
-    def _largest_self_value(self, value: float) -> None:
-        self._own.numbers[LARGEST_SELF_VALUE] = value

@@ -6,7 +6,7 @@ import math
 
 from river_budget._checks import check_positive
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget.base import ClassWeight, RulePerceptron
+from river_budget.base import ClassWeight, RulePerceptron, Slot
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support.rule import OWN, assign, margin_of, overlap, shrink, step_of
@@ -73,6 +73,7 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
     """
 
     _n_numbers = N_NUMBERS
+    _square = Slot(SQUARE, key="squared_norm")
 
     def __init__(
         self,
@@ -94,11 +95,3 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
         """Set the radius of the ball, and the decay of the coefficients."""
         self._radius = radius
         self._own.numbers[LARGEST_SQUARE], self._own.numbers[DECAY] = radius**2, decay
-
-    @property
-    def _square(self) -> float:
-        return self._own.numbers.item(SQUARE)
-
-    @_square.setter
-    def _square(self, square: float) -> None:
-        self._own.numbers[SQUARE] = square

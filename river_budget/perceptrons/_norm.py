@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget._state import State, number
+from river_budget._state import Number
 from river_budget.base import Perceptron
 
 __all__ = ["NormedPerceptron"]
@@ -17,7 +17,7 @@ class NormedPerceptron(Perceptron):
 
     """
 
-    _square = 0.0
+    _square = Number(key="squared_norm")
     _radius = math.inf
 
     @property
@@ -27,13 +27,6 @@ class NormedPerceptron(Perceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         return {"squared norm": abs(self.norm**2 - self._hypothesis.norm**2)}
-
-    def state(self) -> State:
-        return {**super().state(), "squared_norm": float(self._square)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._square = number(state["squared_norm"])
 
     def _on_rescaled(self) -> None:
         self._square = self._hypothesis.norm**2

@@ -6,8 +6,8 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
-from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight
+from river_budget._state import AtLeast, Number
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
@@ -23,6 +23,7 @@ __all__ = ["Ahpatron"]
 APART = 1e-8
 
 
+@documented
 class Ahpatron(NormedPerceptron):
     """The Ahpatron.
 
@@ -47,66 +48,17 @@ class Ahpatron(NormedPerceptron):
     larger ones is removed as well. With more than two labels, the size of a row of coefficients
     is its Euclidean norm.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     epsilon
         Margins below `1 - epsilon` update the hypothesis; positive and below 1.
-    learning_rate
-        Coefficient of a new support vector, positive.
     norm_bound
         Radius U of the ball, positive; `sqrt(budget) / 2` by default.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    removal_displacement
-        D, the sum of the distances in Hilbert space by which removals have moved f.
-    bound_improvement
-        The sum of what updates have improved the bound beyond what each mistake has to.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -122,6 +74,15 @@ class Ahpatron(NormedPerceptron):
     [^1]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
 
     """
+
+    removal_displacement = AtLeast(
+        0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
+    )
+    bound_improvement = Number(
+        doc="The sum of what updates have improved the bound beyond what each mistake has to. An "
+        "update with the margin m adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less "
+        "`2 p - p^2` if it is a mistake."
+    )
 
     def __init__(
         self,
@@ -149,23 +110,6 @@ class Ahpatron(NormedPerceptron):
         self.norm_bound = norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
-        self._removal_displacement = 0.0
-        self._bound_improvement = 0.0
-
-    @property
-    def removal_displacement(self) -> float:
-        """D, the sum of the distances in Hilbert space by which removals have moved f."""
-        return self._removal_displacement
-
-    @property
-    def bound_improvement(self) -> float:
-        """The sum of what updates have improved the bound beyond what each mistake has to.
-
-        An update with the margin m adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less
-        `2 p - p^2` if it is a mistake.
-
-        """
-        return self._bound_improvement
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -178,25 +122,13 @@ class Ahpatron(NormedPerceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "removal_displacement": self._removal_displacement,
-            "bound_improvement": self._bound_improvement,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
-        self._bound_improvement = number(state["bound_improvement"])
-
     def _update(self, query: Query, y: Target) -> None:
         if y.margin >= self._threshold:
             return
         p, square = self.learning_rate, self._store.self_value(query)
-        self._bound_improvement += p * (2 * (1 - y.margin) - p * square)
+        self.bound_improvement += p * (2 * (1 - y.margin) - p * square)
         if y.margin <= 0:
-            self._bound_improvement -= p * (2 - p)
+            self.bound_improvement -= p * (2 - p)
         if self._store.n == self.budget:
             query, y = self._halve(query, y)
         eta = p * y.weight
@@ -229,7 +161,7 @@ class Ahpatron(NormedPerceptron):
         add_rows(self._hypothesis, growth * projected)
         self._square = (1 + growth) ** 2 * left
         displacement = _square(before - (1 + growth) * projected, gram)
-        self._removal_displacement += math.sqrt(displacement)
+        self.removal_displacement += math.sqrt(displacement)
 
 
 def _square(rows: Floats, gram: Floats) -> float:

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from river_budget._checks import check_count, check_positive
-from river_budget._state import State, finite, number
-from river_budget.base import ClassWeight
+from river_budget._state import AtLeast, Number, Part
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.perceptrons._basis import IN_SPAN
@@ -36,6 +36,7 @@ MAINTENANCE: dict[str, type[Maintenance]] = {
 ROUNDING = 1e-12
 
 
+@documented
 class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
@@ -55,15 +56,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
     full, which is the same hypothesis. With more than two labels, a removed term is projected for
     each label.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     C
         Aggressiveness: the largest coefficient of a new support vector, positive.
     maintenance
@@ -73,51 +67,11 @@ class BudgetPassiveAggressive(NormedPerceptron):
         need `8 * budget ** 2` bytes. The time for an update grows with the budget, with
         `"projection"` with its square; with `"nearest"` only where a vector is the nearest one of
         many others.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    removal_displacement
-        D, the sum of the distances in Hilbert space by which removals have moved f.
-    excess_step
-        E, the sum of all step sizes, less `min(1, C)` for each mistake.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -135,6 +89,12 @@ class BudgetPassiveAggressive(NormedPerceptron):
     """
 
     _threshold = 1.0
+
+    _maintenance = Part[Maintenance]()
+    removal_displacement = AtLeast(
+        0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
+    )
+    excess_step = Number(doc="E, the sum of all step sizes, less `min(1, C)` for each mistake.")
 
     def __init__(
         self,
@@ -156,22 +116,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
         self.C = C
         self.maintenance = maintenance
         self._maintenance = MAINTENANCE[maintenance](self._store)
-        self._removal_displacement = 0.0
-        self._excess_step = 0.0
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._maintenance.nbytes
-
-    @property
-    def removal_displacement(self) -> float:
-        """D, the sum of the distances in Hilbert space by which removals have moved f."""
-        return self._removal_displacement
-
-    @property
-    def excess_step(self) -> float:
-        """E, the sum of all step sizes, less `min(1, C)` for each mistake."""
-        return self._excess_step
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -185,20 +129,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
     def numerical_errors(self) -> dict[str, float]:
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "maintenance": self._maintenance.state(),
-            "removal_displacement": self._removal_displacement,
-            "excess_step": self._excess_step,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._maintenance.restore(state["maintenance"])
-        self._removal_displacement = finite(state["removal_displacement"], 0.0, math.inf)
-        self._excess_step = number(state["excess_step"])
-
     def _on_rescaled(self) -> None:
         self._maintenance.on_rescaled(self._hypothesis)
         super()._on_rescaled()
@@ -209,7 +139,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
 
     def _update(self, query: Query, y: Target) -> None:
         if y.margin <= 0:
-            self._excess_step -= min(1.0, self.C)
+            self.excess_step -= min(1.0, self.C)
         loss, square = 1 - y.margin, self._store.self_value(query)
         # The coefficient of a vector with a norm close to 0 would overflow.
         step = self._step(loss, square)
@@ -238,7 +168,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         weights, term = self._maintenance.weights(r, query, own), self._hypothesis.rows[r]
         left = self._maintenance.residual_scores(r, weights, squares[r], query, self._hypothesis)
         self._square += sizes[r] * squares[r] - float(term @ left)
-        self._removal_displacement += math.sqrt(sizes[r] * squares[r])
+        self.removal_displacement += math.sqrt(sizes[r] * squares[r])
         self._maintenance.on_replace(r, query, own)
         step = self._count(y, square)
         self._hypothesis.replace(r, query, y, step)
@@ -248,13 +178,13 @@ class BudgetPassiveAggressive(NormedPerceptron):
         """Make the step along the projection of the incoming example; none if that is 0."""
         if own.square > 0:
             step = self._count(y, own.square)
-            self._removal_displacement += step * math.sqrt(max(0.0, square - own.square))
+            self.removal_displacement += step * math.sqrt(max(0.0, square - own.square))
             self._hypothesis.shift(y, step * own.weights)
 
     def _count(self, y: Target, square: float) -> float:
         """Return the size of a step along a vector with a squared norm, which is counted."""
         step = self._step(1 - y.margin, square)
-        self._excess_step += step
+        self.excess_step += step
         change = step * y.weight
         self._square += change * (2 * y.margin + change * square)
         return step

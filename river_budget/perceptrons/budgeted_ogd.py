@@ -2,15 +2,14 @@ from __future__ import annotations
 
 import math
 import random
-import sys
 
 import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 from river_budget._compile import compiled
-from river_budget._state import State, random_state, restore_random
-from river_budget.base import ClassWeight, Perceptron
+from river_budget._state import Random
+from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._compiled import term_of
 from river_budget.perceptrons._losses import check_loss, slope_of
@@ -22,6 +21,7 @@ __all__ = ["BudgetedOGD"]
 SAMPLINGS = ["weighted", "uniform"]
 
 
+@documented
 class BudgetedOGD(Perceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
@@ -39,15 +39,8 @@ class BudgetedOGD(Perceptron):
     expectation asks, each coefficient is divided by its own probability. Negative probabilities,
     which the formula gives to terms far above the mean, are 0, and the others are normalized.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     loss
         `"hinge"` or `"logistic"`. With the logistic loss, every example becomes a support vector.
     learning_rate
@@ -58,49 +51,11 @@ class BudgetedOGD(Perceptron):
         Largest coefficient after a removal, in multiples of the learning rate, at least 1.
     sampling
         `"weighted"` (BOGD++) or `"uniform"` (BOGD).
-    seed
-        Random number generator seed for reproducibility.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -119,6 +74,7 @@ class BudgetedOGD(Perceptron):
 
     # Every example decays the hypothesis.
     _threshold = math.inf
+    _rng = Random()
 
     def __init__(
         self,
@@ -155,17 +111,6 @@ class BudgetedOGD(Perceptron):
         self.sampling = sampling
         self.seed = seed
         self._rng = random.Random(seed)
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + sys.getsizeof(self._rng)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": random_state(self._rng)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        restore_random(self._rng, state["rng"])
 
     def _update(self, query: Query, y: Target) -> None:
         f, step = self._hypothesis, self.learning_rate * slope_of(self.loss, y.margin)

@@ -7,7 +7,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
-from river_budget.base import ClassWeight, Perceptron
+from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
 from river_budget.perceptrons._rows import add_rows
@@ -45,6 +45,7 @@ class Merging(NamedTuple):
     losses: Floats
 
 
+@documented
 class BudgetedSGD(Perceptron):
     """Budgeted stochastic gradient descent (BSGD), with merging or removal.
 
@@ -66,15 +67,8 @@ class BudgetedSGD(Perceptron):
     labels, h maximizes the norm of the merged term, where the code uses a ratio of sums. Pegasos
     begins with the coefficient `1 / lambda`, the code with 1.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     loss
         `"hinge"` or `"logistic"`. With the logistic loss, every example becomes a support vector.
     regularization
@@ -82,34 +76,6 @@ class BudgetedSGD(Perceptron):
     maintenance
         `"merging"`, which needs the kernel `RBF`, or `"removal"`. Defaults to merging with that
         kernel, and to removal with others.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
 
     Raises
     ------
@@ -119,10 +85,7 @@ class BudgetedSGD(Perceptron):
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

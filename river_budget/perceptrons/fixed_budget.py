@@ -5,7 +5,7 @@ import numpy as np
 from river_budget._arrays import Floats, padded, widened
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget._state import State, floats
-from river_budget.base import ClassWeight, RulePerceptron
+from river_budget.base import ClassWeight, RulePerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._compiled import add_term
 from river_budget.support import Rule
@@ -75,6 +75,7 @@ def _replace(f, y, r, row):
     assign(f, r, y, 1.0)
 
 
+@documented
 class FixedBudgetPerceptron(RulePerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
@@ -86,51 +87,10 @@ class FixedBudgetPerceptron(RulePerceptron):
     The margins of the support vectors are updated incrementally, so a mistake costs two kernel
     rows.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

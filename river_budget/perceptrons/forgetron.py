@@ -3,9 +3,8 @@ from __future__ import annotations
 import math
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State, finite, require
-from river_budget.base import ClassWeight, RulePerceptron
-from river_budget.kernels import Kernel
+from river_budget._state import require
+from river_budget.base import RulePerceptron, Slot, documented
 from river_budget.support import Rule
 from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, shrink, step_of
 from river_budget.theory import bounds
@@ -56,6 +55,7 @@ def _shrink_and_replace(f, y, r, row):
     shrink(f, phi)
 
 
+@documented
 class Forgetron(RulePerceptron):
     """The self-tuned Forgetron.
 
@@ -68,57 +68,10 @@ class Forgetron(RulePerceptron):
     `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without
     this bound.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    last_shrink_factor
-        The last shrink factor phi; 1 before the first removal.
-    removal_damage
-        Q, the amount by which removals have raised the mistake bound; at most 15/32 M.
-    shrinking_loss
-        s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`.
-
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -138,32 +91,19 @@ class Forgetron(RulePerceptron):
     _rule = Rule(oldest, _shrink_and_replace, reads_row=True)
     _n_numbers = 3
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self._own.numbers[SHRINK_FACTOR] = 1.0
-
-    @property
-    def last_shrink_factor(self) -> float:
-        """The last shrink factor phi; 1 before the first removal."""
-        return self._own.numbers.item(SHRINK_FACTOR)
+    _slack = Slot(SLACK, least=0.0)
+    last_shrink_factor = Slot(
+        SHRINK_FACTOR, 1.0, 0.0, 1.0, doc="The last shrink factor phi; 1 before the first removal."
+    )
+    shrinking_loss = Slot(
+        SHRINKING_LOSS, least=0.0,
+        doc="s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`.",
+    )  # fmt: skip
 
     @property
     def removal_damage(self) -> float:
         """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
-        return 15 / 32 * self._n_mistakes - self._own.numbers.item(SLACK)
-
-    @property
-    def shrinking_loss(self) -> float:
-        """s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`."""
-        return self._own.numbers.item(SHRINKING_LOSS)
+        return 15 / 32 * self._n_mistakes - self._slack
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -176,19 +116,7 @@ class Forgetron(RulePerceptron):
     def numerical_errors(self) -> dict[str, float]:
         return {"removal damage": max(0.0, self.removal_damage - 15 / 32 * self.n_mistakes)}
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "slack": self._own.numbers.item(SLACK),
-            "last_shrink_factor": self.last_shrink_factor,
-            "shrinking_loss": self.shrinking_loss,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
+    def _check_restored(self) -> None:
+        super()._check_restored()
         is_valid = self._n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
         require(is_valid, "a coefficient is above 1")
-        numbers = self._own.numbers
-        numbers[SLACK] = finite(state["slack"], 0.0, math.inf)
-        numbers[SHRINK_FACTOR] = finite(state["last_shrink_factor"], 0.0, 1.0)
-        numbers[SHRINKING_LOSS] = finite(state["shrinking_loss"], 0.0, math.inf)

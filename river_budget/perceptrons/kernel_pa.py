@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
-from river_budget.base import ClassWeight, GrowingPerceptron
+from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import Query, Target
@@ -11,6 +11,7 @@ from river_budget.support import Query, Target
 __all__ = ["KernelPAClassifier"]
 
 
+@documented
 class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 
@@ -19,60 +20,19 @@ class KernelPAClassifier(GrowingPerceptron):
     mistakes of the perceptrons and stores the most support vectors: the unbounded baseline for
     Projectron++.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     C
         Aggressiveness in modes 1 and 2, positive.
     mode
         0 for PA, with coefficients `loss / k(x, x)`. 1 for PA-I, which limits them to `C`. 2 for
         PA-II, with coefficients `loss / (k(x, x) + 1 / (2 C))`. As in River's
         `linear_model.PAClassifier`.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, RandomBits, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import N_NUMBERS, BallPerceptron, descend
 from river_budget.support import Rule
@@ -25,6 +24,7 @@ def _draw_slot(f, y):
     return min(f.n, draw(f.numbers, BITS, np.int64(f.numbers[BUDGET])))
 
 
+@documented
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 
@@ -38,55 +38,15 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     (Theorem 1). Small budgets `B` admit only small norms: a comparator with a margin of 1 on every
     example has a norm of at least 1, which requires a budget of 64.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors. The ball has the radius `sqrt(budget) / 8`.
-    learning_rate
-        Coefficient of a new support vector, positive.
-    seed
-        Random number generator seed for reproducibility.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -105,6 +65,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
 
     _rule = Rule(_draw_slot, descend, reads_row=True)
     _n_numbers = N_NUMBERS + 1
+    _rng = RandomBits(BITS)
 
     def __init__(
         self,
@@ -133,10 +94,3 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
         return assuming(self._assumptions, theorem)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": self._own.random_state(BITS)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._own.restore_random(BITS, state["rng"])

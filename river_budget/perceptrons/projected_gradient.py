@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State, finite
-from river_budget.base import ClassWeight
+from river_budget._state import AtLeast, Part
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.perceptrons._norm import NormedPerceptron
@@ -17,6 +17,7 @@ from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 __all__ = ["ProjectedGradient"]
 
 
+@documented
 class ProjectedGradient(NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
@@ -31,66 +32,17 @@ class ProjectedGradient(NormedPerceptron):
     too, and is a parameter here. The constant 3 and the projection onto the ball are those of the
     authors' code. The mistake bound for a run is our derivation.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     eta
         Threshold on the distance (not on its square), at least 0.
     norm_bound
         Radius U of the ball, positive.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    gradients
-        G, the sum of the squared norms of the gradients that were followed.
-    residuals
-        R, the sum of the distances of projected examples from the span.
-    excess_loss
-        E, the sum of the hinge losses, less 1 for each mistake.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -108,6 +60,12 @@ class ProjectedGradient(NormedPerceptron):
     """
 
     _threshold = 1.0
+    _factor = Part(GramFactor, restore=["n_support"])
+    gradients = AtLeast(
+        0.0, doc="G, the sum of the squared norms of the gradients that were followed."
+    )
+    residuals = AtLeast(0.0, doc="R, the sum of the distances of projected examples from the span.")
+    excess_loss = AtLeast(0.0, doc="E, the sum of the hinge losses, less 1 for each mistake.")
 
     def __init__(
         self,
@@ -127,29 +85,6 @@ class ProjectedGradient(NormedPerceptron):
         self.budget = budget
         self.eta = eta
         self.norm_bound = norm_bound
-        self._factor = GramFactor()
-        self._gradients = 0.0
-        self._residuals = 0.0
-        self._excess_loss = 0.0
-
-    @property
-    def gradients(self) -> float:
-        """G, the sum of the squared norms of the gradients that were followed."""
-        return self._gradients
-
-    @property
-    def residuals(self) -> float:
-        """R, the sum of the distances of projected examples from the span."""
-        return self._residuals
-
-    @property
-    def excess_loss(self) -> float:
-        """E, the sum of the hinge losses, less 1 for each mistake."""
-        return self._excess_loss
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._factor.nbytes
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -165,22 +100,6 @@ class ProjectedGradient(NormedPerceptron):
         error = np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0)
         return {"factor": float(error), **super().numerical_errors()}
 
-    def state(self) -> State:
-        return {
-            **super().state(),
-            "factor": self._factor.state(),
-            "gradients": self._gradients,
-            "residuals": self._residuals,
-            "excess_loss": self._excess_loss,
-        }
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._factor.restore(state["factor"], self.n_support)
-        self._gradients = finite(state["gradients"], 0.0, math.inf)
-        self._residuals = finite(state["residuals"], 0.0, math.inf)
-        self._excess_loss = finite(state["excess_loss"], 0.0, math.inf)
-
     def _on_rescaled(self) -> None:
         n, gram = self.n_support, self._store.gram()
         basis = Basis(gram, list(range(n)))
@@ -190,14 +109,14 @@ class ProjectedGradient(NormedPerceptron):
 
     def _update(self, query: Query, y: Target) -> None:
         loss, square = 1 - y.margin, float(self._store.self_value(query))
-        self._excess_loss += loss - (y.margin <= 0)
+        self.excess_loss += loss - (y.margin <= 0)
         z = self._factor.forward(query.row)
         projected = float(z @ z)
         rest = max(0.0, square - projected)
         # A vector with a norm of 0 would make the factor singular.
         if loss == 0 or square == 0:
             return
-        step = self.norm_bound / math.sqrt(3 + self._gradients)
+        step = self.norm_bound / math.sqrt(3 + self.gradients)
         is_new = rest > IN_SPAN * square and self._store.n < self.budget
         if is_new and (math.sqrt(rest) > self.eta or not self._store.n):
             self._factor.append(z, math.sqrt(rest))
@@ -205,9 +124,9 @@ class ProjectedGradient(NormedPerceptron):
             followed = square
         else:
             self._hypothesis.shift(y, step * self._factor.backward(z))
-            self._residuals += math.sqrt(rest)
+            self.residuals += math.sqrt(rest)
             followed = projected
-        self._gradients += followed
+        self.gradients += followed
         change = step * y.weight
         self._square += change * (2 * y.margin + change * followed)
         self._limit_norm()

@@ -7,8 +7,8 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._state import State
-from river_budget.base import ClassWeight, GrowingPerceptron
+from river_budget._state import Part
+from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._basis import Basis
 from river_budget.support import GramFactor, Query, Target
@@ -43,6 +43,7 @@ class Projection(NamedTuple):
     delta: float
 
 
+@documented
 class Projectron(GrowingPerceptron):
     """The Projectron.
 
@@ -56,13 +57,8 @@ class Projectron(GrowingPerceptron):
     makes at most `2 ||g||^2 + 4 L(g)` mistakes if `||g|| <= U` (Corollary 1). Neither bound holds
     once `budget` is reached.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     eta
         Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
         is not given. With 0, only examples in the span are projected, and the hypothesis is that of
@@ -72,34 +68,6 @@ class Projectron(GrowingPerceptron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
 
     Raises
     ------
@@ -109,10 +77,7 @@ class Projectron(GrowingPerceptron):
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -131,6 +96,8 @@ class Projectron(GrowingPerceptron):
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 2
 
     """
+
+    _factor = Part(GramFactor, restore=["n_support"])
 
     def __init__(
         self,
@@ -155,12 +122,7 @@ class Projectron(GrowingPerceptron):
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget
-        self._factor = GramFactor()
         self._is_full = False
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._factor.nbytes
 
     def guarantees(
         self, norm: float, loss: float, path_length: float = 0.0
@@ -176,12 +138,8 @@ class Projectron(GrowingPerceptron):
         factor = self._factor.matrix()
         return {"factor": float(np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0))}
 
-    def state(self) -> State:
-        return {**super().state(), "factor": self._factor.state()}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._factor.restore(state["factor"], self.n_support)
+    def _check_restored(self) -> None:
+        super()._check_restored()
         self._is_full = self.n_support == self.budget
 
     def _on_rescaled(self) -> None:

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import math
 
-from river_budget._state import State, finite
-from river_budget.base import ClassWeight
-from river_budget.kernels import Kernel
+from river_budget._state import Number, finite
+from river_budget.base import documented
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
@@ -13,6 +12,7 @@ from river_budget.theory.bounds import Guarantee
 __all__ = ["ProjectronPlusPlus"]
 
 
+@documented
 class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
@@ -29,13 +29,8 @@ class ProjectronPlusPlus(Projectron):
     more mistakes and support vectors on Adult9; this class implements the test that the paper
     proves.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     eta
         Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
         is not given.
@@ -44,36 +39,6 @@ class ProjectronPlusPlus(Projectron):
         Forgetron.
     budget
         Maximum number of support vectors. Once it is reached, every mistake is projected.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-    bound_improvement
-        The sum of all beta, the improvement of the mistake bound by margin errors.
 
     Raises
     ------
@@ -83,10 +48,7 @@ class ProjectronPlusPlus(Projectron):
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -107,39 +69,17 @@ class ProjectronPlusPlus(Projectron):
     """
 
     _threshold = 1.0
+    bound_improvement = Number(
+        doc="The sum of all beta, the improvement of the mistake bound by margin errors. With a fixed "
+        "`eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower bound on the "
+        "improvement against any comparator with a norm of at most `1 / eta`. Weights above 1 can "
+        "make it negative."
+    )
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        eta: float | None = None,
-        norm_bound: float | None = None,
-        budget: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, eta, norm_bound, budget, gamma, class_weight, max_classes, dtype)
-        self._bound_improvement = 0.0
-
-    @property
-    def bound_improvement(self) -> float:
-        """The sum of all beta, the improvement of the mistake bound by margin errors.
-
-        With a fixed `eta`, beta is `tau (2 (loss - ||delta|| / eta) - tau ||P k||^2)`, a lower
-        bound on the improvement against any comparator with a norm of at most `1 / eta`. Weights
-        above 1 can make it negative.
-
-        """
-        return self._bound_improvement
-
-    def state(self) -> State:
-        return {**super().state(), "bound_improvement": self._bound_improvement}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        least = -math.inf if self._n_weighted else 0.0
-        self._bound_improvement = finite(state["bound_improvement"], least, math.inf)
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if not self._n_weighted:
+            finite(self.bound_improvement, 0.0, math.inf)
 
     def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
         improvement = max(0.0, self.bound_improvement)
@@ -156,7 +96,7 @@ class ProjectronPlusPlus(Projectron):
         if tau > 0:
             # beta is a quadratic function of the step size, here of the weight times tau.
             excess = (y.weight - 1) * tau**2 * projected
-            self._bound_improvement += y.weight * (beta - excess)
+            self.bound_improvement += y.weight * (beta - excess)
             self._shift(y, tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import State
-from river_budget.base import ClassWeight, RulePerceptron
+from river_budget.base import ClassWeight, RandomBits, RulePerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, OWN, add, draw
@@ -20,58 +19,16 @@ def _random(f, y):
     return draw(f.numbers, BITS, f.n) if f.n >= f.numbers[BUDGET] else f.n
 
 
+@documented
 class RandomizedBudgetPerceptron(RulePerceptron):
     """The randomized budget perceptron (RBP).
 
     Once the budget is full, a misclassified example replaces a support vector drawn at random.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
-    seed
-        Random number generator seed for reproducibility.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -90,6 +47,7 @@ class RandomizedBudgetPerceptron(RulePerceptron):
 
     _rule = Rule(_random, add)
     _n_numbers = 1
+    _rng = RandomBits(BITS)
 
     def __init__(
         self,
@@ -104,10 +62,3 @@ class RandomizedBudgetPerceptron(RulePerceptron):
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
         self._own.seed(BITS, seed)
-
-    def state(self) -> State:
-        return {**super().state(), "rng": self._own.random_state(BITS)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._own.restore_random(BITS, state["rng"])

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget.base import ClassWeight
+from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._ball import BallPerceptron, descend
 from river_budget.support import Rule
@@ -25,6 +25,7 @@ def _smallest(f, y):
     return slot
 
 
+@documented
 class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 
@@ -39,54 +40,16 @@ class SimplifiedForgetron(BallPerceptron):
     norms so small that the bound is vacuous. With a budget below six, the decay factor is 0: every
     mistake erases all earlier ones.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
     budget
         Maximum number of support vectors. It determines the weight decay `1 / U^2` and the radius
         `U / 2` of the ball.
-    learning_rate
-        Coefficient of a new support vector, positive.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (

@@ -3,8 +3,8 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_count
-from river_budget._state import State
-from river_budget.base import BudgetPerceptron, ClassWeight
+from river_budget._state import Part
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import (
     AllExamples,
@@ -17,6 +17,7 @@ from river_budget.support import Query, Target
 __all__ = ["TighterPerceptron"]
 
 
+@documented
 class TighterPerceptron(BudgetPerceptron):
     """The Tighter Perceptron.
 
@@ -24,63 +25,18 @@ class TighterPerceptron(BudgetPerceptron):
     gives the fewest errors on a validation set is removed. It may be the incoming example. Among
     ties, the oldest is removed.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
-    kernel
-        The kernel; `RBF()` by default.
-    budget
-        Maximum number of support vectors.
     validation
         The validation set. `"support"`: the support vectors themselves (Tighter^0). An integer A: a
         uniform random sample of A examples among those seen so far that are not support vectors
         (Tighter^A). `"all"`: every example seen so far (Tighter^Full); memory and the time per
         mistake then grow with the stream.
-    seed
-        Random number generator seed for reproducibility.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -100,6 +56,7 @@ class TighterPerceptron(BudgetPerceptron):
 
     # Correctly classified examples are offered to the validation set.
     _threshold = math.inf
+    _validation = Part[ValidationSet](state=["n_support"], restore=["_store"])
 
     def __init__(
         self,
@@ -117,19 +74,8 @@ class TighterPerceptron(BudgetPerceptron):
         self.seed = seed
         self._validation = _validation_set(budget, validation, seed)
 
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._validation.nbytes
-
     def numerical_errors(self) -> dict[str, float]:
         return self._validation.errors(self._hypothesis)
-
-    def state(self) -> State:
-        return {**super().state(), "validation": self._validation.state(self.n_support)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._validation.restore(state["validation"], self._store)
 
     def _on_rescaled(self) -> None:
         self._validation.rescale(self._hypothesis, self._feature_scales)

@@ -8,7 +8,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_count, check_positive
 from river_budget._state import State, floats
-from river_budget.base import BlockPerceptron, ClassWeight
+from river_budget.base import BlockPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _compiled, _posterior
 from river_budget.perceptrons._counted_vectors import CountedVectors
@@ -37,6 +37,7 @@ N_ROUGH = 512
 LEAST_SIMILARITY = 0.93
 
 
+@documented
 class TightestPerceptron(BlockPerceptron):
     """The Tightest Perceptron.
 
@@ -57,62 +58,21 @@ class TightestPerceptron(BlockPerceptron):
     If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7 %
     after 512 examples, all counts start again from 0.
 
-    `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
-    It ranks examples; for calibrated probabilities, see `Calibrated`.
-
     Parameters
     ----------
     kernel
         The kernel; `RBF()` by default. The nearest support vector is the one at the smallest
         Euclidean distance in input space, or in feature space for a `FunctionKernel`. Its counts
         increase by the kernel value, or by 0 if that is negative.
-    budget
-        Maximum number of support vectors.
     prior
         Both parameters of the Beta prior of each support vector, positive. The larger they are, the
         more labels it takes to move `w+` away from 1/2. With more than two labels, all parameters
         of the Dirichlet prior.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
-        numbers of their examples so far.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
-
-    Attributes
-    ----------
-    classes
-        The labels seen so far: the negative one, the positive one, others as they appeared.
-    support_vectors
-        The support vectors as dicts, oldest first.
-    coefficients
-        Their coefficients, signed (n_support,) with two labels; a column for each label with more
-        (n_support, n_classes).
-    n_support, n_rounds, n_mistakes
-        Number of support vectors, of examples learned, and of those with a margin of at most 0.
-    norm
-        Norm of f in the kernel's Hilbert space.
-    resolved_kernel
-        The kernel, with the width and the scales of the features that were learned.
-    memory_bytes
-        Memory of the model in bytes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
 
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, metrics, preprocessing
     >>> import river_budget as rb
 
     >>> model = (
@@ -154,10 +114,6 @@ class TightestPerceptron(BlockPerceptron):
         numbers = self._own.numbers
         numbers[BUDGET], numbers[PRIOR] = budget, prior
         numbers[RANKS_BY_DISTANCE] = isinstance(self._store.kernel, RBF | RationalQuadratic)
-
-    @property
-    def memory_bytes(self) -> int:
-        return super().memory_bytes + self._own.nbytes
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.

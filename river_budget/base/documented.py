@@ -1,0 +1,107 @@
+"""What the docstrings of all classifiers share, written once.
+
+`documented` completes the docstring of a class, so that `help`, Sphinx and `inspect.getdoc` show the
+whole of it: all parameters in the order of the signature, and all attributes.
+
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from typing import TypeVar
+
+from river_budget._state import Field
+
+__all__ = ["documented"]
+
+PARAMETERS = {
+    "kernel": "The kernel; `RBF()` by default.",
+    "budget": "Maximum number of support vectors.",
+    "learning_rate": "Coefficient of a new support vector, positive.",
+    "seed": "Random number generator seed for reproducibility.",
+    "gamma": "Short for the kernel `RBF(gamma)`.",
+    "class_weight": (
+        'Weights of the labels as a dict, 1 for labels that are not in it; or `"balanced"`, `n / (C '
+        "n_y)` for a label with `n_y` of the `n` examples so far, of `C` labels. They multiply the "
+        "weights of the examples."
+    ),
+    "max_classes": "Maximum number of labels.",
+    "dtype": (
+        'Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over '
+        "them have double precision."
+    ),
+}
+PROBABILITIES = """\
+`predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
+It ranks examples; for calibrated probabilities, see `Calibrated`.
+
+"""
+RAISES = "ValueError\n    If a parameter is out of range."
+
+HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
+CODE = re.compile(r"`[^`]+`")
+ENTRY = re.compile(r"^(\w+)\n", re.MULTILINE)
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def documented(kind: Kind) -> Kind:
+    """Complete the docstring of a class with the parameters and attributes that it shares.
+
+    A docstring has what is its own: what the class does, its parameters, an example, the source. What
+    it says of a shared parameter replaces what is said here. Attributes are described by the
+    docstrings of public properties, and by those of declared fields.
+
+    """
+    if kind.__doc__ is None:  # python -OO
+        return kind
+    summary, *parts = HEADING.split(inspect.cleandoc(kind.__doc__))
+    given = dict(zip(parts[::2], parts[1::2], strict=True))
+    sections = {
+        "Parameters": _parameters(kind, given.pop("Parameters", "")),
+        "Attributes": f"{_attributes(kind)}\n{given.pop('Attributes', '')}",
+        "Raises": given.pop("Raises", RAISES),
+        **given,
+    }
+    if "`predict_proba_one`" not in summary:
+        summary = summary.rstrip() + "\n\n" + PROBABILITIES
+    kind.__doc__ = summary + "\n\n".join(
+        f"{name}\n{'-' * len(name)}\n{text.rstrip()}" for name, text in sections.items()
+    )
+    return kind
+
+
+def _parameters(kind: type, section: str) -> str:
+    _, *parts = ENTRY.split(section)
+    entries = {name: _entry(name, text) for name, text in PARAMETERS.items()}
+    entries |= {
+        name: f"{name}\n{text.rstrip()}" for name, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+    names = inspect.signature(kind).parameters
+    return "\n".join(entries[name] for name in names if name in entries)
+
+
+def _attributes(kind: type) -> str:
+    """Return the attributes of a class, those of its bases first."""
+    names = {name: None for base in reversed(kind.__mro__) for name in vars(base)}
+    texts = {name: _text(kind, name) for name in names if not name.startswith("_")}
+    return "\n".join(_entry(name, text) for name, text in texts.items() if text)
+
+
+def _text(kind: type, name: str) -> str:
+    """Return what a property or a field says of itself, or what it overrides does."""
+    for value in (vars(base).get(name) for base in kind.__mro__):
+        # The property of a parameter has no function.
+        is_property = isinstance(value, property) and inspect.isfunction(value.fget)
+        if (is_property or isinstance(value, Field)) and value.__doc__:
+            return inspect.cleandoc(value.__doc__)
+    return ""
+
+
+def _entry(name: str, text: str) -> str:
+    # Code is not broken.
+    whole = CODE.sub(lambda code: code[0].replace(" ", "\0"), text)
+    wrapped = "\n\n".join(textwrap.fill(part, 92) for part in whole.split("\n\n"))
+    return f"{name}\n{textwrap.indent(wrapped, '    ')}".replace("\0", " ")
