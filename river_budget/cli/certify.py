@@ -7,7 +7,7 @@ from river import preprocessing
 
 import river_budget as rb
 from river_budget import theory
-from river_budget.cli import files, models, options, output, sources
+from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 from river_budget.theory import bounds
 
@@ -43,11 +43,11 @@ def certify(
 
     """
     report = output.Report(json_file, plot_file)
-    source = sources.source(stream_name, target, seed)
-    rows = sources.rows(source.examples, stream_name, limit)
+    source = named.source(stream_name, target, seed)
+    rows = named.rows(source.examples, stream_name, limit)
     if source.scale:
         rows = _scaled(rows)
-    kernel = models.rbf(source.gamma if gamma is None else gamma)
+    kernel = named.rbf(source.gamma if gamma is None else gamma)
     if rows:
         kernel = kernel.resolve(rows[0][0])
     norm_bound = bounds.forgetron_norm(budget)
@@ -70,7 +70,7 @@ def certify(
             certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
             advance(certificate.name)
-    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {models.described(kernel)}"
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
     lines = [line for certificate in certificates.values() for line in _lines(certificate)]
     output.print_table(title, HEADINGS, lines)
     figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
@@ -91,7 +91,7 @@ def _lines(certificate: theory.Certificate) -> list[list[str]]:
     ]
 
 
-def _scaled(rows: list[sources.Example]) -> list[Any]:
+def _scaled(rows: list[named.Example]) -> list[Any]:
     """Return examples as a pipeline with a scaler would learn them."""
     scaler, scaled = preprocessing.StandardScaler(), []
     for x, y in rows:

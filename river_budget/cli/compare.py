@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from river_budget import evaluate
-from river_budget.cli import files, models, options, output, sources
+from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 
 __all__ = ["compare"]
@@ -32,16 +32,16 @@ def compare(
 ) -> None:
     """Run every algorithm on one stream by progressive validation, and print a table."""
     report = output.Report(json_file, plot_file)
-    source = sources.source(stream_name, target, seed)
-    rows = sources.rows(source.examples, stream_name, limit)
-    kernel = models.rbf(source.gamma if gamma is None else gamma)
+    source = named.source(stream_name, target, seed)
+    rows = named.rows(source.examples, stream_name, limit)
+    kernel = named.rbf(source.gamma if gamma is None else gamma)
     chosen = {
-        name: models.build(algorithm, kernel, budget, seed, source.scale)
-        for name, algorithm in models.algorithms(names).items()
+        name: named.build(algorithm, kernel, budget, seed, source.scale)
+        for name, algorithm in named.algorithms(names).items()
     }
     with output.progress(len(chosen) * permutations) as advance, files.blaming(stream_name):
         comparison = evaluate.compare(chosen, rows, permutations, seed, after_run=advance)
-    with_kernel = models.described(kernel)
+    with_kernel = named.described(kernel)
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {with_kernel}"
     lines = [
         [name, *map(_cell, figures.values(), FORMATS, repeat(permutations))]

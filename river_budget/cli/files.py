@@ -123,22 +123,25 @@ def check_format(form: Format | None) -> None:
         raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(FORMATS)}")
 
 
+@contextlib.contextmanager
 def recognized(
-    lines: Iterator[str], file: str, form: Format | None, target: str | None
-) -> tuple[Format, Iterator[str]]:
-    """Return the format of a file, if it is not given, and all its lines.
+    file: str, encoding: str, form: Format | None, target: str | None
+) -> Iterator[tuple[Format, Iterator[str]]]:
+    """Open a file, and yield its format, if it is not given, and all its lines.
 
-    Its name tells it, or its first line: JSON lines begin with a brace, and with a target, whose name
-    it needs, anything else is csv.
+    Its name tells the format, or its first line: JSON lines begin with a brace, and with a target,
+    whose name it needs, anything else is csv. An error names the file, also one that comes later.
 
     """
-    known = form or format_of(file)
-    if known is not None:
-        return known, lines
-    first = next(lines, "")
-    is_csv = target is not None or not _is_libsvm(first)
-    found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
-    return found, itertools.chain([first] if first else [], lines)
+    with blaming(file), opened(file, encoding) as lines:
+        known = form or format_of(file)
+        if known is not None:
+            yield known, lines
+            return
+        first = next(lines, "")
+        is_csv = target is not None or not _is_libsvm(first)
+        found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
+        yield found, itertools.chain([first] if first else [], lines)
 
 
 def _is_libsvm(line: str) -> bool:
@@ -151,21 +154,8 @@ def table(
 ) -> Table:
     """Return the rows of an open file, which are read one by one as they are asked for.
 
-    Parameters
-    ----------
-    lines
-        The lines of the file.
-    form
-        Its format.
-    target
-        The name of the label in csv and JSON lines. Rows without it have no label.
-    delimiter
-        What separates the columns of csv.
-
-    Raises
-    ------
-    ValueError
-        If a csv header is malformed.
+    The target names the label in csv and JSON lines; rows without it have none. The delimiter
+    separates the columns of csv. Raises ValueError if a csv header is malformed.
 
     """
     if form == "csv":

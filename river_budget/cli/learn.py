@@ -11,7 +11,7 @@ import typer
 
 from river_budget import checkpoint
 from river_budget.base import Machine, classifier_of
-from river_budget.cli import files, models, notes, options, output, resume
+from river_budget.cli import files, named, notes, options, output, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
 from river_budget.cli.runs import Predicting
@@ -60,13 +60,12 @@ def learn(
     notes.set_quiet(quiet)
     files.check_format(form)
     output.check_directories(checkpoint_file)
-    kernel, algorithm = models.rbf(gamma), models.algorithm(model)
+    kernel, algorithm = named.rbf(gamma), named.algorithm(model)
     name = Path(file).name
-    with files.blaming(file), files.opened(file, encoding) as lines:
-        found, lines = files.recognized(lines, file, form, target)
+    with files.recognized(file, encoding, form, target) as (found, lines):
         if found != "libsvm" and target is None:
             raise ValueError(f"{found} needs --target, the name of the label")
-        new = models.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
+        new = named.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
         learner, extra = _restored(checkpoint_file, new)
         lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
@@ -101,8 +100,7 @@ def predict(
     notes.set_quiet(quiet)
     files.check_format(form)
     model = _loaded(model_file)
-    with files.blaming(file), files.opened(file, encoding) as lines:
-        found, lines = files.recognized(lines, file, form, target)
+    with files.recognized(file, encoding, form, target) as (found, lines):
         table = files.table(lines, found, target, delimiter)
         Predicting(model, found, on_error).through(table.rows)
 

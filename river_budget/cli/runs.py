@@ -24,14 +24,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Run(abc.ABC):
-    """Answers the rows of an input, and counts them.
-
-    Parameters
-    ----------
-    on_error
-        Whether a bad row stops the run, or is skipped.
-
-    """
+    """Answers the rows of an input, and counts them. A bad row stops it or is skipped."""
 
     def __init__(self, on_error: OnError) -> None:
         self.n_labelled = self.n_right = 0
