@@ -11,7 +11,7 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_probability
-from river_budget._state import State, count, finite, floats, require, require_definite
+from river_budget._state import Array, Between, Count, Field, Learned, require, require_definite
 from river_budget.calibration import _compiled
 
 __all__ = ["Calibrator"]
@@ -30,7 +30,21 @@ RAW_WEIGHT = 0.5
 SHARE = 1e-4
 
 
-class Calibrator:
+class _Columns(Field[dict[Any, int]]):
+    """Labels and their columns, which are numbered in the order of the labels."""
+
+    def begin(self, owner: Any) -> None:
+        setattr(owner, self.name, {})
+
+    def dump(self, owner: Any) -> dict[Any, int]:
+        return dict(getattr(owner, self.name))
+
+    def load(self, owner: Any, value: Any) -> None:
+        require(list(value.values()) == list(range(len(value))), "a label has a wrong column")
+        setattr(owner, self.name, dict(value))
+
+
+class Calibrator(Learned):
     """A mixture of the model's own probabilities and of calibration maps learned online.
 
     A model's logits enter as gaps: the largest logit minus that of each label.
@@ -49,10 +63,17 @@ class Calibrator:
 
     """
 
-    __slots__ = (
-        "_biases", "_columns", "_crosses", "_curvatures", "_decay", "_n_gaps", "_owns", "_prior",
-        "_slopes", "_square", "_weights", "forgetting",
-    )  # fmt: skip
+    _columns = _Columns()
+    _slopes = Array("_n_maps", 2)
+    _curvatures = Array("_n_maps", 2, 2)
+    # These have a spare column of zeros, for labels that have none.
+    _biases = Array("_n_maps", "_n_labels")
+    _crosses = Array("_n_maps", "_n_labels", 2)
+    _owns = Array("_n_maps", "_n_labels")
+    _weights = Array("_n_weights")
+    # Mean square of the largest gap, over the examples that have one.
+    _square = Between(0.0, LARGEST_GAP**2, start=0.0)
+    _n_gaps = Count()
 
     def __init__(self, forgetting: Sequence[float]) -> None:
         _check_forgetting(forgetting)
@@ -62,16 +83,11 @@ class Calibrator:
         # Each map begins as the identity: a slope of 1 on the gap, 0 on its square root.
         self._slopes = np.tile([1.0, 0.0], (n, 1))
         self._curvatures = np.zeros((n, 2, 2))
-        # A column for each label, and a spare one of zeros for labels that have none.
-        self._columns: dict[Any, int] = {}
         self._biases = np.zeros((n, 1))
         self._crosses = np.zeros((n, 1, 2))
         self._owns = np.zeros((n, 1))
         self._prior = np.array([RAW_WEIGHT] + n * [(1.0 - RAW_WEIGHT) / n])
         self._weights = self._prior.copy()
-        # Mean square of the largest gap, over the examples that have one.
-        self._square = 0.0
-        self._n_gaps = 0
 
     @property
     def weights(self) -> list[float]:
@@ -81,8 +97,8 @@ class Calibrator:
     @property
     def memory_bytes(self) -> int:
         """Memory of the maps in bytes: arrays, labels and their columns."""
-        held = (getattr(self, name) for name in self.__slots__)
-        return sum(map(sys.getsizeof, (self, *held, *self._columns)))
+        held = vars(self)
+        return sum(map(sys.getsizeof, (self, held, *held.values(), *self._columns)))
 
     def probabilities(self, gaps: Mapping[Any, float]) -> dict[Any, float]:
         """Return the calibrated probability of each label.
@@ -124,47 +140,26 @@ class Calibrator:
         )  # fmt: skip
         _compiled.reweight(outputs[:, label], SHARE, self._prior, self._weights)
 
-    def state(self) -> State:
-        """Return the learned state as plain values and arrays; see `checkpoint`."""
-        return {
-            "columns": dict(self._columns),
-            "slopes": self._slopes.copy(),
-            "curvatures": self._curvatures.copy(),
-            "biases": self._biases[:, :-1].copy(),
-            "crosses": self._crosses[:, :-1].copy(),
-            "owns": self._owns[:, :-1].copy(),
-            "weights": self._weights.copy(),
-            "square": self._square,
-            "n_gaps": self._n_gaps,
-        }
-
-    def restore(self, state: State) -> None:
-        """Restore a new calibrator from the state of one with the same parameters.
-
-        Raises
-        ------
-        ValueError
-            If the state is invalid.
-
-        """
-        columns = state["columns"]
-        require(list(columns.values()) == list(range(len(columns))), "a label has a wrong column")
-        n, k = len(self.forgetting), len(columns)
-        self._columns = dict(columns)
-        self._slopes = floats(state["slopes"], (n, 2))
-        self._curvatures = floats(state["curvatures"], (n, 2, 2))
-        self._biases = _with_spare(floats(state["biases"], (n, k)))
-        self._crosses = _with_spare(floats(state["crosses"], (n, k, 2)))
-        self._owns = _with_spare(floats(state["owns"], (n, k)))
-        self._weights = floats(state["weights"], (n + 1,))
-        self._square = finite(state["square"], 0.0, LARGEST_GAP**2)
-        self._n_gaps = count(state["n_gaps"])
+    def _check_restored(self) -> None:
+        self._add_spare_column()
         require((self._owns >= 0).all(), "the curvature of a bias is negative")
         require_definite(self._curvatures, "the curvature of the slopes is wrong")
         require(
             (self._weights > 0).all() and math.isclose(self._weights.sum(), 1.0),
             "the weights of the maps are no probabilities",
         )
+
+    @property
+    def _n_maps(self) -> int:
+        return len(self.forgetting)
+
+    @property
+    def _n_weights(self) -> int:
+        return 1 + self._n_maps
+
+    @property
+    def _n_labels(self) -> int:
+        return len(self._columns)
 
     @property
     def _width(self) -> float:
@@ -185,20 +180,19 @@ class Calibrator:
         for label in gaps:
             if label not in self._columns:
                 self._columns[label] = len(self._columns)
-                self._biases = _with_spare(self._biases)
-                self._crosses = _with_spare(self._crosses)
-                self._owns = _with_spare(self._owns)
+                self._add_spare_column()
+
+    def _add_spare_column(self) -> None:
+        for name in ("_biases", "_crosses", "_owns"):
+            array = getattr(self, name)
+            spare = np.zeros((len(array), 1, *array.shape[2:]))
+            setattr(self, name, np.concatenate((array, spare), axis=1))
 
     def _update_width(self, largest_gap: float) -> None:
         if largest_gap > 0.0:
             self._n_gaps += 1
             change = largest_gap**2 - self._square
             self._square += change / min(self._n_gaps, HORIZON)
-
-
-def _with_spare(array: Floats) -> Floats:
-    """Return a copy of an array (maps, columns, ...) with one more column of zeros."""
-    return np.concatenate((array, np.zeros_like(array, shape=(len(array), 1, *array.shape[2:]))), 1)
 
 
 def _check_forgetting(forgetting: Any) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 # Each module but `app` adds its command.
-from . import certify, compare, keyed, learn, lifelong, predict, warmup
+from . import certify, compare, keyed, learn, lifelong, warmup
 from .app import app, main
 
 __all__ = [
-    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "predict", "warmup",
+    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "warmup",
 ]  # fmt: skip

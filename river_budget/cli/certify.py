@@ -6,10 +6,10 @@ import typer
 from river import preprocessing
 
 import river_budget as rb
-from river_budget import kernels, theory
-from river_budget.cli import models, options, output, sources
-from river_budget.cli.app import CommandError, app
-from river_budget.theory import bounds, comparators
+from river_budget import theory
+from river_budget.cli import files, named, options, output
+from river_budget.cli.app import app
+from river_budget.theory import bounds
 
 __all__ = ["certify"]
 
@@ -18,7 +18,7 @@ HEADINGS = ["mistakes", "bound", "norm", "loss", "theorem"]
 
 @app.command()
 def certify(
-    stream_name: sources.Name = "gaussians",
+    stream_name: options.Stream = "gaussians",
     target: options.Target = None,
     budget: options.Budget = 1000,
     gamma: options.Gamma = None,
@@ -42,19 +42,19 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
 
     """
-    output.check_directories(json_file, plot_file)
-    plots = output.import_plots(plot_file) if plot_file else None
-    source = sources.source(stream_name, target, seed)
-    rows = sources.rows(source.examples, stream_name, limit)
+    report = output.Report(json_file, plot_file)
+    source = named.source(stream_name, target, seed)
+    rows = named.rows(source.examples, stream_name, limit)
     if source.scale:
         rows = _scaled(rows)
-    kernel = models.rbf(source.gamma if gamma is None else gamma)
+    kernel = named.rbf(source.gamma if gamma is None else gamma)
     if rows:
         kernel = kernel.resolve(rows[0][0])
     norm_bound = bounds.forgetron_norm(budget)
     certificates: dict[str, theory.Certificate] = {}
     with output.progress(10) as advance:
-        span = _span(kernel, rows, stream_name)
+        with files.blaming(stream_name):
+            span = theory.Span(kernel, rows)
         advance("the comparators' span")
         for model in [
             rb.KernelPerceptron(kernel),
@@ -70,23 +70,11 @@ def certify(
             certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
             advance(certificate.name)
-    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {models.described(kernel)}"
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
     lines = [line for certificate in certificates.values() for line in _lines(certificate)]
     output.print_table(title, HEADINGS, lines)
-    if json_file:
-        content = {name: certificate.to_dict() for name, certificate in certificates.items()}
-        output.write_json(json_file, {"title": title, "models": content})
-    if plots:
-        plots.plot_certificates(certificates, title, plot_file)
-
-
-def _span(
-    kernel: kernels.Kernel, rows: list[sources.Example], stream_name: str
-) -> comparators.Span:
-    try:
-        return comparators.Span(kernel, rows)
-    except ValueError as error:
-        raise CommandError(f"{stream_name}: {error}") from None
+    figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
+    report.write(title, figures, "plot_certificates", certificates)
 
 
 def _lines(certificate: theory.Certificate) -> list[list[str]]:
@@ -103,7 +91,7 @@ def _lines(certificate: theory.Certificate) -> list[list[str]]:
     ]
 
 
-def _scaled(rows: list[sources.Example]) -> list[Any]:
+def _scaled(rows: list[named.Example]) -> list[Any]:
     """Return examples as a pipeline with a scaler would learn them."""
     scaler, scaled = preprocessing.StandardScaler(), []
     for x, y in rows:

@@ -1,23 +1,29 @@
-"""Rows of csv, libsvm and JSON lines."""
+"""The rows of a file or of standard input: csv, libsvm, JSON lines or parquet, compressed or not."""
 
 from __future__ import annotations
 
 import collections
 import contextlib
 import csv
+import gzip
+import importlib
+import io
 import itertools
 import json
+import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import typer
 
-from river_budget.cli import notes, opening
+from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
 __all__ = [
-    "FORMATS", "Format", "Row", "Table", "blaming", "check_format", "example", "features", "format_of",
-    "note_missing", "recognized", "table",
+    "FORMATS", "UNREADABLE", "Format", "Row", "Table", "blaming", "check_format", "example", "features",
+    "format_of", "note_missing", "opened", "recognized", "table",
 ]  # fmt: skip
 
 # "csv", "libsvm" or "jsonl".
@@ -30,6 +36,11 @@ LARGEST = 1e150
 
 # The labels that say that there is none.
 MISSING = ("", "NA", None)
+
+# What reading a broken file may raise.
+UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile, zlib.error)
+
+GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
 
 class Row(NamedTuple):
@@ -61,6 +72,32 @@ class Table(NamedTuple):
     rows: Iterator[Row]
 
 
+def _name_of(file: str) -> str:
+    """Return what messages call a file."""
+    return "standard input" if file == "-" else file
+
+
+@contextlib.contextmanager
+def opened(file: str, encoding: str = "utf-8-sig") -> Iterator[Iterator[str]]:
+    """Open a file, or standard input, which is -, and yield its lines.
+
+    Its first bytes tell whether it is compressed, or parquet, whose rows become lines of JSON. Bytes
+    that are no text come as surrogates, so that one bad line is not the end of the file.
+
+    """
+    with contextlib.ExitStack() as stack:
+        data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
+        magic = data.peek(4)
+        if magic.startswith(GZIP):
+            data = stack.enter_context(gzip.open(data))
+        elif magic.startswith(ZIP):
+            data = stack.enter_context(_only_member(_seekable(data)))
+        if magic.startswith(PARQUET):
+            yield _parquet(_seekable(data))
+        else:
+            yield stack.enter_context(io.TextIOWrapper(data, encoding, "surrogateescape"))
+
+
 @contextlib.contextmanager
 def blaming(file: str) -> Iterator[None]:
     """Turn what is wrong with a file, as it is opened or read, into an error that names it."""
@@ -68,8 +105,8 @@ def blaming(file: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
-    except opening.UNREADABLE as error:
-        raise CommandError(f"{opening.name_of(file)}: {error}") from None
+    except UNREADABLE as error:
+        raise CommandError(f"{_name_of(file)}: {error}") from None
 
 
 def format_of(name: str) -> Format | None:
@@ -86,22 +123,25 @@ def check_format(form: Format | None) -> None:
         raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(FORMATS)}")
 
 
+@contextlib.contextmanager
 def recognized(
-    lines: Iterator[str], file: str, form: Format | None, target: str | None
-) -> tuple[Format, Iterator[str]]:
-    """Return the format of a file, if it is not given, and all its lines.
+    file: str, encoding: str, form: Format | None, target: str | None
+) -> Iterator[tuple[Format, Iterator[str]]]:
+    """Open a file, and yield its format, if it is not given, and all its lines.
 
-    Its name tells it, or its first line: JSON lines begin with a brace, and with a target, whose name
-    it needs, anything else is csv.
+    Its name tells the format, or its first line: JSON lines begin with a brace, and with a target,
+    whose name it needs, anything else is csv. An error names the file, also one that comes later.
 
     """
-    known = form or format_of(file)
-    if known is not None:
-        return known, lines
-    first = next(lines, "")
-    is_csv = target is not None or not _is_libsvm(first)
-    found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
-    return found, itertools.chain([first] if first else [], lines)
+    with blaming(file), opened(file, encoding) as lines:
+        known = form or format_of(file)
+        if known is not None:
+            yield known, lines
+            return
+        first = next(lines, "")
+        is_csv = target is not None or not _is_libsvm(first)
+        found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
+        yield found, itertools.chain([first] if first else [], lines)
 
 
 def _is_libsvm(line: str) -> bool:
@@ -114,21 +154,8 @@ def table(
 ) -> Table:
     """Return the rows of an open file, which are read one by one as they are asked for.
 
-    Parameters
-    ----------
-    lines
-        The lines of the file.
-    form
-        Its format.
-    target
-        The name of the label in csv and JSON lines. Rows without it have no label.
-    delimiter
-        What separates the columns of csv.
-
-    Raises
-    ------
-    ValueError
-        If a csv header is malformed.
+    The target names the label in csv and JSON lines; rows without it have none. The delimiter
+    separates the columns of csv. Raises ValueError if a csv header is malformed.
 
     """
     if form == "csv":
@@ -142,7 +169,7 @@ def note_missing(target: str | None, header: list[str] | None, file: str) -> Non
     """Say so if a csv file has no labels."""
     if target is not None and header and target not in header:
         notes.say(
-            f"{opening.name_of(file)} has no column {target!r}, it has {', '.join(header)}: "
+            f"{_name_of(file)} has no column {target!r}, it has {', '.join(header)}: "
             "its lines are predicted, not learned"
         )
 
@@ -262,3 +289,29 @@ def _decoded(text: str) -> str:
     if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
         raise ValueError("not text in the encoding that --encoding tells")
     return text
+
+
+def _seekable(data: IO[bytes]) -> IO[bytes]:
+    """Return a file in which one can go back: a pipe's content is read into memory."""
+    return data if data.seekable() else io.BytesIO(data.read())
+
+
+def _only_member(data: IO[bytes]) -> IO[bytes]:
+    archive = zipfile.ZipFile(data)
+    names = archive.namelist()
+    if len(names) != 1:
+        raise ValueError(f"the archive has {len(names)} files: expected one")
+    try:
+        return archive.open(names[0])
+    except RuntimeError as error:  # It has a password, or a method that zipfile does not know.
+        raise ValueError(str(error)) from None
+
+
+def _parquet(data: IO[bytes]) -> Iterator[str]:
+    try:
+        parquet = importlib.import_module("pyarrow.parquet")
+    except ModuleNotFoundError:
+        raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
+    for batch in parquet.ParquetFile(data).iter_batches():
+        for row in batch.to_pylist():
+            yield json.dumps(row, default=str) + "\n"

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget.base import classifier_of
-from river_budget.cli import files, models, notes, opening, options
+from river_budget.cli import files, named, notes, options
 from river_budget.cli.app import app
 from river_budget.cli.runs import Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
@@ -62,15 +62,14 @@ def keyed(
 
     """
     notes.set_quiet(quiet)
-    algorithm, kernel = models.algorithm(model), models.rbf(gamma)
-    with files.blaming(file), opening.opened(file, encoding) as lines:
-        found, lines = files.recognized(lines, file, None, target)
+    algorithm, kernel = named.algorithm(model), named.rbf(gamma)
+    with files.recognized(file, encoding, None, target) as (found, lines):
         if found == "libsvm":
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
         table = files.table(lines, found, target, delimiter)
         files.note_missing(target, table.header, file)
         learner = _Learner(
-            lambda: models.build(algorithm, kernel, budget, seed, scale=True), max_jump=max_jump
+            lambda: named.build(algorithm, kernel, budget, seed, scale=True), max_jump=max_jump
         )
         _Keyed(learner, key, seq, found, on_error).through(table.rows)
 

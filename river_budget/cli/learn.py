@@ -1,15 +1,22 @@
+"""Commands that learn from an input, or predict it."""
+
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from river_budget.cli import files, models, notes, opening, options, output, resume
-from river_budget.cli.app import app
-from river_budget.cli.learning import Learning, restored
+from river_budget import checkpoint
+from river_budget.base import Machine, classifier_of
+from river_budget.cli import files, named, notes, options, output, resume
+from river_budget.cli.app import CommandError, app
+from river_budget.cli.options import OnError
+from river_budget.cli.runs import Predicting
 
-__all__ = ["learn"]
+__all__ = ["learn", "predict"]
 
 
 @app.command()
@@ -53,20 +60,126 @@ def learn(
     notes.set_quiet(quiet)
     files.check_format(form)
     output.check_directories(checkpoint_file)
-    kernel, algorithm = models.rbf(gamma), models.algorithm(model)
+    kernel, algorithm = named.rbf(gamma), named.algorithm(model)
     name = Path(file).name
-    with files.blaming(file), opening.opened(file, encoding) as lines:
-        found, lines = files.recognized(lines, file, form, target)
+    with files.recognized(file, encoding, form, target) as (found, lines):
         if found != "libsvm" and target is None:
             raise ValueError(f"{found} needs --target, the name of the label")
-        new = models.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
-        saved = restored(checkpoint_file, new)
-        lines, n_rows = resume.placed(lines, name, saved.extra)
+        new = named.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
+        learner, extra = _restored(checkpoint_file, new)
+        lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
         table = files.table(recorded, found, target, delimiter)
         files.note_missing(target, table.header, file)
-        run = Learning(saved.model, found, on_error, recorded)
-        run.go_on(saved.extra or {}, table.rows, n_rows)
+        run = _Learning(learner, found, on_error, recorded)
+        run.go_on(extra or {}, table.rows, n_rows)
         if checkpoint_file is not None:
             run.save_to(checkpoint_file, every)
         run.through(table.rows)
+
+
+@app.command()
+def predict(
+    model_file: Annotated[
+        Path, typer.Option("--model-file", help="The model: a checkpoint of `learn` or `save`.")
+    ],
+    file: options.File = "-",
+    target: options.Target = None,
+    form: options.Form = None,
+    delimiter: options.Delimiter = ",",
+    encoding: options.Encoding = "utf-8-sig",
+    on_error: options.OnErrorOption = options.OnError.STOP,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict line by line with a saved model, and learn nothing.
+
+    The answers are those of `learn`. With --target, the column is no feature, and the predictions are
+    compared with its labels.
+
+    """
+    notes.set_quiet(quiet)
+    files.check_format(form)
+    model = _loaded(model_file)
+    with files.recognized(file, encoding, form, target) as (found, lines):
+        table = files.table(lines, found, target, delimiter)
+        Predicting(model, found, on_error).through(table.rows)
+
+
+def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
+    """Return the model of a checkpoint, and what its run has kept beside it.
+
+    Without a checkpoint, they are a new model and None.
+
+    """
+    if path is None or not path.exists():
+        return new, None
+    model, extra = _read(checkpoint.restore, path)
+    if repr(model) != repr(new):
+        raise CommandError(f"{path} holds another model than the options ask for")
+    return model, extra
+
+
+def _loaded(path: Path) -> Any:
+    model = _read(checkpoint.load, path)
+    if not isinstance(classifier_of(model), Machine):
+        raise CommandError(f"{path} holds no classifier of river_budget")
+    return model
+
+
+def _read(read: Callable[[Path], Any], path: Path) -> Any:
+    try:
+        return read(path)
+    except (checkpoint.CheckpointError, OSError) as error:
+        raise CommandError(str(error)) from None
+
+
+class _Learning(Predicting):
+    """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
+
+    def __init__(
+        self, model: Any, form: files.Format, on_error: OnError, lines: resume.Lines
+    ) -> None:
+        super().__init__(model, form, on_error)
+        self._lines = lines
+        self._checkpointer: checkpoint.Checkpointer | None = None
+        self._is_whole = True
+
+    def save_to(self, path: Path, every: int) -> None:
+        """Save checkpoints from now on: every so many rows, and when the run ends."""
+        self._checkpointer = checkpoint.Checkpointer(self._model, path, every)
+
+    def go_on(self, extra: dict[str, Any], rows: Iterator[files.Row], n_rows: int) -> None:
+        """Continue the counts of a checkpoint, and pass over the rows that it has seen."""
+        self.n_seen = extra.get("n_seen", 0)
+        self.n_labelled = extra.get("n_labelled", 0)
+        self.n_right = extra.get("n_right", 0)
+        for _ in itertools.islice(rows, n_rows):
+            self._lines.done()
+
+    def meet(self, x: dict[Any, Any], y: Any) -> None:
+        # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
+        self._classifier.check_label(y)
+        self._is_whole = False
+        self._model.learn_one(x, y)
+        self._is_whole = True
+
+    def settle(self) -> None:
+        self._lines.done()
+        if self._checkpointer is not None:
+            self._saved(self._checkpointer.step)
+
+    def close(self) -> None:
+        if self._checkpointer is not None and self._is_whole:
+            self._saved(self._checkpointer.save)
+
+    def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
+        try:
+            save(self._extra())
+        except (checkpoint.CheckpointError, OSError) as error:
+            raise CommandError(f"no checkpoint can be saved: {error}") from None
+
+    def _extra(self) -> dict[str, Any]:
+        return {
+            "n_seen": self.n_seen, "n_labelled": self.n_labelled, "n_right": self.n_right,
+            "place": self._lines.place,
+        }  # fmt: skip

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from river_budget import evaluate, synth
-from river_budget.cli import models, options, output, sources
-from river_budget.cli.app import CommandError, app
+from river_budget.cli import files, named, options, output
+from river_budget.cli.app import app
 
 __all__ = ["lifelong"]
 
@@ -27,7 +27,7 @@ def lifelong(
             "--stream",
             help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
             "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
-            f"brings), or streams separated by commas: {sources.NAMES}.",
+            f"brings), or streams separated by commas: {options.STREAMS}.",
         ),
     ] = "rotating-gaussians",
     cycles: Annotated[
@@ -53,56 +53,47 @@ def lifelong(
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
 
     """
-    output.check_directories(json_file, plot_file)
-    plots = output.import_plots(plot_file) if plot_file else None
+    report = output.Report(json_file, plot_file)
     tasks = _tasks(task_names, target, seed)
-    kernel = models.rbf(tasks[0].gamma if gamma is None else gamma)
-    rows = [sources.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
+    kernel = named.rbf(tasks[0].gamma if gamma is None else gamma)
+    rows = [named.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
+    sequence = cycles * list(range(len(rows)))
     runs, scale = {}, any(task.scale for task in tasks)
-    chosen = models.algorithms(names)
+    chosen = named.algorithms(names)
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
-            model = models.build(algorithm, kernel, budget, seed, scale)
-            try:
-                runs[name] = evaluate.lifelong(
-                    model, rows, cycles * list(range(len(rows))), learn, test
-                )
-            except ValueError as error:
-                raise CommandError(f"{task_names}: {error}") from None
+            model = named.build(algorithm, kernel, budget, seed, scale)
+            with files.blaming(task_names):
+                runs[name] = evaluate.lifelong(model, rows, sequence, learn, test)
             advance(name)
     title = (
         f"{task_names}: {len(rows)} tasks, {cycles} x {learn:,} examples each, "
-        f"budget {budget}, {models.described(kernel)}"
+        f"budget {budget}, {named.described(kernel)}"
     )
     output.print_table(title, HEADINGS, [[name, *_cells(run)] for name, run in runs.items()])
     brings_new_classes = next(iter(runs.values())).brings_new_classes
     if brings_new_classes:
         _print_classes(runs)
-    if json_file:
-        content = {name: run.to_dict() for name, run in runs.items()}
-        output.write_json(json_file, {"title": title, "models": content})
-    if plots:
-        plot = (
-            plots.plot_class_incremental_runs if brings_new_classes else plots.plot_continual_runs
-        )
-        plot(runs, title, plot_file)
+    figures = {name: run.to_dict() for name, run in runs.items()}
+    plot = "plot_class_incremental_runs" if brings_new_classes else "plot_continual_runs"
+    report.write(title, figures, plot, runs)
 
 
-def _tasks(names: str, target: str | None, seed: int) -> list[sources.Source]:
+def _tasks(names: str, target: str | None, seed: int) -> list[named.Source]:
     if names == "rotating-gaussians":
         angles = [i * math.pi / 4 for i in range(4)]
         gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
-        return [sources.Source(stream, 1.0, scale=False) for stream in gaussians]
+        return [named.Source(stream, 1.0, scale=False) for stream in gaussians]
     if names == "checkerboards":
         offsets = [0.0, 0.5, 1.0]
         boards = [
             synth.ShiftingCheckerboard(squares=2, shift=0, start=o, seed=seed) for o in offsets
         ]
-        return [sources.Source(board, 5.0, scale=False) for board in boards]
+        return [named.Source(board, 5.0, scale=False) for board in boards]
     if names == "class-incremental":
         stream = synth.ClassIncremental(seed=seed)
-        return [sources.Source(task, 0.5, scale=False) for task in stream.tasks]
-    return [sources.source(name, target, seed) for name in names.split(",")]
+        return [named.Source(task, 0.5, scale=False) for task in stream.tasks]
+    return [named.source(name, target, seed) for name in names.split(",")]
 
 
 def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:

@@ -10,8 +10,22 @@ from typing import Annotated
 import typer
 
 __all__ = [
-    "Budget", "Delimiter", "Encoding", "File", "Form", "Gamma", "JsonFile", "Models", "OnError",
-    "OnErrorOption", "PlotFile", "Quiet", "Seed", "Target",
+    "STREAMS",
+    "Budget",
+    "Delimiter",
+    "Encoding",
+    "File",
+    "Form",
+    "Gamma",
+    "JsonFile",
+    "Models",
+    "OnError",
+    "OnErrorOption",
+    "PlotFile",
+    "Quiet",
+    "Seed",
+    "Stream",
+    "Target",
 ]  # fmt: skip
 
 
@@ -37,6 +51,10 @@ def _known_encoding(name: str) -> str:
     return name
 
 
+STREAMS = (
+    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
+)
+Stream = Annotated[str, typer.Option("--stream", help=f"G{STREAMS[1:]}.")]
 File = Annotated[
     str,
     typer.Argument(

@@ -20,7 +20,7 @@ from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
 __all__ = [
-    "check_directories", "import_plots", "print_answer", "print_table", "progress", "status", "write_json",
+    "Report", "check_directories", "print_answer", "print_table", "progress", "status", "write_json",
 ]  # fmt: skip
 
 
@@ -31,7 +31,27 @@ def check_directories(*paths: Path | None) -> None:
             raise typer.BadParameter(f"the directory of {path} does not exist")
 
 
-def import_plots(path: Path) -> Any:
+class Report:
+    """What a command has found: a table, and if asked all figures and a picture.
+
+    It refuses files that cannot be written, before any work is done.
+
+    """
+
+    def __init__(self, json_file: Path | None, plot_file: Path | None) -> None:
+        check_directories(json_file, plot_file)
+        self._json_file, self._plot_file = json_file, plot_file
+        self._plots = _import_plots(plot_file) if plot_file else None
+
+    def write(self, title: str, figures: Any, plot: str, results: Any) -> None:
+        """Write the figures, and draw the results with the named function of `plots`."""
+        if self._json_file:
+            write_json(self._json_file, {"title": title, "models": figures})
+        if self._plots:
+            getattr(self._plots, plot)(results, title, self._plot_file)
+
+
+def _import_plots(path: Path) -> Any:
     """Return the module of pictures, which needs matplotlib, if it can draw to this file."""
     try:
         from river_budget import plots

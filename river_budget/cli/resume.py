@@ -46,16 +46,7 @@ class Record:
 
 
 class Lines:
-    """The lines of an input, with a record of those whose rows are done.
-
-    Parameters
-    ----------
-    lines
-        The lines.
-    name
-        The name of the input.
-
-    """
+    """The lines of an input with a name, and a record of those whose rows are done."""
 
     def __init__(self, lines: Iterable[str], name: str) -> None:
         self._lines = iter(lines)
@@ -91,16 +82,9 @@ class Lines:
 def placed(
     lines: Iterator[str], name: str, extra: dict[str, Any] | None
 ) -> tuple[Iterator[str], int]:
-    """Return all lines of an input, and how many of its rows a checkpoint has seen.
+    """Return all lines of an input with a name, and how many of its rows a checkpoint has seen.
 
-    Parameters
-    ----------
-    lines
-        The lines.
-    name
-        The name of the input.
-    extra
-        What the run that was saved has kept beside its model; None if there was none.
+    `extra` is what the run that was saved has kept beside its model; None if there was none.
 
     """
     if extra is None:

@@ -1,31 +1,30 @@
-"""Runs through an input: an answer to each row, as a line of JSON."""
+"""Runs through an input: an answer to each row, as a line of JSON.
+
+Ctrl-C and SIGTERM stop a run between two rows.
+
+"""
 
 from __future__ import annotations
 
 import abc
 import contextlib
+import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river_budget.base import classifier_of, memory_of
 from river_budget.cli import files, notes, output
 from river_budget.cli.options import OnError
-from river_budget.cli.signals import Signals
 from river_budget.keyed.answers import predict
 
 __all__ = ["Predicting", "Run"]
 
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+
 
 class Run(abc.ABC):
-    """Answers the rows of an input, and counts them.
-
-    Parameters
-    ----------
-    on_error
-        Whether a bad row stops the run, or is skipped.
-
-    """
+    """Answers the rows of an input, and counts them. A bad row stops it or is skipped."""
 
     def __init__(self, on_error: OnError) -> None:
         self.n_labelled = self.n_right = 0
@@ -55,7 +54,7 @@ class Run(abc.ABC):
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary."""
         try:
-            with Signals() as signals, output.status() as show, contextlib.closing(self):
+            with _Signals() as signals, output.status() as show, contextlib.closing(self):
                 for row in rows:
                     with signals.step():
                         fields = self._timed(row)
@@ -95,18 +94,7 @@ class Run(abc.ABC):
 
 
 class Predicting(Run):
-    """Predicts each row with a model.
-
-    Parameters
-    ----------
-    model
-        The model.
-    form
-        The format of the rows.
-    on_error
-        Whether a bad row stops the run, or is skipped.
-
-    """
+    """Predicts each row of a format with a model."""
 
     def __init__(self, model: Any, form: files.Format, on_error: OnError) -> None:
         super().__init__(on_error)
@@ -135,3 +123,39 @@ class Predicting(Run):
 
     def memory(self) -> str:
         return f"{memory_of(self._model):,} bytes"
+
+
+class _Signals:
+    """Lets a signal end the command, at once or after the step that is under way.
+
+    The exit status is the shell's: 128 and the number of the signal.
+
+    """
+
+    def __init__(self) -> None:
+        self._is_busy = False
+        self._received: int | None = None
+
+    def __enter__(self) -> _Signals:
+        self._former = {number: signal.signal(number, self._receive) for number in STOPPING}
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """Finish what is done within, even if a signal comes."""
+        self._is_busy = True
+        try:
+            yield
+        finally:
+            self._is_busy = False
+            if self._received is not None:
+                raise SystemExit(128 + self._received)
+
+    def _receive(self, number: int, frame: Any) -> None:
+        self._received = number
+        if not self._is_busy:
+            raise SystemExit(128 + number)

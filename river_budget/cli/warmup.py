@@ -5,7 +5,7 @@ from typing import Any
 
 from river_budget import checkpoint, evaluate, synth, theory
 from river_budget.catalog import ALGORITHMS
-from river_budget.cli import models, notes
+from river_budget.cli import named, notes
 from river_budget.cli.app import app
 
 __all__ = ["warmup"]
@@ -23,12 +23,12 @@ def warmup() -> None:
     """
     notes.expect_compiling()
     start = time.perf_counter()
-    kernel = models.rbf(None)
+    kernel = named.rbf(None)
     two_labels = _rows(60)
     three_labels = [(x, t % 3) for t, (x, _) in enumerate(two_labels)]
     for name, algorithm in ALGORITHMS.items():
         notes.say(f"{name} ...")
-        model = models.build(algorithm, kernel, BUDGET, seed=1, scale=True)
+        model = named.build(algorithm, kernel, BUDGET, seed=1, scale=True)
         for rows in (two_labels, three_labels):
             evaluate.compare({name: model}, rows)
             evaluate.lifelong(model, [rows], [0], len(rows) // 2, len(rows) // 3)
@@ -38,7 +38,7 @@ def warmup() -> None:
         checkpoint.loads(checkpoint.dumps(model))
     notes.say("certificates ...")
     theory.certify(
-        models.build(ALGORITHMS["KernelPerceptron"], kernel, BUDGET, 1, False), two_labels
+        named.build(ALGORITHMS["KernelPerceptron"], kernel, BUDGET, 1, False), two_labels
     )
     notes.say(f"compiled in {time.perf_counter() - start:.1f} s")
 
