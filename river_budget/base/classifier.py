@@ -202,7 +202,7 @@ class KernelClassifier(Machine):
         return self._hypothesis.score_block(block)
 
     def _probabilities(self, scores: Floats) -> Floats:
-        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True)))
+        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
@@ -211,7 +211,7 @@ class KernelClassifier(Machine):
 
 def _softmax(scores: Sequence[float]) -> list[float]:
     """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
-    largest = max(scores)
+    largest = max(scores, default=0.0)
     odds = [math.exp(0.5 * (score - largest)) for score in scores]
     total = sum(odds)
     return [value / total for value in odds]

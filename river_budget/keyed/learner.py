@@ -52,11 +52,12 @@ class Prediction(NamedTuple):
     key, seq
         Those of the event.
     y_pred
-        The predicted label; None for a late label whose event is no longer known.
+        The predicted label; None before the key's first label, and for a late label whose event is no
+        longer known.
     margin
         f(x), positive for the positive class, if the classifier has a `decision_function_one`. With
-        more than two labels, half the difference between the largest score and the second one. Else
-        it is None, as it is where `y_pred` is.
+        more than two labels, half the difference between the largest score and the second one. Else,
+        and for a late label whose event is no longer known, it is None.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy

@@ -157,7 +157,7 @@ class Mnemotron(Machine):
     >>> model = rb.Mnemotron(budget=100)
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 90.11%
+    Accuracy: 90.13%
 
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
@@ -322,9 +322,10 @@ class Mnemotron(Machine):
         return self._labels.names[probabilities.index(max(probabilities))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known = self._labels.known
-        probabilities = self._forecast(x).probabilities
-        return dict(zip(known, probabilities if len(known) > 1 else (1.0,), strict=True))
+        known, probabilities = self._labels.known, self._forecast(x).probabilities
+        if len(known) < 2:
+            return dict.fromkeys(known, 1.0)
+        return dict(zip(known, probabilities, strict=True))
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         try:

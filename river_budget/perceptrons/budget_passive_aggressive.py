@@ -126,7 +126,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.25%
+    Accuracy: 88.24%
 
     References
     ----------

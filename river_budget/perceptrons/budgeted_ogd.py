@@ -109,7 +109,7 @@ class BudgetedOGD(Perceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 84.23%
+    Accuracy: 84.22%
 
     References
     ----------

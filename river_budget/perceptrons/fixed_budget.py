@@ -139,7 +139,7 @@ class FixedBudgetPerceptron(RulePerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 62.38%
+    Accuracy: 62.37%
 
     References
     ----------

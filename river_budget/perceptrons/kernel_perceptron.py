@@ -69,7 +69,7 @@ class KernelPerceptron(GrowingPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 85.91%
+    Accuracy: 85.90%
 
     >>> model["KernelPerceptron"].n_support
     751

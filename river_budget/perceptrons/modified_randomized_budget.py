@@ -95,7 +95,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.55%
+    Accuracy: 80.54%
 
     References
     ----------

@@ -66,7 +66,7 @@ class RemoveOldestPerceptron(RulePerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.55%
+    Accuracy: 81.54%
 
     References
     ----------

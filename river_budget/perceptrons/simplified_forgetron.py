@@ -95,7 +95,7 @@ class SimplifiedForgetron(BallPerceptron):
     ... )
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.36%
+    Accuracy: 80.35%
 
     References
     ----------

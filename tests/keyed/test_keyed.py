@@ -261,6 +261,15 @@ def forgetrons(**options):
     return keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=20), **options)
 
 
+def test_a_key_has_no_prediction_before_its_first_label():
+    """As in `river-budget learn`."""
+    events = [Event("a", 0, {"u": 1.0}), Event("a", 1, {"u": 1.0}, 0), Event("a", 2, {"u": 1.0}, 0)]
+    learner = forgetrons()
+    answers = list(keyed.run_local([*events, events[0]._replace(x=None, y=0)], learner))
+    assert [answer.y_pred for answer in answers] == [None, None, 0, 0]
+    assert [answer.accuracy for answer in answers] == [0.0, 0.0, 0.5, 1 / 3]
+
+
 def test_a_late_label_counts_for_the_prediction_that_its_event_had():
     learner = forgetrons()
     state, _ = learner.step(None, Event("a", 0, {"u": 1.0}, y=True))
