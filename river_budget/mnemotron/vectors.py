@@ -101,8 +101,8 @@ class SharedStore(NumericStore):
             if (
                 last is not None
                 and last.f is f
-                and x == last.snapshot
-                and (x is last.given or is_exact(x, last))
+                and (x is last.given or x == last.snapshot)
+                and is_exact(x, last)
             ):
                 return last
             names = list(x)

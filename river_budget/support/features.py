@@ -118,8 +118,8 @@ class Layout:
         The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
         The length of a workspace, and the offset of the values in it in bytes.
-    pack_into
-        Function that packs the values of all names as doubles.
+    pack, pack_into
+        Functions that pack the values of all names as doubles, into bytes or an array.
 
     """
 
@@ -127,6 +127,7 @@ class Layout:
         "active",
         "names",
         "number",
+        "pack",
         "pack_into",
         "rows",
         "size",
@@ -150,7 +151,8 @@ class Layout:
         self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, len(stored))
         self.spec = spec
         self.number = 0
-        self.pack_into = packer(len(names)).pack_into
+        values = packer(len(names))
+        self.pack, self.pack_into = values.pack, values.pack_into
         self.resize(row_size)
 
     def resize(self, row_size: int) -> None:
