@@ -156,7 +156,7 @@ class KernelClassifier(Machine):
         try:
             return self._store.query(x, self._hypothesis)
         except ArrayFoundError:
-            return self._with_arrays()._query(x)  # noqa: SLF001 (of the same class)
+            return self._asked_with_arrays("_query", x)
 
     def _novelty(self, x: Features) -> float:
         query = self._store.query(x, self._hypothesis)

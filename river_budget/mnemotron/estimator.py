@@ -409,7 +409,7 @@ class Mnemotron(Machine):
         try:
             return self._forecast_here(x)
         except ArrayFoundError:
-            return self._with_arrays()._forecast_here(x)  # noqa: SLF001 (of the same class)
+            return self._asked_with_arrays("_forecast_here", x)
 
     def _forecast_here(self, x: Features) -> Forecast:
         """Return the forecast. Raises ArrayFoundError if only another store could take x."""

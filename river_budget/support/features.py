@@ -213,8 +213,8 @@ def check_features(x: Any) -> None:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether a value is an array feature; an array of one element is a number."""
-    return isinstance(value, np.ndarray) and value.size != 1
+    """Return whether a value is an array feature; an array without dimensions is a number."""
+    return isinstance(value, np.ndarray) and value.ndim > 0
 
 
 def check_shape(name: Any, value: Any) -> None:
@@ -274,7 +274,7 @@ def _is_number(value: Any) -> bool:
     if type(value) in NUMBERS:
         return True
     if isinstance(value, np.ndarray):
-        return value.size == 1 and value.dtype.kind in "biuf"
+        return value.ndim == 0 and value.dtype.kind in "biuf"
     return not isinstance(value, str | bytes | complex | np.generic)
 
 
