@@ -13,7 +13,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 
-__all__ = ["Labels"]
+__all__ = ["Labels", "plain_label"]
 
 NEGATIVE, POSITIVE = 0, 1
 
@@ -75,7 +75,7 @@ class Labels:
             If it is one label too many, missing or unhashable.
 
         """
-        label = y.item() if isinstance(y, np.generic) else y
+        label = plain_label(y)
         if not _is_hashable(label) or _is_missing(label):
             raise ValueError(f"the label is {y!r}: expected a class")
         if label in self.column:
@@ -154,6 +154,13 @@ class Labels:
         return columns
 
 
+def plain_label(y: Any) -> Any:
+    """Return a label as a value of Python or a time, so that equal ones have equal hashes."""
+    if getattr(y, "nanosecond", 0):
+        return y.to_datetime64()
+    return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
+
+
 def _is_hashable(label: Any) -> bool:
     try:
         hash(label)
@@ -163,7 +170,9 @@ def _is_hashable(label: Any) -> bool:
 
 
 def _is_missing(label: Any) -> bool:
-    """Return whether a label is missing: None, NaN or NA."""
+    """Return whether a label is missing: None, NaN or NA, or a container with one of these."""
+    if isinstance(label, tuple | frozenset):
+        return any(map(_is_missing, label))
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError, decimal.InvalidOperation):

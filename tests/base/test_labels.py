@@ -103,6 +103,29 @@ def test_the_second_label_takes_the_other_side(make, labels, positive):
     assert model.scores_one({"u": 0.5})[positive] == model.decision_function_one({"u": 0.5})
 
 
+TIME = "2026-01-02 03:04:05.000006"
+TIMES = [pd.Timestamp(TIME), np.datetime64(TIME), np.datetime64(TIME, "ns")]
+NANOSECONDS = [pd.Timestamp(TIME + "007"), np.datetime64(TIME + "007")]
+DAYS = [pd.Timestamp("2026-01-02"), np.datetime64("2026-01-02"), np.datetime64("2026-01-02", "s")]
+
+
+@pytest.mark.parametrize("times", [TIMES, NANOSECONDS, DAYS], ids=["µs", "ns", "days"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_equal_times_of_numpy_and_pandas_are_one_label(times, start):
+    x, first = {"u": 0.5}, times[start]
+    model = learned(rb.Forgetron(KERNEL), [(x, first)])
+    columns = [
+        lambda time: pd.Series([time]), lambda time: np.array([time]),
+        lambda time: [time], lambda time: np.array([time], object),
+    ]  # fmt: skip
+    for time in times:
+        model.learn_one(x, time)
+        for column in columns:
+            model.learn_many(pd.DataFrame([x]), column(time))
+    assert len(model.classes) == 1
+    assert model.predict_one(x) == first
+
+
 @each_algorithm
 @pytest.mark.parametrize("label", [True, False, 0, 1, -1, 1.0, "a", 2, Colour.RED], ids=repr)
 def test_the_only_label_has_its_own_score(make, label):

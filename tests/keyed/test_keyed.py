@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import itertools
 import json
 import math
@@ -259,6 +260,31 @@ def test_a_label_too_many_is_refused_and_changes_nothing():
 
 def forgetrons(**options):
     return keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=20), **options)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [datetime.date(2026, 1, 2), np.datetime64("2026-01-02"), 2**1030, b"x", ("a", b"x")],
+    ids=["date", "time", "number", "bytes", "tuple"],
+)
+@pytest.mark.parametrize(
+    "factory",
+    [lambda: rb.Forgetron(KERNEL), lambda: multiclass.OneVsRestClassifier(rb.Forgetron(KERNEL))],
+)
+def test_a_label_that_cannot_be_stored_is_refused_for_its_own_event(label, factory):
+    learner, states = keyed.KeyedLearner(factory), {}
+    cache = cache_over(states, learner)
+    cache.advance(Event("a", 0, {"u": 1.0}, "x"))
+    cache.advance(Event("a", 1, {"u": 1.0}))
+    before = content(learner.serialize(cache._model("a")))
+    for event in (Event("a", 2, {"u": 1.0}, label), Event("a", 1, None, label)):
+        with pytest.raises(ValueError, match=r"label is .*cannot be stored"):
+            cache.advance(event)
+    assert content(learner.serialize(cache._model("a"))) == before
+    cache.advance(Event("a", 2, {"u": 1.0}, "x"))
+    cache.flush()
+    assert cache.refused == {}
+    assert learner.deserialize(states["a"]).n_seen == 3
 
 
 def test_a_key_has_no_prediction_before_its_first_label():
