@@ -96,7 +96,7 @@ class Reject(ClassifierWrapper):
     ...     print(f"{accuracy}, {n_answered / 1250:.1%} answered")
 
     >>> answers(threshold=1.0)
-    Accuracy: 88.08%, 100.0% answered
+    Accuracy: 88.15%, 99.9% answered
     >>> answers(threshold=0.5)
     Accuracy: 94.68%, 63.1% answered
 

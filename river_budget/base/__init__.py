@@ -16,7 +16,7 @@ from __future__ import annotations
 from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
-from .labels import Labels
+from .labels import Labels, plain_label
 from .machine import Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .rule_perceptron import BlockPerceptron, RandomBits, RulePerceptron, Slot
@@ -40,6 +40,7 @@ __all__ = [
     "frame_of",
     "labels_of",
     "memory_of",
+    "plain_label",
     "rows_of",
     "series_like",
 ]

@@ -152,7 +152,7 @@ class KernelClassifier(Machine):
         try:
             return self._store.query(x, self._hypothesis)
         except ArrayFoundError:
-            return self._with_arrays()._query(x)  # noqa: SLF001 (of the same class)
+            return self._asked_with_arrays("_query", x)
 
     def _novelty(self, x: Features) -> float:
         query = self._store.query(x, self._hypothesis)
@@ -198,7 +198,7 @@ class KernelClassifier(Machine):
         return self._store.score_block(block, self._hypothesis)
 
     def _probabilities(self, scores: Floats) -> Floats:
-        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True)))
+        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
@@ -207,7 +207,7 @@ class KernelClassifier(Machine):
 
 def _softmax(scores: Sequence[float]) -> list[float]:
     """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
-    largest = max(scores)
+    largest = max(scores, default=0.0)
     odds = [math.exp(0.5 * (score - largest)) for score in scores]
     total = sum(odds)
     return [value / total for value in odds]

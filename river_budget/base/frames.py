@@ -66,9 +66,10 @@ def frame_of(X: Any) -> Any:
 
 def labels_of(y: Any) -> list[Any]:
     """Return the labels of a series, an array or a list."""
-    if isinstance(y, np.ndarray | list):
-        return np.asarray(y, object).tolist() if isinstance(y, np.ndarray) else y
-    return dataframe.into_series(y).to_list()
+    if isinstance(y, np.ndarray):
+        # NumPy would make whole numbers of times.
+        return list(y) if y.dtype.kind == "M" else y.astype(object).tolist()
+    return y if isinstance(y, list) else dataframe.into_series(y).to_list()
 
 
 def rows_of(frame: Any) -> NDArray[Any]:

@@ -13,17 +13,16 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 
-__all__ = ["Labels"]
+__all__ = ["Labels", "plain_label"]
 
 NEGATIVE, POSITIVE = 0, 1
-CONVENTIONAL_COLUMNS: dict[Any, int] = {False: NEGATIVE, -1: NEGATIVE, True: POSITIVE}
 
 
 class Labels:
     """The labels of a model, in the order of their columns: negative, positive, and any others.
 
-    The first label is positive if it is True or 1, and negative otherwise. The second label is the
-    other one of the two. Further labels follow in order of appearance.
+    The first label is positive if it is True or 1, and negative otherwise. The second label takes the
+    other side. Further labels follow in order of appearance.
 
     Parameters
     ----------
@@ -37,9 +36,8 @@ class Labels:
     column
         The column of each label.
     names
-        The label to predict for each column, at least two. After a first label of False, True, 0 or
-        -1, the other one is inferred. After any other first label, both are that label until the
-        second one is seen.
+        The label to predict for each column, at least two. Both are the first label until the second
+        one is seen, and None before the first.
 
     """
 
@@ -49,19 +47,19 @@ class Labels:
         self._limit = limit
         self._advice = advice
         self.column: dict[Any, int] = {}
-        self.names: list[Any] = [False, True]
+        self.names: list[Any] = [None, None]
 
     @property
     def known(self) -> dict[Any, int]:
-        """The column of each label that is known, seen or inferred, in the order of the columns."""
-        if self.names[0] == self.names[1]:
+        """The column of each label seen so far, in the order of the columns."""
+        if len(self.column) < 2:
             return self.column
         return {name: column for column, name in enumerate(self.names)}
 
     @property
     def seen(self) -> list[Any]:
         """The labels seen so far, by column."""
-        return sorted(self.column, key=self.column.__getitem__)
+        return list(self.known)
 
     def require_two(self, instead: str) -> None:
         """Raise ValueError if there are more than two labels, and name what to use instead."""
@@ -77,7 +75,7 @@ class Labels:
             If it is one label too many, missing or unhashable.
 
         """
-        label = y.item() if isinstance(y, np.generic) else y
+        label = plain_label(y)
         if not _is_hashable(label) or _is_missing(label):
             raise ValueError(f"the label is {y!r}: expected a class")
         if label in self.column:
@@ -89,8 +87,8 @@ class Labels:
             )
         column = n
         if n == 0:
-            column = CONVENTIONAL_COLUMNS.get(label, NEGATIVE)
-            self.names = [_inferred_label(label)] * 2
+            column = POSITIVE if label == 1 else NEGATIVE
+            self.names = [label, label]
         elif n == 1:
             column = 1 - next(iter(self.column.values()))
         self.names = [*self.names[:column], label, *self.names[column + 1 :]]
@@ -156,6 +154,13 @@ class Labels:
         return columns
 
 
+def plain_label(y: Any) -> Any:
+    """Return a label as a value of Python or a time, so that equal ones have equal hashes."""
+    if getattr(y, "nanosecond", 0):
+        return y.to_datetime64()
+    return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
+
+
 def _is_hashable(label: Any) -> bool:
     try:
         hash(label)
@@ -165,18 +170,10 @@ def _is_hashable(label: Any) -> bool:
 
 
 def _is_missing(label: Any) -> bool:
-    """Return whether a label is missing: None, NaN or NA."""
+    """Return whether a label is missing: None, NaN or NA, or a container with one of these."""
+    if isinstance(label, tuple | frozenset):
+        return any(map(_is_missing, label))
     try:
         return label is None or bool(label != label)
     except (TypeError, ValueError, decimal.InvalidOperation):
         return True
-
-
-def _inferred_label(label: Any) -> Any:
-    """Return the other label if one label determines it, and the same label otherwise."""
-    if isinstance(label, bool):
-        return not label
-    try:
-        return type(label)(1) if label in (0, -1) else label
-    except ValueError:  # an enumeration without a 1
-        return label

@@ -130,6 +130,8 @@ class Machine(Learned, base.MiniBatchClassifier):
         if any(kernel.is_radial for kernel in kernels):
             self._observed_at = self._checked_at = 1
         self._n_flat_rows = 0
+        # The model of the last prediction with arrays, if this one has learned numbers only.
+        self._twin: Any = None
 
     def __copy__(self) -> Any:
         """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
@@ -242,7 +244,7 @@ class Machine(Learned, base.MiniBatchClassifier):
         try:
             return self._novelty(x)
         except ArrayFoundError:
-            return self._with_arrays()._novelty(x)  # noqa: SLF001 (of the same class)
+            return self._asked_with_arrays("_novelty", x)
 
     @property
     @abc.abstractmethod
@@ -276,7 +278,8 @@ class Machine(Learned, base.MiniBatchClassifier):
     @property
     def memory_bytes(self) -> int:
         """Memory of the model in bytes: arrays, feature index, names and the last query."""
-        return sys.getsizeof(self) + bytes_of(self)
+        twin = 0 if self._twin is None else self._twin.memory_bytes
+        return sys.getsizeof(self) + bytes_of(self) + twin
 
     @property
     def n_mistakes(self) -> int:
@@ -464,24 +467,31 @@ class Machine(Learned, base.MiniBatchClassifier):
         return not self._takes_arrays and holds_arrays(frame)
 
     def _with_arrays(self) -> Any:
-        """Return an equal model that takes arrays as values: this one if it has learned nothing."""
-        if not self._n_rounds:
-            self._take_arrays()
-            return self
-        model = self.clone()
-        model._take_arrays()  # noqa: SLF001 (of the same class)
-        model.restore(self._state_for_arrays())
-        return model
+        """Return an equal model that takes arrays as values: the twin, if nothing was learned since."""
+        twin = self._twin
+        if twin is None or twin.n_rounds != self._n_rounds:
+            twin = self.clone()
+            twin._take_arrays()  # noqa: SLF001 (of the same class)
+            twin.restore(self._state_for_arrays())
+        return twin
+
+    def _asked_with_arrays(self, method: str, x: Features) -> Any:
+        """Return what a method of the twin says of an example, which is kept if it takes it."""
+        twin = self._with_arrays()
+        answer = getattr(twin, method)(x)
+        self._twin = twin
+        return answer
 
     def _state_for_arrays(self) -> State:
         """Return the state for an equal model that takes arrays."""
         return self.state()
 
     def _learn_with_arrays(self, method: str, *examples: Any) -> None:
-        """Learn by a method with arrays as values from now on; if it raises, nothing changes."""
-        model = self._with_arrays()
+        """Learn by a method, and take arrays from now on; if nothing is learned, nothing changes."""
+        model, self._twin = self._with_arrays(), None
         getattr(model, method)(*examples)
-        vars(self).update(vars(model))
+        if model.n_rounds > self._n_rounds:
+            vars(self).update(vars(model))
 
     def _known_scores(self, frame: Any) -> Floats:
         """Return the scores of the known labels at each row of a frame (rows, labels)."""

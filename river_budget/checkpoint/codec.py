@@ -98,7 +98,7 @@ class Writer:
 
     def value(self, value: Any) -> Any:
         """Return a number, a text, None, a kernel, an array, or a container of these."""
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         if value is None or type(value) in (bool, str):
             return value

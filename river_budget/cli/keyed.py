@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from river_budget.base import classifier_of
 from river_budget.cli import files, named, notes, options
 from river_budget.cli.app import app
 from river_budget.cli.runs import Run
@@ -75,7 +74,7 @@ def keyed(
 
 
 class _Learner(KeyedLearner):
-    """A learner whose models predict nothing before their first label, and that counts for all keys.
+    """A learner that counts for all keys.
 
     Attributes
     ----------
@@ -88,13 +87,7 @@ class _Learner(KeyedLearner):
 
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         n_labelled, n_right = keyed.n_labelled, keyed.n_right
-        knows_labels = classifier_of(keyed.model).n_rounds > 0
         prediction = super().advance(keyed, event)
-        if not knows_labels:
-            keyed.n_right = n_right
-            if event.seq in keyed.pending:
-                keyed.pending[event.seq] = (keyed.pending[event.seq][0], None)
-            prediction = prediction._replace(y_pred=None, accuracy=keyed.accuracy)
         self.n_labelled += keyed.n_labelled - n_labelled
         self.n_right += keyed.n_right - n_right
         return prediction

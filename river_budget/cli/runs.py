@@ -105,9 +105,7 @@ class Predicting(Run):
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         x, y = files.example(row, self._form)
-        margin, label = predict(self._model, x)
-        # Before the first label there is none to predict.
-        prediction = label if self._classifier.n_rounds else None
+        margin, prediction = predict(self._model, x)
         if y is not None:
             self.meet(x, y)
         self.n_seen += 1

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_COUNT, count, require
-from river_budget.base import classifier_of
+from river_budget.base import classifier_of, plain_label
 from river_budget.checkpoint import CheckpointError
+from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given, check_label, predict
 
 __all__ = ["Event", "KeyedLearner", "KeyedModel", "Prediction"]
@@ -52,11 +53,12 @@ class Prediction(NamedTuple):
     key, seq
         Those of the event.
     y_pred
-        The predicted label; None for a late label whose event is no longer known.
+        The predicted label; None before the key's first label, and for a late label whose event is no
+        longer known.
     margin
         f(x), positive for the positive class, if the classifier has a `decision_function_one`. With
-        more than two labels, half the difference between the largest score and the second one. Else
-        it is None, as it is where `y_pred` is.
+        more than two labels, half the difference between the largest score and the second one. Else,
+        and for a late label whose event is no longer known, it is None.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy
@@ -279,6 +281,10 @@ class KeyedLearner:
         x, y_pred = example
         # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
         check_label(keyed.model, event.y)
+        try:
+            Writer().value(plain_label(event.y))
+        except CheckpointError as error:
+            raise ValueError(f"the label is {event.y!r}: {error}") from None
         keyed.model.learn_one(x, event.y)
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1

@@ -114,7 +114,7 @@ class Mnemotron(Machine):
     >>> model = rb.Mnemotron(budget=100)
 
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 90.11%
+    Accuracy: 90.13%
 
     >>> weights = model.expert_weights
     >>> kernel, forgetting, noise = max(weights, key=weights.get)
@@ -245,9 +245,10 @@ class Mnemotron(Machine):
         return self._labels.names[probabilities.index(max(probabilities))]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known = self._labels.known
-        probabilities = self._forecast(x).probabilities
-        return dict(zip(known, probabilities if len(known) > 1 else (1.0,), strict=True))
+        known, probabilities = self._labels.known, self._forecast(x).probabilities
+        if len(known) < 2:
+            return dict.fromkeys(known, 1.0)
+        return dict(zip(known, probabilities, strict=True))
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         try:
@@ -320,7 +321,7 @@ class Mnemotron(Machine):
         try:
             return self._forecast_here(x)
         except ArrayFoundError:
-            return self._with_arrays()._forecast_here(x)  # noqa: SLF001 (of the same class)
+            return self._asked_with_arrays("_forecast_here", x)
 
     def _forecast_here(self, x: Features) -> Forecast:
         """Return the forecast. Raises ArrayFoundError if only another store could take x."""

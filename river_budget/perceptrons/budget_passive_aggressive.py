@@ -73,7 +73,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
     >>> perceptron = rb.BudgetPassiveAggressive(rb.RBF(gamma=1.0), budget=100)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.25%
+    Accuracy: 88.24%
 
     References
     ----------

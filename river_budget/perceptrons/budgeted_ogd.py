@@ -59,7 +59,7 @@ class BudgetedOGD(Perceptron):
     >>> perceptron = rb.BudgetedOGD(rb.RBF(gamma=1.0), budget=100, seed=1)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 84.23%
+    Accuracy: 84.22%
 
     References
     ----------

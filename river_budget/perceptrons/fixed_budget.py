@@ -93,7 +93,7 @@ class FixedBudgetPerceptron(RulePerceptron):
     >>> perceptron = rb.FixedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 62.38%
+    Accuracy: 62.37%
 
     References
     ----------

@@ -25,7 +25,7 @@ class KernelPerceptron(GrowingPerceptron):
     >>> import river_budget as rb
     >>> model = preprocessing.StandardScaler() | rb.KernelPerceptron(rb.RBF(gamma=1.0))
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 85.91%
+    Accuracy: 85.90%
 
     >>> model["KernelPerceptron"].n_support
     751

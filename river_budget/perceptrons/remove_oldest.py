@@ -21,7 +21,7 @@ class RemoveOldestPerceptron(RulePerceptron):
     >>> perceptron = rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=100)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.55%
+    Accuracy: 81.54%
 
     References
     ----------

@@ -53,7 +53,7 @@ class SimplifiedForgetron(BallPerceptron):
     >>> perceptron = rb.SimplifiedForgetron(rb.RBF(gamma=1.0), budget=500)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.36%
+    Accuracy: 80.35%
 
     References
     ----------

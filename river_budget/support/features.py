@@ -118,13 +118,13 @@ class Layout:
         The kernel spec, followed by a factor for each active feature if they are scaled.
     size, start
         The length of a workspace, and the offset of the values in it in bytes.
-    pack_into
-        Function that packs the values of all names as doubles.
+    pack, pack_into
+        Functions that pack the values of all names as doubles, into bytes or an array.
 
     """
 
     __slots__ = (
-        "active", "names", "number", "pack_into", "rows", "size", "spec", "start", "stored"
+        "active", "names", "number", "pack", "pack_into", "rows", "size", "spec", "start", "stored"
     )  # fmt: skip
 
     def __init__(
@@ -142,7 +142,8 @@ class Layout:
         self.rows = np.fromiter(map(index.by_name.get, stored, EMPTY_ROWS), np.uint32, len(stored))
         self.spec = spec
         self.number = 0
-        self.pack_into = packer(len(names)).pack_into
+        values = packer(len(names))
+        self.pack, self.pack_into = values.pack, values.pack_into
         self.resize(row_size)
 
     def resize(self, row_size: int) -> None:
@@ -200,8 +201,8 @@ def check_features(x: Any) -> None:
 
 
 def is_array(value: Any) -> bool:
-    """Return whether a value is an array feature; an array of one element is a number."""
-    return isinstance(value, np.ndarray) and value.size != 1
+    """Return whether a value is an array feature; an array without dimensions is a number."""
+    return isinstance(value, np.ndarray) and value.ndim > 0
 
 
 def check_shape(name: Any, value: Any) -> None:
@@ -252,7 +253,7 @@ def _is_number(value: Any) -> bool:
     if type(value) in NUMBERS:
         return True
     if isinstance(value, np.ndarray):
-        return value.size == 1 and value.dtype.kind in "biuf"
+        return value.ndim == 0 and value.dtype.kind in "biuf"
     return not isinstance(value, str | bytes | complex | np.generic)
 
 

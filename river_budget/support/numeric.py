@@ -102,8 +102,8 @@ class NumericStore(ScaledStore):
             if (
                 last is not None
                 and last.f is f
-                and x == last.snapshot
-                and (x is last.given or is_exact(x, last))
+                and (x is last.given or x == last.snapshot)
+                and is_exact(x, last)
             ):
                 return last
             names = list(x)
@@ -525,10 +525,13 @@ def doubles(x: Features) -> Features:
 
 
 def is_exact(x: Features, last: Query) -> bool:
-    """Return whether x, equal to the last example, has the same order and bitwise equal values."""
-    check_types(x.values())
-    pack = packer(len(x)).pack
-    return list(x) == list(last.snapshot) and pack(*x.values()) == pack(*last.snapshot.values())
+    """Return whether x, equal to the last example or the same object, is bitwise as it was."""
+    layout = last.layout
+    if list(x) != layout.names:
+        return False
+    if x is not last.given:
+        check_types(x.values())
+    return layout.pack(*x.values()) == layout.pack(*last.snapshot.values())
 
 
 def _put_active(workspace: Floats, layout: Layout, x: Features) -> None:

@@ -110,7 +110,7 @@ class ObjectStore(PlainStore):
 def _are_equal(x: Any, z: Features) -> bool:
     """Return whether two examples have equal values of equal types, and the same order of names."""
     try:
-        types = [list(map(type, example.values())) for example in (x, z)]
-        return list(x) == list(z) and types[0] == types[1] and bool(dict(x) == z)
+        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
+        return bool(dict(x) == z) and repr(dict(x)) == repr(z)
     except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
         return False

@@ -26,7 +26,7 @@ class Query:
     ----------
     given, snapshot
         x and a copy of it; None for a row of a block. x itself is kept where all of its values are
-        plain numbers, so that the same object with the same values needs no closer look.
+        plain numbers, so that the types of the same object need no closer look.
     f
         The hypothesis that was evaluated.
     layout

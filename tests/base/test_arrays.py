@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -214,6 +215,71 @@ def test_bad_input_is_refused_by_name_and_changes_nothing(make):
         refuses(message, model.learn_one, x, 1)
         refuses("row 1: ", model.learn_many, pd.DataFrame([good, x]), pd.Series([0, 1]))
     assert checkpoint.dumps(model) == before
+
+
+@each_algorithm
+@pytest.mark.parametrize("n_learned", [0, 20])
+def test_a_refused_array_leaves_a_model_of_numbers(make, n_learned):
+    x, good = {"v": np.array([np.nan, 1.0])}, {"v": np.array([2.0, 1.0])}
+    model = learned(
+        make(rb.RBF(gamma=0.1)), [({"h": x["h"]}, y) for x, y in clusters(n_learned, 2)]
+    )
+    model.predict_one({"h": 0.0})
+    before, size = checkpoint.dumps(model), model.memory_bytes
+    frame = pd.DataFrame([good, x])
+    for call in (
+        lambda: model.predict_one(x),
+        lambda: model.novelty_one(x),
+        lambda: model.learn_one(x, 1),
+        lambda: model.learn_one(x, 1, w=2.0),
+        lambda: model.predict_many(frame),
+        lambda: model.learn_many(frame, pd.Series([0, 1])),
+    ):
+        with pytest.raises(ValueError, match=r"'v' .* not finite"):
+            call()
+        assert checkpoint.dumps(model) == before
+        assert model.memory_bytes == size
+    model.learn_one(good, 1, w=0.0)
+    assert checkpoint.dumps(model) == before
+
+
+@each_algorithm
+def test_predictions_with_arrays_copy_a_model_of_numbers_once(make, monkeypatch):
+    model = learned(make(rb.RBF(gamma=0.1)), [({"h": x["h"]}, y) for x, y in clusters(20, 2)])
+    expected = copy.deepcopy(model)
+    clones, original = [], type(model).clone
+
+    def clone(model, *args):
+        clones.append(model)
+        return original(model, *args)
+
+    monkeypatch.setattr(type(model), "clone", clone)
+    for x, _ in clusters(5, 2):
+        model.predict_one(x)
+        model.novelty_one(x)
+    assert len(clones) == 1
+    for learner in (model, expected):
+        learner.learn_one({"h": 0.5}, 1)
+    x, _ = clusters(1, 2, seed=3)[0]
+    assert model.scores_one(x) == expected.scores_one(x)
+    assert checkpoint.dumps(model) == checkpoint.dumps(expected)
+    for learner in (model, expected):
+        learned(learner, clusters(10, 2))
+    assert checkpoint.dumps(model) == checkpoint.dumps(expected)
+
+
+@each_algorithm
+def test_an_array_of_one_element_is_an_array_and_one_without_dimensions_a_number(make):
+    array, number = {"v": np.array([2.0]), "h": 1.0}, {"v": np.array(2.0), "h": 1.0}
+    model, plain, arrays = (make(rb.RBF(gamma=0.1)) for _ in range(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned(model, [(number, True)])
+        learned(arrays, [(array, True), (array, False)])
+        arrays.learn_many({"v": np.array([[3.0], [4.0]])}, np.array([True, False]))
+    learned(plain, [({"v": 2.0, "h": 1.0}, True)])
+    assert checkpoint.dumps(model) == checkpoint.dumps(plain)
+    assert arrays.support_vectors[0]["v"].tolist() == [2.0]
 
 
 @each_algorithm

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import enum
 
+import narwhals.stable.v2 as narwhals
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from algorithms import each_algorithm
+from river import evaluate, metrics, multiclass
 
 import river_budget as rb
 from river_budget import synth
@@ -31,10 +35,102 @@ class Colour(enum.IntEnum):
 
 
 @each_algorithm
+def test_a_new_model_knows_no_label(make):
+    model, frame = make(KERNEL), pd.DataFrame([{"u": 0.5}] * 3, index=[5, 6, 7])
+    assert model.classes == []
+    assert model.predict_one({"u": 0.5}) is None
+    assert model.predict_proba_one({"u": 0.5}) == model.scores_one({"u": 0.5}) == {}
+    assert model.decision_function_one({"u": 0.5}) == 0.0
+    predictions = model.predict_many(frame)
+    assert predictions.tolist() == [None] * 3
+    assert predictions.index.tolist() == [5, 6, 7]
+    for answer in (model.predict_proba_many(frame), model.scores_many(frame)):
+        assert answer.columns.tolist() == []
+        assert answer.index.tolist() == [5, 6, 7]
+    assert model.predict_many({"u": np.zeros(2)}).tolist() == [None] * 2
+    assert model.predict_proba_many({"u": np.zeros(2)}) == {}
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pa.Table.from_pylist], ids=["polars", "pyarrow"])
+def test_a_new_model_answers_frames_of_any_library(library):
+    frame = library([{"u": 0.5}, {"u": 1.5}])
+    predictions = rb.Forgetron().predict_many(frame)
+    assert narwhals.from_native(predictions, series_only=True).to_list() == [None, None]
+    assert narwhals.from_native(rb.Forgetron().predict_proba_many(frame)).columns == []
+
+
+@pytest.mark.parametrize("label", [False, True, 0, 1, -1, "a"], ids=repr)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rb.Calibrated(rb.Forgetron(KERNEL)),
+        lambda: rb.Reject(rb.Forgetron(KERNEL), threshold=1.0),
+        lambda: rb.Reject(rb.Calibrated(rb.Mnemotron()), threshold=1.0, doubt="entropy"),
+        lambda: multiclass.OneVsRestClassifier(rb.Forgetron(KERNEL)),
+    ],
+    ids=["Calibrated", "Reject", "entropy", "OneVsRest"],
+)
+def test_wrappers_know_no_label_before_the_first(make, label):
+    model, x = make(), {"u": 0.5}
+    assert model.predict_one(x) is None
+    assert model.predict_proba_one(x) == {}
+    model.learn_one(x, label)
+    assert model.predict_one(x) == label
+    assert model.predict_proba_one(x) == {label: 1.0}
+
+
+def test_no_label_of_another_kind_is_counted_by_a_metric():
+    """River's metrics pass over None; a phantom class would halve the recall, on average."""
+    stream = [({"u": float(t % 2)}, "ham" if t % 2 else "spam") for t in range(100)]
+    metric = metrics.MacroRecall()
+    evaluate.progressive_val_score(stream, rb.Forgetron(KERNEL), metric)
+    assert sorted(metric.cm.classes) == ["ham", "spam"]
+
+
+@each_algorithm
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        ([True, False], True), ([False, True], True), ([1, 0], 1), ([0, 1], 1), ([-1, 1], 1),
+        ([1, -1], 1), ([1, "a"], 1), ([0, 5], 5), (["b", "a"], "a"), ([1.0, True, 3], 1.0),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_second_label_takes_the_other_side(make, labels, positive):
+    model = learned(make(KERNEL), [({"u": 0.5}, label) for label in labels])
+    *_, negative = (label for label in labels if label != positive)
+    assert model.classes == list(model.scores_one({})) == [negative, positive]
+    assert model.scores_one({"u": 0.5})[positive] == model.decision_function_one({"u": 0.5})
+
+
+TIME = "2026-01-02 03:04:05.000006"
+TIMES = [pd.Timestamp(TIME), np.datetime64(TIME), np.datetime64(TIME, "ns")]
+NANOSECONDS = [pd.Timestamp(TIME + "007"), np.datetime64(TIME + "007")]
+DAYS = [pd.Timestamp("2026-01-02"), np.datetime64("2026-01-02"), np.datetime64("2026-01-02", "s")]
+
+
+@pytest.mark.parametrize("times", [TIMES, NANOSECONDS, DAYS], ids=["µs", "ns", "days"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_equal_times_of_numpy_and_pandas_are_one_label(times, start):
+    x, first = {"u": 0.5}, times[start]
+    model = learned(rb.Forgetron(KERNEL), [(x, first)])
+    columns = [
+        lambda time: pd.Series([time]), lambda time: np.array([time]),
+        lambda time: [time], lambda time: np.array([time], object),
+    ]  # fmt: skip
+    for time in times:
+        model.learn_one(x, time)
+        for column in columns:
+            model.learn_many(pd.DataFrame([x]), column(time))
+    assert len(model.classes) == 1
+    assert model.predict_one(x) == first
+
+
+@each_algorithm
 def test_the_only_label_has_its_own_score(make):
     """The first label is the positive one only if it is 1."""
     x = {"u": 0.5}
-    for label in [1, 1.0, "a", 2, Colour.RED]:
+    for label in [True, False, 0, 1, -1, 1.0, "a", 2, Colour.RED]:
         model = learned(make(KERNEL), [(x, label)])
         sign = 1.0 if label == 1 else -1.0
         score = sign * model.decision_function_one(x)

@@ -51,6 +51,7 @@ def test_parameters_are_set_once(make):
 NO_LABELS = [
     None, math.nan, np.float64("nan"), pd.NA, pd.NaT, decimal.Decimal("NaN"),
     decimal.Decimal("sNaN"), [1], np.array([1]), {"a"}, np.datetime64("NaT"),
+    ("a", math.nan), ("a", ("b", None)), (pd.NA, 1), frozenset([math.nan]),
 ]  # fmt: skip
 
 

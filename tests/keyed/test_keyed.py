@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import functools
 import itertools
 import json
@@ -261,6 +262,40 @@ def test_a_label_too_many_is_refused_and_changes_nothing():
 
 def forgetrons(**options):
     return keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=20), **options)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [datetime.date(2026, 1, 2), np.datetime64("2026-01-02"), 2**1030, b"x", ("a", b"x")],
+    ids=["date", "time", "number", "bytes", "tuple"],
+)
+@pytest.mark.parametrize(
+    "factory",
+    [lambda: rb.Forgetron(KERNEL), lambda: multiclass.OneVsRestClassifier(rb.Forgetron(KERNEL))],
+)
+def test_a_label_that_cannot_be_stored_is_refused_for_its_own_event(label, factory):
+    learner, states = keyed.KeyedLearner(factory), {}
+    cache = cache_over(states, learner)
+    cache.advance(Event("a", 0, {"u": 1.0}, "x"))
+    cache.advance(Event("a", 1, {"u": 1.0}))
+    before = content(learner.serialize(cache._model("a")))
+    for event in (Event("a", 2, {"u": 1.0}, label), Event("a", 1, None, label)):
+        with pytest.raises(ValueError, match=r"label is .*cannot be stored"):
+            cache.advance(event)
+    assert content(learner.serialize(cache._model("a"))) == before
+    cache.advance(Event("a", 2, {"u": 1.0}, "x"))
+    cache.flush()
+    assert cache.refused == {}
+    assert learner.deserialize(states["a"]).n_seen == 3
+
+
+def test_a_key_has_no_prediction_before_its_first_label():
+    """As in `river-budget learn`."""
+    events = [Event("a", 0, {"u": 1.0}), Event("a", 1, {"u": 1.0}, 0), Event("a", 2, {"u": 1.0}, 0)]
+    learner = forgetrons()
+    answers = list(keyed.run_local([*events, events[0]._replace(x=None, y=0)], learner))
+    assert [answer.y_pred for answer in answers] == [None, None, 0, 0]
+    assert [answer.accuracy for answer in answers] == [0.0, 0.0, 0.5, 1 / 3]
 
 
 def test_a_late_label_counts_for_the_prediction_that_its_event_had():

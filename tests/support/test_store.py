@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from algorithms import each_algorithm, each_kernel, each_path
+from algorithms import each_algorithm, each_kernel, each_path, mnemotron
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -297,6 +297,30 @@ def test_an_array_that_changes_in_place_gets_a_new_query():
     store.query(x)
     value[()] = 5.0
     assert store.query(x).row == 5.0
+
+
+def reorder(x):
+    x["a"] = x.pop("a")
+
+
+def negate_the_zero(x):
+    x["b"] = -0.0
+
+
+@each_kernel
+@pytest.mark.parametrize("change", [reorder, negate_the_zero])
+@pytest.mark.parametrize("make", [rb.RemoveOldestPerceptron, mnemotron])
+def test_what_is_learned_is_what_learn_one_was_given(kernel, change, make):
+    """The same dict, changed between the prediction and the learning without becoming unequal."""
+    x, given, expected = {"a": 1.0, "b": 0.0, "c": 2.0}, make(kernel), make(kernel)
+    given.predict_one(x)
+    change(x)
+    for model in (given, expected):
+        model.learn_one(x, True)
+    assert repr(given.support_vectors) == repr(expected.support_vectors)
+    (vector,) = given.support_vectors
+    assert [name for name in x if name in vector] == list(vector)
+    assert np.signbit(vector["b"]) == np.signbit(x["b"])
 
 
 def test_a_query_belongs_to_one_hypothesis():
