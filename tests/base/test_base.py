@@ -49,6 +49,7 @@ def some_stream(n, seed=1):
     return list(synth.TwoGaussians(n, seed=seed))
 
 
+@pytest.mark.slow
 @each_algorithm
 def test_the_checks_of_river(make):
     estimator_checks.run(make(None))
