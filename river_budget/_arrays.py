@@ -1,4 +1,4 @@
-"""Array types and padding."""
+"""Array types, padding and softmax."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "padded", "widened"]
+__all__ = ["Floats", "Ints", "padded", "softmax", "widened"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,3 +25,9 @@ def widened(array: Any, n_columns: int) -> Any:
     copy = np.zeros((len(array), n_columns), array.dtype)
     copy[:, : array.shape[1]] = array
     return copy
+
+
+def softmax(logits: Floats) -> Floats:
+    """Return the probabilities whose logarithms are these, up to a constant, along the last axis."""
+    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return odds / odds.sum(axis=-1, keepdims=True)

@@ -44,15 +44,15 @@ class ModelCache:
     There are never more than `max_live` live models. If one cannot be written:
 
     - **Its state is too large**, or cannot be serialized for another reason. The model is dropped,
-      and with it what it has learned since it was last written; the stored state stays as it was.
-      The reason is logged and added to `refused`, and from then on the key's own events raise it as a
-      ValueError. Neither `flush` nor the event of another key raises it.
-    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays live and
-      is written at the next opportunity. The event that needed its place has had no effect and can be
-      tried again.
+      with what it has learned since it was last written; the stored state stays as it was. The reason
+      is logged and added to `refused`, and from then on the key's own events raise it as a ValueError.
+      Neither `flush` nor the event of another key raises it.
+    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays live
+      and is written at the next opportunity. The event that needed its place has had no effect and can
+      be tried again.
 
-    `refused` grows by the key and a short text, some 300 bytes, for each refused key, and is never
-    emptied. Everything else in the cache is bounded by `max_live` and the sizes of the models.
+    `refused` is never emptied, and grows by some 300 bytes for each refused key. Everything else in the
+    cache is bounded by `max_live` and the sizes of the models.
 
     """
 
@@ -121,15 +121,12 @@ class ModelCache:
         try:
             state = self.learner.serialize(self._live[key])
         except ValueError as error:
-            self._refuse(key, str(error))
+            logger.warning("the model of %r is dropped: %s", key, error)
+            self.refused[key] = str(error)
+            del self._live[key]
         else:
             self._write(key, state)
         self._changed.remove(key)
-
-    def _refuse(self, key: Any, reason: str) -> None:
-        logger.warning("the model of %r is dropped: %s", key, reason)
-        self.refused[key] = reason
-        del self._live[key]
 
 
 def run_local(

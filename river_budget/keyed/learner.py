@@ -88,7 +88,7 @@ class KeyedModel:
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
     accuracy
-        Share of correct predictions among those whose label is known.
+        Share of correct predictions among those whose label is known; 0 before the first.
     extra
         Everything but the model.
 
@@ -264,7 +264,9 @@ class KeyedLearner:
             keyed.last_seq = event.seq
             keyed.n_seen += 1
             if event.y is None:
-                self._wait(keyed, event.seq, (x, y_pred))
+                keyed.pending[event.seq] = (x, y_pred)
+                if len(keyed.pending) > self.max_pending:
+                    del keyed.pending[next(iter(keyed.pending))]
         return self._prediction(keyed, event, y_pred, margin)
 
     def _check_number(self, keyed: KeyedModel, event: Event) -> None:
@@ -289,11 +291,6 @@ class KeyedLearner:
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1
         keyed.n_right += y_pred == event.y
-
-    def _wait(self, keyed: KeyedModel, seq: int, example: tuple[dict[Any, Any], Any]) -> None:
-        keyed.pending[seq] = example
-        if len(keyed.pending) > self.max_pending:
-            del keyed.pending[next(iter(keyed.pending))]
 
     def _prediction(
         self, keyed: KeyedModel, event: Event, y_pred: Any, margin: float | None

@@ -80,9 +80,9 @@ def apply(
     Each result is a dict: the fields of `Prediction`, or the key and an `error`. A message that is
     refused changes no model and does not stop the stream. For one that cannot be decoded, this holds if
     the topic has `key_deserializer="bytes"` and `value_deserializer="bytes"`: Quix Streams stops at a
-    message that it cannot deserialize itself. A model whose state has become too large to
-    be stored is dropped, as `ModelCache` describes: its stored state stays as it was, and the key's
-    messages are answered with errors until the partition moves or the application restarts.
+    message that it cannot deserialize itself. A model whose state has become too large is dropped, as
+    `ModelCache` describes, and the key's messages are answered with errors until the partition moves
+    or the application restarts.
 
     Models stay live between the commits of the application. Each commit stores those that have changed,
     with one write for each key.
@@ -113,14 +113,10 @@ def apply(
                 raise ValueError("the message has no key")
             return models.advance(event(value, key))._asdict()
         except BROKEN as error:
-            return {"key": _readable(key), "error": str(error) or repr(error)}
+            name = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
+            return {"key": name, "error": str(error) or repr(error)}
 
     return sdf.apply(advance, stateful=True, metadata=True)
-
-
-def _readable(key: Any) -> Any:
-    """Return the key of a message as text; bytes that are no UTF-8 are escaped."""
-    return key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
 
 
 class _Models(BaseSink):
@@ -171,16 +167,7 @@ class _Models(BaseSink):
 
 
 class _Partition:
-    """The models of a partition, and the checkpoint of the application that stores them.
-
-    Attributes
-    ----------
-    checkpoint
-        The application's current checkpoint.
-    models
-        The models.
-
-    """
+    """The models of a partition, and the application's current checkpoint, which stores them."""
 
     def __init__(self, stream_id: str, number: int, learner: KeyedLearner, max_live: int) -> None:
         self.checkpoint: Any = None
