@@ -8,6 +8,7 @@ dict by the models' names.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,7 +43,7 @@ DOTS_PER_INCH = 72
 N_POINTS = 500
 
 
-def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
+def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
     Lines are means over the permutations, bands one standard deviation.
@@ -54,9 +55,16 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     title
         Title of the figure.
     path
-        File to write; its extension sets the format.
+        File to write, if any; its extension sets the format.
+
+    Returns
+    -------
+    The figure, which a notebook shows.
 
     """
+    if path is None:
+        # It tells a notebook how to show figures.
+        importlib.import_module("matplotlib.pyplot")
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes in (left, right):
@@ -83,6 +91,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
     _save(figure, title, path)
+    return figure
 
 
 def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
@@ -377,6 +386,7 @@ def _subsample(values: Any) -> tuple[Any, Any]:
     return positions, np.asarray(values)[positions]
 
 
-def _save(figure: Figure, title: str, path: Path) -> None:
+def _save(figure: Figure, title: str, path: Path | None) -> None:
     figure.suptitle(title)
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    if path is not None:
+        figure.savefig(path, dpi=DOTS_PER_INCH)

@@ -66,6 +66,8 @@ class KernelClassifier(Machine):
         dtype: str = "float32",
     ) -> None:
         if kernel is not None:
+            if isinstance(kernel, int) and hasattr(type(self), "budget"):
+                raise ValueError(f"kernel must be a kernel, got {kernel}: write budget={kernel}")
             check_kernel(kernel)
             if gamma is not None:
                 raise ValueError("give kernel or gamma, not both")
@@ -103,31 +105,18 @@ class KernelClassifier(Machine):
 
     @property
     def n_support(self) -> int:
-        """Number of support vectors."""
         return self._store.n
 
     @property
     def support_vectors(self) -> list[Features]:
-        """The support vectors as dicts, oldest first."""
         return [self._store.vector(slot) for slot in self._store.by_age]
 
     @property
     def coefficients(self) -> Floats:
-        """Coefficients of the support vectors, oldest first.
-
-        Signed (n_support,) with two labels; a column for each of the `classes` with more
-        (n_support, n_classes).
-
-        """
         return self._hypothesis.coefficients[self._store.by_age]
 
     @property
     def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
-
-        With more than two labels, its square is half the sum of the squared norms of all g_c.
-
-        """
         return self._hypothesis.norm
 
     def _prepare_hypothesis(self, state: State) -> None:

@@ -78,6 +78,17 @@ class Comparison:
 
     runs: dict[str, list[Run]]
 
+    def __repr__(self) -> str:
+        """Return the summary as a table, with standard deviations if there are several runs."""
+        rows = [["", "mistakes (%)", "support vectors", "bytes", "µs / example"]]
+        for name, figures in self.summary().items():
+            has_deviation = len(self.runs[name]) > 1
+            rows.append(
+                [str(name), *(_text(*figure, has_deviation) for figure in figures.values())]
+            )
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each model's figures over the permutations."""
         return {
@@ -180,6 +191,10 @@ def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> R
         len(rows), mistakes[-1], support_sizes[-1], memory_of(model), seconds,
         examples, errors, support_sizes,
     )  # fmt: skip
+
+
+def _text(mean: float, deviation: float, has_deviation: bool) -> str:
+    return f"{mean:,.1f} ± {deviation:,.1f}" if has_deviation else f"{mean:,.1f}"
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:

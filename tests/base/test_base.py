@@ -404,6 +404,14 @@ def test_budgets_out_of_range(make):
 
 
 @each_perceptron
+def test_a_budget_in_the_place_of_the_kernel(make):
+    model = type(make(None))
+    advice = ": write budget=50" if hasattr(model, "budget") else "; wrap a function"
+    with pytest.raises(ValueError, match=f"kernel must be a kernel.* got 50{advice}"):
+        model(50)
+
+
+@each_perceptron
 def test_invalid_kernels(make):
     with pytest.raises(ValueError, match="kernel must be a kernel"):
         make(math.dist)

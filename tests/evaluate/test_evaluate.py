@@ -45,6 +45,20 @@ def test_the_summary_by_hand():
     assert figures["microseconds_per_example"] == (pytest.approx(10.0), 0.0)
 
 
+def test_the_text_is_a_table():
+    def run(n_mistakes):
+        return evaluate.Run(200, n_mistakes, 7, 4321, 0.002, (200,), (n_mistakes / 200,), (7,))
+
+    one = evaluate.Comparison({"a": [run(20)], "longer": [run(1)]})
+    assert repr(one) == str(one)
+    assert repr(one).splitlines() == [
+        "        mistakes (%)  support vectors    bytes  µs / example",
+        "     a          10.0              7.0  4,321.0          10.0",
+        "longer           0.5              7.0  4,321.0          10.0",
+    ]
+    assert "15.0 ± 7.1" in repr(evaluate.Comparison({"a": [run(20), run(40)]}))
+
+
 def test_pipelines_and_json():
     model = preprocessing.StandardScaler() | rb.Stoptron(budget=10)
     comparison = evaluate.compare({"a": model}, synth.NoisyCheckerboard(100, seed=1))
