@@ -424,11 +424,11 @@ def test_invalid_kernels(make):
 def test_memory_stays_where_it_was(make):
     model = make(KERNEL)
     sizes = []
-    for t in range(1500):
+    for t in range(1000):
         model.learn_one({f"{t:05}-{j}": 1.0 for j in range(8)}, t % 2 == 0)
         sizes.append(model.memory_bytes)
     assert BUDGET // 2 < model.n_support <= BUDGET
-    assert max(sizes[750:]) == max(sizes[50:750])
+    assert max(sizes[500:]) == max(sizes[50:500])
 
 
 @each_budgeted
