@@ -143,15 +143,14 @@ class Reader:
     """Makes models of what a `Writer` wrote."""
 
     def __init__(self, tensors: Tensors) -> None:
+        self._tensors = tensors
         self._readers: dict[str, Callable[[Any], Any]] = {
             "array": tensors.__getitem__,
-            "tensor": tensors.__getitem__,
             "float": float,
             "tuple": lambda items: tuple(map(self.value, items)),
             "frozenset": lambda items: frozenset(map(self.value, items)),
             "set": lambda items: set(map(self.value, items)),
             "dict": lambda items: {self.value(key): self.value(item) for key, item in items},
-            "state": self._values,
         }
 
     def model(self, node: Any) -> Any:
@@ -167,12 +166,25 @@ class Reader:
         part, parameters = MODELS[name], self._values(node["parameters"])
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
-        part.restore(model, self._values(node["state"]))
+        part.restore(model, self.state(node["state"]))
         part.check(model)
         return model
 
+    def state(self, node: Any) -> dict[str, Any]:
+        """Return what `Writer.state` wrote."""
+        state: dict[str, Any] = {}
+        for key, value in node.items():
+            match value:
+                case {"tensor": name}:
+                    state[key] = self._tensors[name]
+                case {"state": inner}:
+                    state[key] = self.state(inner)
+                case _:
+                    state[key] = self.value(value)
+        return state
+
     def value(self, node: Any) -> Any:
-        """Return what `Writer.value` wrote, or a part of what `Writer.state` did."""
+        """Return what `Writer.value` wrote."""
         if isinstance(node, list):
             return [self.value(item) for item in node]
         if type(node) is int:
