@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Ints", "padded", "softmax", "widened"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

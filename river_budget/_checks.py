@@ -6,16 +6,6 @@ import math
 import numbers
 from typing import Any
 
-__all__ = [
-    "check_count",
-    "check_dtype",
-    "check_not_negative",
-    "check_positive",
-    "check_probability",
-    "check_real",
-    "check_weight",
-]
-
 # With larger weights, products of coefficients and kernel values could overflow.
 LARGEST_WEIGHT = 1e12
 

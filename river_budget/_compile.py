@@ -17,8 +17,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-__all__ = ["EMBEDDED", "UNCOUNTED", "address_of", "compiled", "function_at"]
-
 # The packages with compiled functions, and with the constants that they use.
 COMPILED = ("kernels", "support", "perceptrons", "mnemotron", "calibration")
 
@@ -44,7 +42,6 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     ----------
     options
         Options of `numba.njit`.
-
     """
 
     # A function would take over the option of the first one that calls it.
@@ -74,7 +71,6 @@ def function_at(signature: Any) -> Any:
 
     A caller is compiled once for all functions with the signature, and without their code. An error
     cannot leave a function that is called by its address.
-
     """
     function_type = types.FunctionType(signature)
 
@@ -97,7 +93,6 @@ def _stamped(dispatcher: Any) -> Any:
 
     Numba compares the function's own file only. It reads the classes in an index, which may be gone,
     unless the version differs.
-
     """
     dispatcher._cache._cache_file._version = f"{numba.__version__} {_digest()}"  # noqa: SLF001 (no public name)
     return dispatcher
@@ -132,7 +127,6 @@ def _private_directory() -> Path:
     ------
     OSError
         If there is none.
-
     """
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     directory = Path(tempfile.gettempdir(), f"river_budget-{user}")

@@ -11,7 +11,6 @@ An instance begins with the starting values, and reads and writes plain attribut
 dict of None, booleans, numbers, strings, tuples, kernels, arrays and nested dicts. `restore` takes
 such a dict on a new object with the same parameters. A state may come from an untrusted file, so
 every value is validated: each by its field, and what they say of each other by `_check_restored`.
-
 """
 
 from __future__ import annotations
@@ -28,12 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._arrays import Floats
-
-__all__ = [
-    "LARGEST_COUNT", "ROUNDING", "Array", "AtLeast", "Between", "Count", "Field", "Learned", "Number",
-    "Part", "Random", "State", "bytes_of", "count", "finite", "floats", "integers", "number",
-    "random_state", "require", "require_definite", "require_numbers", "restore_random",
-]  # fmt: skip
 
 State = dict[str, Any]
 T = TypeVar("T")
@@ -63,7 +56,6 @@ def floats(value: Any, shape: Sequence[int | None]) -> Floats:
     ------
     ValueError
         If the type or shape differs, or a value is not finite.
-
     """
     array = _array(value, np.float64, shape)
     bounded = np.abs(array).max(initial=0.0) <= LARGEST_NUMBER
@@ -159,7 +151,6 @@ class Field(Generic[T]):
         Its name in the state; that of the attribute without a leading underscore by default.
     doc
         What `help` says of it.
-
     """
 
     def __init__(self, *, key: str | None = None, doc: str | None = None) -> None:
@@ -243,7 +234,6 @@ class Array(Field[NDArray[Any]]):
 
     Its shape is given by numbers and by names of attributes of the owner, which may have dots. What
     is beyond these lengths is no part of the state.
-
     """
 
     def __init__(self, *shape: int | str, dtype: Any = np.float64, **names: str | None) -> None:
@@ -291,7 +281,6 @@ class Part(Field[T]):
         Name of a method of the owner that is called with the state before it is restored.
     names
         See `Field`.
-
     """
 
     def __init__(
@@ -358,7 +347,6 @@ class Learned:
         ------
         ValueError
             If the state is invalid for this object. A malformed state may raise other errors.
-
         """
         for field in self._fields:
             field.load(self, state[field.key])

@@ -1,7 +1,6 @@
 """The table of all algorithms, which tests, fuzzer, benchmarks, command line and README read.
 
 A new algorithm is one file, one export in `river_budget/__init__.py`, and one row here.
-
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ class Variant(NamedTuple):
         The parameters other than kernel, budget and seed.
     is_bounded
         Whether the memory is bounded.
-
     """
 
     parameters: Mapping[str, Any]
@@ -46,7 +44,6 @@ class Algorithm(NamedTuple):
         The publication.
     variants
         The variants by name, the one with the default parameters first.
-
     """
 
     model: type[Machine]

@@ -3,7 +3,6 @@
 `draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path, whose
 extension sets the format. Where either takes several models, or what was measured of them, it is a
 dict by the models' names.
-
 """
 
 from __future__ import annotations
@@ -60,7 +59,6 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
     Returns
     -------
     The figure, which a notebook shows.
-
     """
     if path is None:
         # It tells a notebook how to show figures.
@@ -98,7 +96,6 @@ def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path
     """Plot error and support size over time, and the accuracy matrix of each run.
 
     The runs are what `evaluate.lifelong` returns for one task sequence.
-
     """
     n_columns = min(7, len(runs))
     heights = [4, 2 * math.ceil(len(runs) / n_columns)]
@@ -122,7 +119,6 @@ def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, pa
     """Plot the accuracy on all classes seen so far, and the forgetting of each class.
 
     The runs are what `evaluate.lifelong` returns for one task sequence.
-
     """
     n_classes = len(next(iter(runs.values())).classes)
     size = 8 + max(4, 0.3 * n_classes), max(4, 1 + 0.3 * len(runs))
@@ -165,7 +161,6 @@ def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: P
     """Plot reliability diagrams: the frequency of labels against their probability.
 
     Below them is the share of the predictions in each bin.
-
     """
     figure = Figure(figsize=(7, 6), layout="constrained")
     above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
@@ -202,7 +197,6 @@ def draw_decision_regions(
         Smallest and largest value of both features.
     n_points
         Number of grid points along each axis.
-
     """
     grid = np.linspace(*limits, n_points)
     points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
@@ -224,7 +218,6 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
         Whether each prediction was wrong (examples,).
     factor
         The fading factor.
-
     """
     _set_line_styles(axes)
     for name, mistakes in wrong.items():
@@ -261,7 +254,6 @@ def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
     """Draw the forgetting of each class (columns) by each model (rows).
 
     Cells are empty for classes that the last step brings.
-
     """
     _draw_cells(axes, np.array([run.class_forgetting for run in runs.values()]), "RdYlGn_r")
     classes = next(iter(runs.values())).classes
@@ -284,7 +276,6 @@ def draw_expert_weights(
         The rounds, in ascending order.
     history
         `Mnemotron.expert_weights` at each of these rounds.
-
     """
     factors = sorted({factor for weights in history for _, factor, _ in weights})
     totals = [

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["Reject"]
-
 DOUBTS = ("novelty", "entropy")
 
 
@@ -99,7 +97,6 @@ class Reject(ClassifierWrapper):
     Accuracy: 88.15%, 99.9% answered
     >>> answers(threshold=0.5)
     Accuracy: 94.68%, 63.1% answered
-
     """
 
     def __init__(
@@ -141,7 +138,6 @@ class Reject(ClassifierWrapper):
         ------
         ValueError
             If the model refuses x.
-
         """
         if self.doubt == "novelty":
             return _novelty(self.model, x)

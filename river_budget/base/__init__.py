@@ -8,7 +8,6 @@
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
 - `rule_perceptron`: the templates of the perceptrons that learn blocks of rows by a compiled rule.
-
 """
 
 from __future__ import annotations

@@ -27,8 +27,6 @@ from river_budget.support import (
 )
 from river_budget.support.numeric import NumericStore
 
-__all__ = ["KernelClassifier"]
-
 ADVICE = "raise max_classes, unless the labels are ids by mistake"
 
 
@@ -52,7 +50,6 @@ class KernelClassifier(Machine):
     dtype
         Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
         them have double precision.
-
     """
 
     _hypothesis = Part[Expansion](before="_prepare_hypothesis")

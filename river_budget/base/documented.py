@@ -2,7 +2,6 @@
 
 `documented` completes the docstring of a class, so that `help`, Sphinx and `inspect.getdoc` show the
 whole of it: all parameters in the order of the signature, and all attributes.
-
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import textwrap
 from typing import TypeVar
 
 from river_budget._state import Field
-
-__all__ = ["documented"]
 
 PARAMETERS = {
     "kernel": "The kernel; `RBF()` by default.",
@@ -53,7 +50,6 @@ def documented(kind: Kind) -> Kind:
     A docstring has what is its own: what the class does, its parameters, an example, the source. What
     it says of a shared parameter replaces what is said here. Attributes are described by the
     docstrings of public properties, and by those of declared fields.
-
     """
     if kind.__doc__ is None:  # python -OO
         return kind

@@ -12,16 +12,6 @@ from river.utils import dataframe
 
 from river_budget.support import is_array
 
-__all__ = [
-    "Columns",
-    "frame_like",
-    "frame_of",
-    "holds_arrays",
-    "labels_of",
-    "rows_of",
-    "series_like",
-]
-
 
 class Columns:
     """Columns of numbers, and of arrays, as a frame.
@@ -35,7 +25,6 @@ class Columns:
     ------
     ValueError
         If they differ in length.
-
     """
 
     def __init__(self, columns: Mapping[Any, Any]) -> None:

@@ -13,8 +13,6 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._state import State, count, require
 
-__all__ = ["Labels", "plain_label"]
-
 NEGATIVE, POSITIVE = 0, 1
 
 
@@ -38,7 +36,6 @@ class Labels:
     names
         The label to predict for each column, at least two. Both are the first label until the second
         one is seen, and None before the first.
-
     """
 
     __slots__ = ("_advice", "_limit", "column", "names")
@@ -73,7 +70,6 @@ class Labels:
         ------
         ValueError
             If it is one label too many, missing or unhashable.
-
         """
         label = plain_label(y)
         if not _is_hashable(label) or _is_missing(label):
@@ -104,7 +100,6 @@ class Labels:
         ------
         ValueError
             If a label is refused. The error names the row.
-
         """
         try:
             columns = [self.column[label] for label in y]

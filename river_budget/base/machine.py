@@ -29,8 +29,6 @@ from river_budget.support.scales import LAST_UPDATE, next_update
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["Machine", "classifier_of", "memory_of"]
-
 
 def classifier_of(model: Any) -> Any:
     """Return the last step of a pipeline, or the model itself."""
@@ -96,7 +94,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         The weights of the classes by label, "balanced", or None.
     dtype
         The type of the elements of stored arrays: "float32" or "float64".
-
     """
 
     _labels = Part[Labels]()
@@ -154,7 +151,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value is out of range; or if both are given, as what was learned belongs to the
             parameters.
-
         """
         if not include_attributes:
             return super().clone(new_params)
@@ -184,7 +180,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ------
         ValueError
             If a value, the label or the weight is refused. The model does not change.
-
         """
 
     @abc.abstractmethod
@@ -203,7 +198,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ------
         ValueError
             If a value is not a finite number, or is too large for the kernel.
-
         """
 
     @abc.abstractmethod
@@ -220,7 +214,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If there are more than two labels, or a value is not a finite number or is too large for
             the kernel.
-
         """
 
     def novelty_one(self, x: Features) -> float:
@@ -239,7 +232,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ------
         ValueError
             If a value is not a finite number, or is too large for the kernel.
-
         """
         try:
             return self._novelty(x)
@@ -263,7 +255,6 @@ class Machine(Learned, base.MiniBatchClassifier):
 
         Signed (n_support,) with two labels; a column for each of the `classes` with more
         (n_support, n_classes).
-
         """
 
     @property
@@ -272,7 +263,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
 
         With more than two labels, its square is half the sum of the squared norms of all g_c.
-
         """
 
     @property
@@ -303,7 +293,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ------
         ValueError
             If it is one label too many, missing or unhashable.
-
         """
         self._labels.check(y)
 
@@ -328,7 +317,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value, a label or a weight is refused, or `X`, `y` and `w` differ in length. The
             error names the row, counted from 0.
-
         """
         frame, labels = frame_of(X), labels_of(y)
         if self._needs_arrays(frame):
@@ -358,7 +346,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value is not a finite number, or is too large for the kernel. The error names the
             row.
-
         """
         frame = frame_of(X)
         return self._frame_by_label(self._known_scores(frame), frame)
@@ -376,7 +363,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If there are more than two labels, or a value is not a finite number or is too large for
             the kernel. The error names the row.
-
         """
         frame = frame_of(X)
         scores = self._score_frame(frame)
@@ -400,7 +386,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         -------
         The largest absolute difference of each quantity from its value computed from scratch, by
         name; empty if no quantity is updated incrementally.
-
         """
         return {}
 
@@ -437,7 +422,6 @@ class Machine(Learned, base.MiniBatchClassifier):
 
         Given are the columns of their labels (rows,), and their weights (rows,) or None if all are
         1.
-
         """
 
     @abc.abstractmethod

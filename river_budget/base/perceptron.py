@@ -18,9 +18,6 @@ from river_budget.kernels import Features, Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import ArrayFoundError, Query, Target
 
-__all__ = ["BudgetPerceptron", "GrowingPerceptron", "Perceptron"]
-
-
 # Rounding errors of k(x, x) = 1 that are tolerated.
 TOLERANCE = 1e-9
 
@@ -30,7 +27,6 @@ class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
     A subclass implements `_update`.
-
     """
 
     # The model is updated if the margin is at most this.
@@ -151,7 +147,6 @@ class Perceptron(KernelClassifier):
             The example with its kernel row.
         y
             Its label, its rival, its margin (with two labels, y f(x)) and its weight.
-
         """
 
 
@@ -160,7 +155,6 @@ class BudgetPerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors.
 
     A subclass implements `_update_full`, the update once the budget is full.
-
     """
 
     def __init__(
@@ -192,7 +186,6 @@ class GrowingPerceptron(Perceptron):
     """A perceptron that never removes a support vector, so that its hypotheses can be averaged.
 
     A subclass changes the hypothesis only through `_add` and `_shift`.
-
     """
 
     # For each slot and label, the sum of (round x change of the coefficient) over all updates. The
@@ -229,7 +222,6 @@ class GrowingPerceptron(Perceptron):
         References
         ----------
         [^1]: [Cesa-Bianchi, Conconi & Gentile 2004](https://doi.org/10.1109/TIT.2004.833339)
-
         """
         return self._by_label(self._averaged_scores(x).tolist())
 
@@ -248,7 +240,6 @@ class GrowingPerceptron(Perceptron):
         ValueError
             If there are more than two labels, or a value is not a finite number or is too large for
             the kernel.
-
         """
         self._labels.require_two("averaged_scores_one")
         return float(self._averaged_scores(x)[1])

@@ -19,8 +19,6 @@ from river_budget.support import AlgorithmState, Query, Rule, Target
 from river_budget.support._rule_compiled import DONE, N_MISTAKES, N_ROUNDS, N_WEIGHTED
 from river_budget.support.rule import BUDGET, LARGEST_SELF_VALUE
 
-__all__ = ["BlockPerceptron", "RandomBits", "RulePerceptron", "Slot"]
-
 # Number of rows of a block that are learned between two checks of a given width.
 CHECK_INTERVAL = 256
 
@@ -72,7 +70,6 @@ class BlockPerceptron(Perceptron):
 
     A subclass has a rule and what it keeps. If the rule chooses a new slot, the row is left to
     `_learn_left`.
-
     """
 
     _rule: ClassVar[Rule]
@@ -119,7 +116,6 @@ class BlockPerceptron(Perceptron):
 
         Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
         none was flat.
-
         """
         n_rows = super()._n_unobserved
         is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
@@ -131,7 +127,6 @@ class RulePerceptron(BlockPerceptron):
     """A perceptron with at most `budget` support vectors and a compiled update.
 
     A subclass names its `Rule`, by which single examples and blocks of rows are learned alike.
-
     """
 
     # How many numbers of its own, and of each slot at first, the algorithm keeps; see

@@ -13,8 +13,6 @@ from river_budget._checks import check_weight
 from river_budget._state import integers, require
 from river_budget.base.labels import Labels
 
-__all__ = ["UNIT", "ClassWeight", "ClassWeights", "Weights", "weight_of", "weights_of"]
-
 # The default weight of an example. It needs no check, and is recognized by its identity.
 UNIT = 1.0
 
@@ -39,7 +37,6 @@ def weights_of(w: Any, n: int) -> Floats:
     ------
     ValueError
         If a weight is invalid, or their number is wrong. The error names `w` and the row.
-
     """
     values = [w] * n if isinstance(w, numbers.Number) else _list_of(w)
     if len(values) != n:
@@ -60,7 +57,6 @@ class ClassWeights:
     ----------
     given
         The weights by label, or "balanced"; see `KernelClassifier`.
-
     """
 
     __slots__ = ("_counts", "_given", "_total")

@@ -3,7 +3,6 @@
 - `calibrated`: the wrapper around a classifier.
 - `calibrator`: the mixture of calibration maps that it learns.
 - `wrapper`: what wrappers share, and the rows of mini-batches as examples.
-
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A label has two features, minus its gap and minus the square root of it, and a column in the arrays of
 biases; a label without one has the last column, of zeros. Its logit under a map is the sum of the
 features times the slopes, and of the bias.
-
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import math
 import numpy as np
 
 from river_budget._compile import compiled
-
-__all__ = ["evaluate", "newton_steps", "reweight"]
 
 # Curvature of the prior on a parameter: that of one example of average width on the boundary.
 PRIOR = 0.25
@@ -42,7 +39,6 @@ def evaluate(gaps, columns, cap, slopes, biases):
         The slopes of each map (maps, 2).
     biases
         The biases of each map (maps, columns).
-
     """
     n = len(gaps)
     features = np.empty((n, 2))
@@ -87,7 +83,6 @@ def newton_steps(
     curvatures, crosses, owns
         The sums of Hessians, changed in place: the block of the slopes (maps, 2, 2), that of slopes
         and biases (maps, columns, 2), and the diagonal of the biases (maps, columns).
-
     """
     for m in range(len(slopes)):
         p, curvature, cross, own = probabilities[m], curvatures[m], crosses[m], owns[m]
@@ -130,7 +125,6 @@ def _slope_steps(gradient, by_label, columns, width, curvature, cross, own):
     """Return the steps of the slopes, after the elimination of the biases.
 
     `gradient` is that of the slopes, `by_label` that of the biases.
-
     """
     least_a, least_c = PRIOR * width * width, PRIOR * width
     a, b, c = curvature[0, 0] + least_a, curvature[0, 1], curvature[1, 1] + least_c

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["Calibrated"]
-
 # Probabilities of other libraries below this are taken as this, as River's log loss does.
 SMALLEST_PROBABILITY = 1e-15
 
@@ -103,7 +101,6 @@ class Calibrated(ClassifierWrapper):
     ----------
     [^1]: [Gupta, C. and Ramdas, A., 2023. Online Platt scaling with calibeating. ICML.](https://arxiv.org/abs/2305.00070)
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning, 69, pp.169-192.](https://doi.org/10.1007/s10994-007-5016-8)
-
     """
 
     def __init__(
@@ -137,7 +134,6 @@ class Calibrated(ClassifierWrapper):
         kwargs
             Passed to the model, as its weight `w`. The maps count every example once: they
             estimate frequencies in the stream as it is.
-
         """
         gaps = self._gaps_if_scored(x)
         self.model.learn_one(x, y, **kwargs)
@@ -166,7 +162,6 @@ class Calibrated(ClassifierWrapper):
         ------
         ValueError
             If a row is refused, or the lengths differ.
-
         """
         before = copy.deepcopy((self.model, self.calibrator))
         rows, labels = rows_as_dicts(X), labels_of(y)

@@ -14,8 +14,6 @@ from river_budget._checks import check_probability
 from river_budget._state import Array, Between, Count, Field, Learned, require, require_definite
 from river_budget.calibration import _compiled
 
-__all__ = ["Calibrator"]
-
 # Larger gaps between logits are taken as this: no sum of their cubes overflows.
 LARGEST_GAP = 1e50
 
@@ -60,7 +58,6 @@ class Calibrator(Learned):
         The weights of the model's own probabilities and of each map.
     memory_bytes
         Memory of the maps in bytes: arrays, labels and their columns.
-
     """
 
     _columns = _Columns()
@@ -107,7 +104,6 @@ class Calibrator(Learned):
         ----------
         gaps
             The gap of each label.
-
         """
         if len(gaps) < 2:
             return dict.fromkeys(gaps, 1.0)
@@ -126,7 +122,6 @@ class Calibrator(Learned):
             The gap of each label, before the model has learned the example.
         y
             The label.
-
         """
         if len(gaps) < 2 or y not in gaps:
             return

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-__all__ = ["ClassifierWrapper", "rows_as_dicts"]
-
 
 class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     """A classifier that forwards to another one inside.
@@ -32,7 +30,6 @@ class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     ----------
     memory_bytes
         Memory of the model and the wrapper in bytes.
-
     """
 
     def __init__(self, model: base.Classifier | Pipeline) -> None:
@@ -52,7 +49,6 @@ class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
         include_attributes
             Whether to keep what was learned: the clone is then an equal trained model.
             With new parameters, only the model inside is kept.
-
         """
         clone = super().clone(new_params)
         if include_attributes:

@@ -4,7 +4,6 @@ A checkpoint is a safetensors file: arrays, and beside them one text of JSON wit
 Loading runs no code, whoever wrote the file: it builds a new model from its parameters, with all their
 checks, and fills in what was learned, value by value, each of the kind and size that the model has. A
 digest finds files that are torn or have changed. `save` tells which models can be stored.
-
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 The codec knows which classes there are, and how plain values, arrays and kernels are written. What a
 classifier of this package has learned is what it gives as its `state`; a new one with the same
 parameters takes it back with `restore`, which checks it. Classes of River have entries in `rivers`.
-
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ from river_budget._state import require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
 from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Part
-
-__all__ = ["CheckpointError", "Reader", "Tensors", "Writer"]
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -157,7 +154,6 @@ class Reader:
         """Return what `Writer.model` wrote.
 
         A state that does not fit the parameters raises ValueError, a malformed node also other errors.
-
         """
         name = node["class"]
         if name in COMPOSITES:

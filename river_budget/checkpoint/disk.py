@@ -2,7 +2,6 @@
 
 A writer locks its temporary file until it is in its place, so that another one can tell whether it still
 lives, and locks the directory while it changes names. Both locks vanish with their process.
-
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ try:
     import fcntl
 except ImportError:  # there are no such locks on Windows
     fcntl = None  # type: ignore[assignment]
-
-__all__ = ["write"]
 
 # Where there are no locks, a temporary file of this age in seconds belongs to nobody.
 ABANDONED_AFTER = 86_400.0
@@ -43,7 +40,6 @@ def write(places: Sequence[Path], data: bytes) -> None:
     ------
     OSError
         If it fails. All files are as they were then.
-
     """
     directory = places[0].absolute().parent
     temporary, spare = _temporary(places[0]), _temporary(places[0])

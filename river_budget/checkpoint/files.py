@@ -18,8 +18,6 @@ from river_budget._checks import check_count
 from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writer
 from river_budget.checkpoint.disk import write
 
-__all__ = ["Checkpointer", "dumps", "load", "loads", "restore", "restores", "save"]
-
 FORMAT = "river_budget checkpoint"
 VERSION = 5
 
@@ -74,7 +72,6 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     >>> checkpoint.save(model, path)
     >>> checkpoint.load(path).n_mistakes == model.n_mistakes
     True
-
     """
     write([Path(path)], dumps(model, extra))
 
@@ -90,7 +87,6 @@ def load(path: str | Path) -> Any:
         If the file is torn, changed, foreign, or of a later version, which the message tells.
     OSError
         If the file cannot be read.
-
     """
     model, _ = restore(path)
     return model
@@ -196,7 +192,6 @@ class Checkpointer:
     ...     checkpointer.step()
     >>> checkpoint.load(path).n_rounds
     80
-
     """
 
     def __init__(self, model: Any, path: str | Path, every: int = 1000, keep: int = 1) -> None:

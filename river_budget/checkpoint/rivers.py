@@ -2,7 +2,6 @@
 
 `PARTS` and `COMPOSITES` are the tables of them. The same check runs before an object is written and after
 it is read, so that whatever is written can be read.
-
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from river.preprocessing.impute import Constant
 
 from river_budget import calibration, preprocessing, rejection
 from river_budget._state import LARGEST_COUNT, State, count, require, require_numbers
-
-__all__ = ["COMPOSITES", "PARTS", "Composite", "Part", "outline"]
 
 Parts = list[tuple[Any, Any]]
 # By name: a type, a range of whole numbers, or a condition.
@@ -62,7 +59,6 @@ class Part:
         kinds. In the file, they are called without owner and leading underscores.
     agree
         Raises ValueError if values that are valid each do not fit each other.
-
     """
 
     def __init__(
@@ -212,7 +208,6 @@ class Composite(NamedTuple):
         Returns the models that an object consists of, each with its name.
     make
         Returns an object that consists of these models.
-
     """
 
     model: type

@@ -11,8 +11,6 @@ import typer
 import river_budget
 from river_budget.cli import notes
 
-__all__ = ["CommandError", "app", "main"]
-
 app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -31,7 +29,6 @@ def main() -> None:
     """Run the command line.
 
     Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
-
     """
     try:
         with notes.shown():

@@ -11,8 +11,6 @@ from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 from river_budget.theory import bounds
 
-__all__ = ["certify"]
-
 HEADINGS = ["mistakes", "bound", "norm", "loss", "theorem"]
 
 
@@ -40,7 +38,6 @@ def certify(
     that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
     scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
     with the norms that a Forgetron of the budget is compared with.
-
     """
     report = output.Report(json_file, plot_file)
     source = named.source(stream_name, target, seed)

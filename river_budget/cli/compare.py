@@ -9,8 +9,6 @@ from river_budget import evaluate
 from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 
-__all__ = ["compare"]
-
 HEADINGS = ["mistakes %", "support", "bytes", "µs/example"]
 FORMATS = [".2f", ",.0f", ",.0f", ".2f"]
 

@@ -21,11 +21,6 @@ import typer
 from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
-__all__ = [
-    "FORMATS", "UNREADABLE", "Format", "Row", "Table", "blaming", "check_format", "example", "features",
-    "format_of", "note_missing", "opened", "recognized", "table",
-]  # fmt: skip
-
 # "csv", "libsvm" or "jsonl".
 Format = str
 
@@ -56,7 +51,6 @@ class Row(NamedTuple):
         Its label, or None.
     error
         What is wrong with it; empty for a valid row.
-
     """
 
     line: int
@@ -83,7 +77,6 @@ def opened(file: str, encoding: str = "utf-8-sig") -> Iterator[Iterator[str]]:
 
     Its first bytes tell whether it is compressed, or parquet, whose rows become lines of JSON. Bytes
     that are no text come as surrogates, so that one bad line is not the end of the file.
-
     """
     with contextlib.ExitStack() as stack:
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
@@ -131,7 +124,6 @@ def recognized(
 
     Its name tells the format, or its first line: JSON lines begin with a brace, and with a target,
     whose name it needs, anything else is csv. An error names the file, also one that comes later.
-
     """
     with blaming(file), opened(file, encoding) as lines:
         known = form or format_of(file)
@@ -156,7 +148,6 @@ def table(
 
     The target names the label in csv and JSON lines; rows without it have none. The delimiter
     separates the columns of csv. Raises ValueError if a csv header is malformed.
-
     """
     if form == "csv":
         return _csv(lines, target, delimiter)

@@ -10,8 +10,6 @@ from river_budget.cli.app import app
 from river_budget.cli.runs import Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
-__all__ = ["keyed"]
-
 
 @app.command()
 def keyed(
@@ -58,7 +56,6 @@ def keyed(
     the positive class; with more than two labels, half the lead of the largest score over the second),
     the number of lines of the key so far, and its share of correct predictions. Each key has labels of
     its own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
-
     """
     notes.set_quiet(quiet)
     algorithm, kernel = named.algorithm(model), named.rbf(gamma)
@@ -80,7 +77,6 @@ class _Learner(KeyedLearner):
     ----------
     n_labelled, n_right
         Number of events whose label is known, and of correct predictions among them.
-
     """
 
     n_labelled = n_right = 0

@@ -16,8 +16,6 @@ from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
 from river_budget.cli.runs import Predicting
 
-__all__ = ["learn", "predict"]
-
 
 @app.command()
 def learn(
@@ -55,7 +53,6 @@ def learn(
     the last run, by its name and the lines seen of it, those are passed over: so a run goes on after
     a crash. Standard error tells where it begins. A checkpoint is saved every so many lines, and when
     the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
-
     """
     notes.set_quiet(quiet)
     files.check_format(form)
@@ -95,7 +92,6 @@ def predict(
 
     The answers are those of `learn`. With --target, the column is no feature, and the predictions are
     compared with its labels.
-
     """
     notes.set_quiet(quiet)
     files.check_format(form)
@@ -109,7 +105,6 @@ def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
     """Return the model of a checkpoint, and what its run has kept beside it.
 
     Without a checkpoint, they are a new model and None.
-
     """
     if path is None or not path.exists():
         return new, None

@@ -10,8 +10,6 @@ from river_budget import evaluate, synth
 from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 
-__all__ = ["lifelong"]
-
 HEADINGS = [
     "error %", "final acc. %", "seen acc. %", "backward", "forward", "forgetting", "recovery",
     "bytes",
@@ -51,7 +49,6 @@ def lifelong(
     the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
     recover from a drift, and the model size. If tasks bring new labels, two more tables show the
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
-
     """
     report = output.Report(json_file, plot_file)
     tasks = _tasks(task_names, target, seed)

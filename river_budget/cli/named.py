@@ -15,10 +15,6 @@ from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError
 
-__all__ = [
-    "Example", "Source", "algorithm", "algorithms", "build", "described", "rbf", "rows", "source",
-]  # fmt: skip
-
 Example = tuple[dict[Any, Any], Any]
 
 # The models take no more by default.

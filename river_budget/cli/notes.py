@@ -10,8 +10,6 @@ from typing import Any
 
 from numba.core import event
 
-__all__ = ["are_shown", "expect_compiling", "say", "set_quiet", "shown"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -9,25 +9,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "STREAMS",
-    "Budget",
-    "Delimiter",
-    "Encoding",
-    "File",
-    "Form",
-    "Gamma",
-    "JsonFile",
-    "Models",
-    "OnError",
-    "OnErrorOption",
-    "PlotFile",
-    "Quiet",
-    "Seed",
-    "Stream",
-    "Target",
-]  # fmt: skip
-
 
 class OnError(enum.StrEnum):
     """What a bad row does."""

@@ -19,10 +19,6 @@ from rich.table import Table
 from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
-__all__ = [
-    "Report", "check_directories", "print_answer", "print_table", "progress", "status", "write_json",
-]  # fmt: skip
-
 
 def check_directories(*paths: Path | None) -> None:
     """Refuse files whose directory does not exist, before any work is done."""
@@ -35,7 +31,6 @@ class Report:
     """What a command has found: a table, and if asked all figures and a picture.
 
     It refuses files that cannot be written, before any work is done.
-
     """
 
     def __init__(self, json_file: Path | None, plot_file: Path | None) -> None:
@@ -111,7 +106,6 @@ def status() -> Iterator[Callable[[str], None]]:
     """Show a line on a terminal whose output goes elsewhere, and nothing otherwise.
 
     Standard output stays what it is: rich would lead it to the terminal.
-
     """
     if sys.stdout.isatty() or not sys.stderr.isatty() or not notes.are_shown():
         yield lambda text: None

@@ -10,8 +10,6 @@ from typing import IO, Any
 
 from river_budget.cli import notes
 
-__all__ = ["Lines", "Record", "placed"]
-
 # Characters of lines that are kept in memory while they are compared; more are kept on disk.
 SPOOL = 2**24
 
@@ -20,7 +18,6 @@ class Record:
     """Which lines were seen: their number, and digests of the first 1, 2, 4, 8, ... and of all.
 
     So the first two lines mostly tell whether other input is the same.
-
     """
 
     def __init__(self) -> None:
@@ -85,7 +82,6 @@ def placed(
     """Return all lines of an input with a name, and how many of its rows a checkpoint has seen.
 
     `extra` is what the run that was saved has kept beside its model; None if there was none.
-
     """
     if extra is None:
         return lines, 0
@@ -105,7 +101,6 @@ def _compared(lines: Iterator[str], place: dict[str, Any]) -> tuple[Iterator[str
     """Return all lines, and whether they begin with those that were seen.
 
     It reads no more lines than it takes to tell. They are kept, and come again.
-
     """
     record = Record()
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line

@@ -1,7 +1,6 @@
 """Runs through an input: an answer to each row, as a line of JSON.
 
 Ctrl-C and SIGTERM stop a run between two rows.
-
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from river_budget.base import classifier_of, memory_of
 from river_budget.cli import files, notes, output
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
-
-__all__ = ["Predicting", "Run"]
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
@@ -127,7 +124,6 @@ class _Signals:
     """Lets a signal end the command, at once or after the step that is under way.
 
     The exit status is the shell's: 128 and the number of the signal.
-
     """
 
     def __init__(self) -> None:

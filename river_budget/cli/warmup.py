@@ -8,8 +8,6 @@ from river_budget.catalog import ALGORITHMS
 from river_budget.cli import named, notes
 from river_budget.cli.app import app
 
-__all__ = ["warmup"]
-
 BUDGET = 5
 
 
@@ -19,7 +17,6 @@ def warmup() -> None:
 
     It takes a minute or so where nothing is compiled yet. Standard error names each step, and says
     in the end how long it took.
-
     """
     notes.expect_compiling()
     start = time.perf_counter()

@@ -5,7 +5,6 @@
 (32561, 16281)
 >>> datasets.MNIST(positive=range(5, 10), negative=range(5)).n_samples
 60000
-
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ from river.datasets.base import BINARY_CLF, RemoteDataset
 from river_budget.datasets import transfer
 from river_budget.datasets.table import TABLE, Row
 
-__all__ = ["DatasetError", "PublishedDataset"]
-
 
 class DatasetError(OSError):
     """A data set is not available. The message states the reason and a remedy."""
@@ -36,7 +34,6 @@ class PublishedDataset(RemoteDataset):
     ----------
     is_downloaded
         Whether the file is in the cache directory.
-
     """
 
     row: ClassVar[Row]
@@ -103,7 +100,6 @@ class PublishedDataset(RemoteDataset):
 
         If `verbose`, the URL of a download is printed on standard error. A DatasetError says that the
         download failed, or that the file is not the published or recorded one.
-
         """
         try:
             if self.is_downloaded and not force:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-__all__ = ["CHECKSUMS", "MNIST_COUNTS", "TABLE", "File", "Row"]
-
 
 class File(NamedTuple):
     """A published text file with one example a line."""

@@ -16,8 +16,6 @@ from typing import Any
 
 from river_budget.datasets.table import CHECKSUMS
 
-__all__ = ["check_text", "fetch", "unpack"]
-
 RETRIES = 2
 TIMEOUT = 60  # seconds without a byte from the server before an attempt fails
 
@@ -75,7 +73,6 @@ def check_text(path: Path, n_rows: int, directory: Path) -> None:
 
     If there is no record yet, check the published checksum and number of rows, and record the
     SHA-256. A failed check is a ValueError.
-
     """
     record = directory / f"{path.name}.sha256"
     digest = _digest(path, "sha256")

@@ -14,8 +14,6 @@ from river.base import Estimator
 
 from river_budget.base import classifier_of, memory_of
 
-__all__ = ["Comparison", "Run", "compare"]
-
 # Enough examples to fill a usual budget, so that all loops are compiled before timing starts. They are
 # spread over the stream, so that labels that come late are among them.
 WARM_UP = 1000
@@ -42,7 +40,6 @@ class Run:
         number of support vectors.
     figures
         The figures of a summary, by name.
-
     """
 
     n_examples: int
@@ -73,7 +70,6 @@ class Comparison:
     ----------
     runs
         The runs of each model, by name.
-
     """
 
     runs: dict[str, list[Run]]
@@ -155,7 +151,6 @@ def compare(
     ...     print(name, *figures["n_support"])
     all 171.66... 7.23...
     50 50.0 0.0
-
     """
     rows = list(stream)
     if not rows:

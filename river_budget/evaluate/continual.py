@@ -15,8 +15,6 @@ from river.base import Classifier
 from river_budget._checks import check_count, check_not_negative
 from river_budget.base import classifier_of, memory_of
 
-__all__ = ["ContinualRun", "lifelong", "recovery_time"]
-
 Examples = list[tuple[dict[Any, Any], Any]]
 
 
@@ -83,7 +81,6 @@ class ContinualRun:
     ----------
     [^1]: [Lopez-Paz, D. and Ranzato, M.A., 2017. Gradient episodic memory for continual learning. NIPS 30.](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning)
     [^2]: [Chaudhry, A., Dokania, P.K., Ajanthan, T. and Torr, P.H., 2018. Riemannian walk for incremental learning: understanding forgetting and intransigence. ECCV 2018.](https://doi.org/10.1007/978-3-030-01252-6_33)
-
     """
 
     task_sequence: tuple[int, ...]
@@ -127,7 +124,6 @@ class ContinualRun:
 
         The accuracy at the end minus the accuracy right after the task was last learned, averaged
         over all tasks except the one learned last. Negative values mean forgetting.
-
         """
         last = {j: i for i, j in enumerate(self.task_sequence)}
         final = self.accuracy_matrix[-1]
@@ -139,7 +135,6 @@ class ContinualRun:
 
         Averaged over all tasks except the one learned first. Instead of chance, Lopez-Paz and
         Ranzato subtract the accuracy of a randomly initialized model.
-
         """
         first = {j: i for i, j in reversed(list(enumerate(self.task_sequence)))}
         return _mean(
@@ -153,7 +148,6 @@ class ContinualRun:
         """Mean drop from the best earlier accuracy on a task to the accuracy at the end.
 
         Averaged over all tasks except the one learned last (Chaudhry et al. [^2]).
-
         """
         earlier, final = self.accuracy_matrix[:-1], self.accuracy_matrix[-1]
         return _mean(earlier[:, j].max() - final[j] for j in self._earlier_tasks)
@@ -163,7 +157,6 @@ class ContinualRun:
         """Drop from the best earlier accuracy on each class to the accuracy at the end (classes,).
 
         It is nan for the classes that the last step brings, and for those that no step brings.
-
         """
         earlier, final = self.class_accuracy_matrix[:-1], self.class_accuracy_matrix[-1]
         last = len(self.task_sequence) - 1
@@ -185,7 +178,6 @@ class ContinualRun:
         """Mean recovery time in examples.
 
         A drift without recovery counts with all examples until the next drift or the end.
-
         """
         intervals = itertools.pairwise([*self.drifts, len(self.wrong)])
         return _mean(
@@ -207,7 +199,6 @@ class ContinualRun:
         """Return the accuracy matrix in percent as text, one row for each step.
 
         The last column is `accuracy_seen`.
-
         """
         tasks = (f"task {j}" for j in range(self.accuracy_matrix.shape[1]))
         rows = zip(self.task_sequence, self.accuracy_matrix, self.accuracy_seen, strict=True)
@@ -220,7 +211,6 @@ class ContinualRun:
         """Return the accuracy on each class in percent as text, one row for each class.
 
         The columns are the steps, by the tasks that they learn; the last one is `class_forgetting`.
-
         """
         steps = (f"task {j}" for j in self.task_sequence)
         columns = self.class_accuracy_matrix.T
@@ -304,7 +294,6 @@ def lifelong(
     0.513
     >>> run.recovery_times
     (5, 39)
-
     """
     sequence = tuple(range(len(tasks)) if task_sequence is None else task_sequence)
     check_count("n_learn", n_learn)
@@ -398,7 +387,6 @@ def recovery_time(
     >>> wrong = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
     >>> evaluate.recovery_time(wrong, drift=4, window=2)
     3
-
     """
     check_count("drift", drift)
     check_count("window", window)

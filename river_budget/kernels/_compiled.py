@@ -10,7 +10,6 @@ slot have the shape (blocks, TILE), too, so loops over slots need no branches.
 
 Nothing is compiled with fast math: terms are summed in the order of the source code, `TILE` slots
 at a time, so that all machines and callers get the same bits.
-
 """
 
 from __future__ import annotations
@@ -38,12 +37,6 @@ from river_budget.kernels.spec import (
     SQUARED_DISTANCE,
     SUM_OF_RATIONALS,
 )
-
-__all__ = [
-    "COLUMN", "COUNT", "ENTRIES", "LARGEST", "LENGTH", "START", "TILE", "apply_kernel_function",
-    "covers", "exp", "get_slot", "get_value", "inner_statistics", "is_valid", "kernel_row",
-    "prepare", "raw_self_value", "self_statistic", "self_value",
-]  # fmt: skip
 
 TILE = 64
 
@@ -79,7 +72,6 @@ def exp(x):
     Adding a large constant rounds the exponent to an integer in the low bits of `shifted`. The
     remainder in [-ln(2)/2, ln(2)/2] is evaluated by a Taylor polynomial. The relative error is
     below 5e-16.
-
     """
     shifted = x * _LOG2_E + _ROUND
     whole = shifted - _ROUND
@@ -116,7 +108,6 @@ def self_statistic(spec, values):
     It is <x, x> for dot products and squared distances, and ||x||_1 for the Manhattan distance. For
     sums of rationals it is the inner statistic of x and the zero vector, in which each name of the
     kernel that x lacks counts 1.
-
     """
     total = 0.0
     if spec[INNER_STATISTIC] == MANHATTAN_DISTANCE:
@@ -297,7 +288,6 @@ def _exact_distances(squared, values, rows, features, tiles, n_blocks, row):
 
     Feature rows have another order in a model that was loaded. The terms of the features that x
     lacks are summed with twice the digits, and so do not depend on the order.
-
     """
     feature, low = np.empty((n_blocks, TILE)), np.zeros((n_blocks, TILE))
     high = np.zeros((n_blocks, TILE))
@@ -335,7 +325,6 @@ def _partition(values, rows, features, own_values, own_rows):
     """Copy the features of x in columns first and those in lists last; return end and start of these.
 
     Features that add nothing to an overlap are left out.
-
     """
     end, start = 0, len(rows)
     for j in range(len(rows)):
@@ -396,7 +385,6 @@ def _sparse_statistics(spec, x_statistic, values, rows, features, tiles, statist
     A distance follows from self statistics and from the features that x shares with a vector, the
     *overlaps*. This takes time in the number of features of x other than 0 only. If it would lose
     significant digits, the terms of all features are summed instead.
-
     """
     statistic, gamma = np.int64(spec[INNER_STATISTIC]), spec[GAMMA]
     if statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and _cancels(
@@ -534,7 +522,6 @@ def kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row):
         Number of stored vectors, in slots 0 to n - 1.
     row
         Output (blocks, TILE).
-
     """
     x_statistic = self_statistic(spec, values)
     covered = covers(rows, n_rows)

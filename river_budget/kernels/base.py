@@ -11,8 +11,6 @@ from river import base
 
 from river_budget.kernels.spec import Spec, kernel_spec
 
-__all__ = ["Features", "Kernel", "VectorKernel", "aligned", "check_kernel", "pairs"]
-
 Features = dict[base.typing.FeatureName, Any]
 
 
@@ -28,7 +26,6 @@ class Kernel(base.Base, abc.ABC):
         Whether k(x, x) = 1 for every x.
     is_radial
         Whether the kernel is a function of a distance, with a width.
-
     """
 
     has_unit_norm = False
@@ -93,7 +90,6 @@ def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
     """Return the pairs of values of two examples over the union of their names.
 
     The elements of an array are values like others.
-
     """
     return [pair for name in x.keys() | z.keys() for pair in pairs(name, x, z)]
 

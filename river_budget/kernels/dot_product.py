@@ -9,8 +9,6 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget.kernels.base import Features, VectorKernel, aligned
 from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, POWER, Spec, kernel_spec
 
-__all__ = ["Linear", "Polynomial"]
-
 # A kernel value takes time in proportion to the degree.
 LARGEST_DEGREE = 1000
 
@@ -35,7 +33,6 @@ class Polynomial(VectorKernel):
 
     >>> kernels.Polynomial(degree=2)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     9.0
-
     """
 
     degree: int = 3
@@ -70,7 +67,6 @@ class Linear(VectorKernel):
 
     >>> kernels.Linear()({"a": 1.0}, {"a": 2.0, "b": 1.0})
     2.0
-
     """
 
     inner_statistic = DOT_PRODUCT

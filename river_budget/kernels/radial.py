@@ -7,7 +7,6 @@ features. The scale of a feature is near its standard deviation; for a feature t
 half of the examples, such as a word, near the root mean square of its other values. Features of one
 unit share a scale, a power of two, as far as the examples allow it. All is computed after 2, 4, 8,
 ..., 256 examples, every 256 up to 1,024 and every 512 up to 8,192. With a gamma, nothing is scaled.
-
 """
 
 from __future__ import annotations
@@ -30,8 +29,6 @@ from river_budget.kernels.spec import (
     Spec,
     kernel_spec,
 )
-
-__all__ = ["RBF", "AdditiveRationalQuadratic", "Laplacian", "RationalQuadratic"]
 
 
 class RadialKernel(VectorKernel):
@@ -95,7 +92,6 @@ class RBF(RadialKernel):
 
     >>> kernels.RBF(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.367879...
-
     """
 
     gamma: float | None = None
@@ -122,7 +118,6 @@ class Laplacian(RadialKernel):
 
     >>> kernels.Laplacian(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.367879...
-
     """
 
     gamma: float | None = None
@@ -154,7 +149,6 @@ class RationalQuadratic(RadialKernel):
 
     >>> kernels.RationalQuadratic(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.5
-
     """
 
     gamma: float | None = None
@@ -204,7 +198,6 @@ class AdditiveRationalQuadratic(RadialKernel):
     >>> kernel = kernels.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
     >>> kernel({"a": 1.0}, {"a": 2.0, "c": 1.0})
     0.75
-
     """
 
     gamma: float | None = None

@@ -2,19 +2,12 @@
 
 A vector kernel is a *kernel function* of an *inner statistic* of two vectors. The Gaussian kernel
 is an exponential of a squared distance, the polynomial kernel a power of a dot product.
-
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = [
-    "COEF0", "DEGREE", "DOT_PRODUCT", "EXPONENTIAL", "FACTORS", "GAMMA", "IDENTITY", "INNER_STATISTIC",
-    "KERNEL_FUNCTION", "MANHATTAN_DISTANCE", "MEAN", "NORMALIZED", "N_NAMES", "POWER", "RATIONAL",
-    "SQUARED_DISTANCE", "SUM_OF_RATIONALS", "Spec", "kernel_spec",
-]  # fmt: skip
 
 Spec = NDArray[np.float64]
 
@@ -43,7 +36,6 @@ def kernel_spec(
 
     Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals;
     coef0 and degree are those of a power, and the names those of a sum of rationals.
-
     """
     spec = [inner_statistic, kernel_function, gamma, coef0, degree, n_names, False]
     return np.array(spec, np.float64)

@@ -12,8 +12,6 @@ from river_budget.kernels.base import Features, Kernel, VectorKernel, check_kern
 from river_budget.kernels.dot_product import Linear
 from river_budget.kernels.spec import NORMALIZED, Spec
 
-__all__ = ["Cosine", "FunctionKernel", "Normalized", "Scaled"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Normalized(Kernel):
@@ -34,7 +32,6 @@ class Normalized(Kernel):
 
     >>> kernels.Normalized(kernels.Linear())({"a": 1.0}, {"a": 1.0, "b": 1.0})
     0.707106...
-
     """
 
     kernel: Kernel = dataclasses.field(default_factory=Linear)
@@ -81,7 +78,6 @@ class Cosine(VectorKernel):
     >>> x, z = {"embedding": np.array([3.0, 4.0])}, {"embedding": np.array([1.0, 0.0])}
     >>> kernels.Cosine()(x, z)
     0.6
-
     """
 
     has_unit_norm = True
@@ -117,7 +113,6 @@ class Scaled(Kernel):
     >>> kernel = kernels.Scaled(kernels.RBF(gamma=0.5), scales=(("a", 2.0),), other=1.0)
     >>> kernel({"a": 2.0}, {"a": 4.0, "b": 1.0})
     0.367879...
-
     """
 
     kernel: Kernel
@@ -162,7 +157,6 @@ class FunctionKernel(Kernel):
 
     >>> kernels.FunctionKernel(jaccard)({"words": {"a", "b"}}, {"words": {"b"}})
     0.5
-
     """
 
     f: Callable[[Features, Features], float]

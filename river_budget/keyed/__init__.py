@@ -3,7 +3,6 @@
 `run_local` needs no stream engine. An engine that keeps bytes for each key calls `KeyedLearner.step`,
 or keeps models live with `ModelCache`; the results are the same. `river_budget.keyed.quix` runs on Quix
 Streams. It needs quixstreams, so it is imported by its own name.
-
 """
 
 from __future__ import annotations

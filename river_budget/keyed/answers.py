@@ -3,7 +3,6 @@
 A pipeline learns part by part. What one part would refuse must not reach those before it, so features
 and labels are checked first. Models consist of exactly the classes that `checkpoint` can store, which
 are compared by identity: River's `isinstance` is slow.
-
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from river_budget.base import Labels, classifier_of
 from river_budget.support import check_features
-
-__all__ = ["check_given", "check_label", "predict"]
 
 # Transformers that read numbers only.
 NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)
@@ -41,7 +38,6 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     ValueError
         If x is no dict, or has a number that is not finite or too large; if it has texts that no part
         of the pipeline encodes; if a part of the pipeline needs a feature that x lacks.
-
     """
     check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]

@@ -11,8 +11,6 @@ from typing import Any
 from river_budget._checks import check_count
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
 
-__all__ = ["ModelCache", "run_local"]
-
 logger = logging.getLogger(__name__)
 
 
@@ -53,7 +51,6 @@ class ModelCache:
 
     `refused` is never emptied, and grows by some 300 bytes for each refused key. Everything else in the
     cache is bounded by `max_live` and the sizes of the models.
-
     """
 
     def __init__(
@@ -85,7 +82,6 @@ class ModelCache:
             If the stored state is invalid.
         ValueError
             If the event is refused, or its key is.
-
         """
         reason = self.refused.get(event.key)
         if reason is not None:
@@ -165,7 +161,6 @@ def run_local(
     >>> *_, last = keyed.run_local(events, learner)
     >>> last.key, last.seq, last.n_seen
     ('b', 8, 9)
-
     """
     store: MutableMapping[Any, bytes] = {} if states is None else states
     cache = ModelCache(learner, store.get, store.__setitem__, max_live)

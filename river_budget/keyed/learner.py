@@ -14,8 +14,6 @@ from river_budget.checkpoint import CheckpointError
 from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given, check_label, predict
 
-__all__ = ["Event", "KeyedLearner", "KeyedModel", "Prediction"]
-
 # The largest number of an event that can be stored.
 LARGEST_SEQ = LARGEST_COUNT - 2
 
@@ -36,7 +34,6 @@ class Event(NamedTuple):
         none.
     y
         Its label, or None.
-
     """
 
     key: Any
@@ -63,7 +60,6 @@ class Prediction(NamedTuple):
         Number of events of the key so far, each counted once.
     accuracy
         Share of correct predictions among those whose label is known; 0 before the first.
-
     """
 
     key: Any
@@ -91,7 +87,6 @@ class KeyedModel:
         Share of correct predictions among those whose label is known; 0 before the first.
     extra
         Everything but the model.
-
     """
 
     __slots__ = ("last_seq", "model", "n_labelled", "n_right", "n_seen", "pending")
@@ -167,7 +162,6 @@ class KeyedLearner:
     >>> state, prediction = learner.step(state, keyed.Event("ann", 1, None, y=False))
     >>> prediction.accuracy
     0.0
-
     """
 
     def __init__(
@@ -206,7 +200,6 @@ class KeyedLearner:
             If the state is invalid.
         ValueError
             If the event is refused, as `advance` describes, or the new state is too large.
-
         """
         keyed = self.deserialize(state)
         prediction = self.advance(keyed, event)
@@ -247,7 +240,6 @@ class KeyedLearner:
         ValueError
             If a value or a label is refused, a new event has no features, or its number is no integer
             or too far from the last one. The model does not change.
-
         """
         self._check_number(keyed, event)
         is_new = event.seq > keyed.last_seq
@@ -302,7 +294,6 @@ class KeyedLearner:
 
         The estimate assumes that the texts of a state keep their length, and that its arrays grow at
         least in proportion to the budget. It leaves a tenth free for texts that grow.
-
         """
         classifier = classifier_of(model)
         budget = getattr(classifier, "budget", None)

@@ -1,7 +1,6 @@
 """One bounded model for each message key of a Quix Streams application.
 
 It needs quixstreams, which the extra `quix` installs.
-
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ def event_of(value: Any, key: Any) -> Event:
     >>> from river_budget.keyed import quix
     >>> quix.event_of(b'{"seq": 3, "x": {"a": 1.0}}', b"ann")
     Event(key='ann', seq=3, x={'a': 1.0}, y=None)
-
     """
     if isinstance(key, bytes):
         key = key.decode()
@@ -101,7 +99,6 @@ def apply(
     Returns
     -------
     The stream of results.
-
     """
     models = _Models(sdf, learner, max_live)
     # `StreamingDataFrame.sink` does this, and then passes every message to the sink.
@@ -135,7 +132,6 @@ class _Models(BaseSink):
       long as it does.
     - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps the
       checkpoint that it began with, it cannot write to the next one.
-
     """
 
     def __init__(self, sdf: StreamingDataFrame, learner: KeyedLearner, max_live: int) -> None:

@@ -7,8 +7,6 @@ from river import metrics
 
 from river_budget._checks import check_count
 
-__all__ = ["Bin", "CalibrationError"]
-
 
 class Bin(NamedTuple):
     """The predictions with probabilities in one interval.
@@ -21,7 +19,6 @@ class Bin(NamedTuple):
         How often the label was the one that they gave this probability.
     weight
         Their total weight.
-
     """
 
     probability: float
@@ -75,7 +72,6 @@ class CalibrationError(metrics.base.MultiClassMetric):
     References
     ----------
     [^1]: [Guo, C., Pleiss, G., Sun, Y. and Weinberger, K.Q., 2017. On calibration of modern neural networks. ICML.](https://arxiv.org/abs/1706.04599)
-
     """
 
     _fmt = ",.6f"

@@ -6,8 +6,6 @@ from river import metrics
 
 from river_budget._checks import check_probability
 
-__all__ = ["FadingError"]
-
 
 class FadingError(metrics.base.MultiClassMetric):
     """Prequential error with a fading factor.
@@ -45,7 +43,6 @@ class FadingError(metrics.base.MultiClassMetric):
     References
     ----------
     [^1]: [Gama, J., Sebastião, R. and Rodrigues, P.P., 2013. On evaluating stream learning algorithms. Machine Learning, 90(3), pp.317-346.](https://doi.org/10.1007/s10994-012-5320-9)
-
     """
 
     bigger_is_better = False

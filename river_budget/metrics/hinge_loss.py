@@ -5,8 +5,6 @@ from typing import Any
 
 from river import metrics
 
-__all__ = ["HingeLoss"]
-
 
 class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
     """Mean hinge loss, `max(0, 1 - y f(x))`, the loss in mistake bounds.
@@ -40,7 +38,6 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
     >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
     HingeLoss: 0.309204
-
     """
 
     _fmt = ",.6f"

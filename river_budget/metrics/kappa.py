@@ -5,8 +5,6 @@ from typing import Any
 
 from river import metrics
 
-__all__ = ["KappaM", "KappaT"]
-
 
 class _Kappa(metrics.base.MultiClassMetric):
     """How much of a baseline's error a model avoids, from the labels in the order of the stream."""
@@ -65,7 +63,6 @@ class KappaM(_Kappa):
     References
     ----------
     [^1]: [Bifet, A., de Francisci Morales, G., Read, J., Holmes, G. and Pfahringer, B., 2015. Efficient online evaluation of big data stream classifiers. KDD, pp.59-68.](https://doi.org/10.1145/2783258.2783372)
-
     """
 
     def __init__(self) -> None:
@@ -99,7 +96,6 @@ class KappaT(_Kappa):
     References
     ----------
     [^1]: [Žliobaitė, I., Bifet, A., Read, J., Pfahringer, B. and Holmes, G., 2015. Evaluation methods and decision theory for classification of streaming data with temporal dependence. Machine Learning, 98(3), pp.455-482.](https://doi.org/10.1007/s10994-014-5441-4)
-
     """
 
     def _learn(self, y_true: Any, w: float) -> None:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from river import metrics
 
-__all__ = ["Mistakes"]
-
 
 class Mistakes(metrics.base.MultiClassMetric):
     """Number of wrong predictions.
@@ -42,7 +40,6 @@ class Mistakes(metrics.base.MultiClassMetric):
     ...     recent.update(y_true, y_pred)
     >>> recent
     Mistakes: 1
-
     """
 
     bigger_is_better = False

@@ -9,7 +9,6 @@
 - `mixing`: the mixture of the experts.
 
 The compiled code is in the modules whose names begin with an underscore.
-
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 Sums are in the order of the source code, wherever an array starts. Offsets are those of the flat
 array. Where nothing else is said, a product and the sum that it is added to may be rounded at once.
-
 """
 
 from __future__ import annotations
@@ -15,10 +14,6 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import register_default
 from numba.extending import intrinsic
-
-__all__ = [
-    "LANES", "add_difference", "add_product", "broadcast", "load", "store", "subtract_product", "total",
-]  # fmt: skip
 
 LANES = 8
 

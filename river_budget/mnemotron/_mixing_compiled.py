@@ -8,8 +8,6 @@ import numpy as np
 
 from river_budget._compile import compiled
 
-__all__ = ["FAST_MIXER", "HEDGE", "LOG_WEIGHTS", "SLOW_MIXER", "mix", "softmax", "update_mixture"]
-
 # The rows of weights: the logarithms of those of a hedge, these themselves, and the mixers.
 LOG_WEIGHTS, HEDGE, SLOW_MIXER, FAST_MIXER = range(4)
 
@@ -45,7 +43,6 @@ def _take_logarithms(probabilities, e, logs):
     """Compute the logarithms of the clipped probabilities of expert e, up to a common term.
 
     The mixers depend on their differences only. With two labels, that of the first is 0.
-
     """
     n_labels = probabilities.shape[1]
     lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
@@ -64,7 +61,6 @@ def mix(weights, top, probabilities, logs, mixtures):
 
     Outputs are the logarithms of the latter (experts, labels), and the probabilities of the labels in
     the three mixtures and in the forecast (4, labels).
-
     """
     n_experts, n_labels = probabilities.shape
     mixtures[:] = 0.0
@@ -98,7 +94,6 @@ def update_mixture(label, weights, top, counts, probabilities, logs, mixtures):
     """Update all weights by the label of the last forecast; see `mix`.
 
     The hedges weigh an example of a label with the share s by 1 / sqrt(C s), for C labels.
-
     """
     n_experts, n_labels = probabilities.shape
     balance = math.sqrt(counts.sum() / (n_labels * counts[label]))

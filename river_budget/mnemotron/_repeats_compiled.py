@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from river_budget._compile import compiled
 
-__all__ = ["N_BINS", "count_label", "predict_label"]
-
 # Runs are counted by the power of two below their length: 1, 2 to 3, 4 to 7, ..., at least 1,024.
 N_BINS = 11
 

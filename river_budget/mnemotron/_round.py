@@ -4,7 +4,6 @@ A *workspace* is an array that holds the kernel rows of an example (kernels x sl
 values. The arguments come in groups, which are tuples in the calling code: the *store* (see
 `_rows.kernel_rows`), what is needed to overwrite a vector in it, the *experts* (see
 `_update.forecast`) and what is needed to update them (see `_update.learn`).
-
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ from river_budget._compile import compiled
 from river_budget.mnemotron._rows import kernel_rows, overwrite, prepare
 from river_budget.mnemotron._update import forecast, learn
 from river_budget.support._values_compiled import has_room
-
-__all__ = ["compute_rows", "learn_block", "learn_query", "predict", "predict_block"]
 
 
 @compiled()
@@ -81,7 +78,6 @@ def learn_query(
 
     Returned is also whether it is stored there already. That is so if it replaces a vector of the same
     layout, and there is room.
-
     """
     slot = learn(
         label, weight, _rows_of(workspace, statistics), n, inserted[:n],
@@ -122,7 +118,6 @@ def learn_block(
     -------
     The last row that was learned, its slot, whether it is stored there already, and the numbers of
     mistakes and of vectors stored.
-
     """
     n_mistakes, n_stored = 0, 0
     for i in range(start, stop):

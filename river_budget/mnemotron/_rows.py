@@ -20,11 +20,6 @@ from river_budget.kernels.spec import DOT_PRODUCT, FACTORS, INNER_STATISTIC, MAN
 from river_budget.support._compiled import squared_norm_of
 from river_budget.support._values_compiled import overwrite_values
 
-__all__ = [
-    "INNER", "KEEPS_NORM", "KERNELS", "LEADER", "N_SLOTS", "check_examples", "kernel_rows", "overwrite",
-    "prepare", "set_statistics",
-]  # fmt: skip
-
 # The specs of the kernels, and those of their inner statistics, which have the largest gamma of the
 # kernels with the same inner statistics.
 KERNELS, INNER = range(2)
@@ -67,7 +62,6 @@ def prepare(specs, reads, values):
     """Return whether the values of an example are valid; if so, scale them in place.
 
     The specs (2, kernels, N_SLOTS) and `reads` (1 + kernels, m) are those of a `SharedStore`.
-
     """
     n_kernels = specs.shape[1]
     for value in values:
@@ -104,7 +98,6 @@ def kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statisti
 
     Kernels with the same inner statistic and features share it. The statistics are what
     `set_statistics` keeps; see `prepare` and `kernels._compiled.kernel_row` for the rest.
-
     """
     n_kernels, n_blocks = specs.shape[1], (n + TILE - 1) // TILE
     covered = covers(rows, n_rows)
@@ -143,7 +136,6 @@ def set_statistics(specs, reads, values, rows, slot, statistics):
     """Set what is kept of the vector in a slot, given its scaled values.
 
     This is its norm under a kernel that `KEEPS_NORM`, or else `self_statistic`.
-
     """
     for z in range(specs.shape[1]):
         spec = specs[KERNELS, z]

@@ -8,7 +8,6 @@ the elements of the diagonal are far apart.
 
 Functions take an array of matrices or vectors and the index of one, since a view that is passed on
 is counted as a reference, which takes time. They work on `ROWS` rows at a time.
-
 """
 
 from __future__ import annotations
@@ -24,11 +23,6 @@ from river_budget.mnemotron._lanes import (
     subtract_product,
     total,
 )
-
-__all__ = [
-    "REORDERED", "ROWS", "clear", "copy_column", "copy_diagonal", "diagonal_tile", "dot", "multiply",
-    "row_start", "subtract_and_multiply", "update",
-]  # fmt: skip
 
 ROWS = 4
 
@@ -90,7 +84,6 @@ def subtract_and_multiply(matrices, e, changes, vectors, z, n, products):
     """Subtract `y y'` from matrix e for change y, e, and compute its product with vector z.
 
     It is one pass over the matrix.
-
     """
     x, y, product = z * vectors.shape[1], e * changes.shape[1], e * products.shape[1]
     for i in range(0, n, ROWS):

@@ -1,7 +1,6 @@
 """The compiled round of the expert posteriors, which changes its arrays in place.
 
 All arrays hold one vector more than the budget. See `Posteriors` for their shapes.
-
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from river_budget.mnemotron._triangle_compiled import (
     subtract_and_multiply,
     update,
 )
-
-__all__ = ["FACTOR", "JITTER", "KERNEL", "LINK", "NOISE", "forecast", "learn"]
 
 # The columns of the table of the experts: kernel, forgetting factor and noise variance.
 KERNEL, FACTOR, NOISE = range(3)
@@ -105,7 +102,6 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
     outputs
         Output: margins, probabilities and their logarithms for each expert, probabilities of the
         three mixtures and of the forecast (any, labels).
-
     """
     n_columns = means.shape[1]
     prior = prior_mean(n_columns)
@@ -143,7 +139,6 @@ def _errors(label, e, margins, errors):
 
     A column that is right by a margin of 1 has no error. Return whether the label is not ahead of
     all others by a margin of 1.
-
     """
     n_columns = errors.shape[1]
     if n_columns == 1:
@@ -202,7 +197,6 @@ def _project(experts, means, changes, scales, u, g, c, q, r, n):
     """Update each expert without adding the example to the support set.
 
     The covariances change in the next round that reads them, see `subtract_and_multiply`.
-
     """
     for e in range(len(experts)):
         if r[e] == 0.0:
@@ -252,7 +246,6 @@ def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n)
 
     With the example added as in `_append`, Q and C are of size n + 1. The vectors a and p are column
     j of Q and Q + C. Each matrix is changed in one pass.
-
     """
     vectors = np.zeros((3, c.shape[1]))
     a, p = np.empty((len(inverses), n + 1)), np.empty((1, n + 1))
@@ -313,7 +306,6 @@ def learn(
         The counts of a `Mixture`.
 
     The other parameters are those of `forecast`.
-
     """
     n_experts, n_kernels, n_columns = len(experts), len(inverses), means.shape[1]
     margins, probabilities, logs, mixtures = _parts(outputs, n_experts, weights.shape[1])

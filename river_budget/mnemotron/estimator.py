@@ -22,8 +22,6 @@ from river_budget.mnemotron.stores import KernelStores
 from river_budget.mnemotron.vectors import SharedStore
 from river_budget.support import ArrayFoundError, Query, Scales, VectorStore
 
-__all__ = ["Mnemotron"]
-
 # Number of changes of the support set between two checks of the inverses. An inverse Q is
 # recomputed if an element of Q K - I is larger than the largest residual.
 CHECK_INTERVAL = 64
@@ -129,7 +127,6 @@ class Mnemotron(Machine):
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
     [^5]: [Lu, Karanikolas & Giannakis 2022](https://arxiv.org/abs/2110.06777)
     [^6]: [Shen, Chen & Giannakis 2019](https://arxiv.org/abs/1712.09983)
-
     """
 
     _stores = Part[KernelStores](restore=["_feature_scales"], before="_prepare_stores")
@@ -175,7 +172,6 @@ class Mnemotron(Machine):
 
         The forgetting factor with the largest weight indicates the current speed of drift. The
         expert of `repeats` is left out.
-
         """
         kernels, experts = self._stores.kernels, self._experts.posteriors.experts.tolist()
         weights = zip(experts, self._experts.hedge.tolist(), strict=True)
@@ -212,7 +208,6 @@ class Mnemotron(Machine):
 
         Those of the positive label with two labels (n_support,); a column for each of the `classes`
         with more (n_support, n_classes).
-
         """
         mean = self._experts.mean(self.n_support)[:, self._stores.by_age]
         return mean[0] if len(mean) == 1 else mean.T
@@ -222,7 +217,6 @@ class Mnemotron(Machine):
         """Norm of the mean of the hedge, in the direct sum of the kernels' Hilbert spaces.
 
         With more than two labels, its square is half the sum of the squared norms of all means.
-
         """
         square, n = 0.0, self.n_support
         for z, gram in enumerate(self._stores.grams()):
@@ -454,7 +448,6 @@ class Mnemotron(Machine):
 
         All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is
         0.
-
         """
         n, posteriors = self.n_support, self._experts.posteriors
         slot = self._n_changes // CHECK_INTERVAL % n

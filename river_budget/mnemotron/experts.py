@@ -14,14 +14,11 @@ from river_budget.mnemotron.mixing import Mixture
 from river_budget.mnemotron.posteriors import Posteriors
 from river_budget.mnemotron.repeats import Repeats
 
-__all__ = ["Experts"]
-
 
 class Experts:
     """The posteriors of the experts, their mixture, and the expert of repeated labels, if it is used.
 
     Given are the pairs of forgetting factor and noise variance of each kernel.
-
     """
 
     __slots__ = ("mixture", "posteriors", "repeats")

@@ -8,8 +8,6 @@ from river_budget._arrays import Floats, padded
 from river_budget._state import State, floats, require
 from river_budget.mnemotron._mixing_compiled import HEDGE, LOG_WEIGHTS, softmax
 
-__all__ = ["Mixture"]
-
 
 class Mixture:
     """The weights of the experts.
@@ -23,7 +21,6 @@ class Mixture:
         The weights of the three in the forecast, and their logarithms (2, 3).
     counts
         1 more than the number of examples of each label (labels,).
-
     """
 
     __slots__ = ("counts", "top", "weights")

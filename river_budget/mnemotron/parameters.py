@@ -15,8 +15,6 @@ from river_budget.kernels import (
     check_kernel,
 )
 
-__all__ = ["Pairs", "kernels_of", "pairs_of_kernels"]
-
 Pairs = tuple[tuple[float, float], ...]
 
 # Forgetting factors and noise variances.
@@ -35,7 +33,6 @@ def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
     """Return the kernels that a user has given, the default ones for None.
 
     Raises ValueError if they are not kernels with k(x, x) = 1.
-
     """
     if kernels is None:
         return tuple(DEFAULTS)
@@ -54,7 +51,6 @@ def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[
     """Return the pairs of a forgetting factor and a noise variance of each kernel.
 
     Raises ValueError if what a user has given is out of range.
-
     """
     if forgetting is None:
         return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels

@@ -22,8 +22,6 @@ from river_budget.mnemotron.triangles import (
     with_lanes,
 )
 
-__all__ = ["Posteriors"]
-
 
 class Posteriors:
     """The posterior of each expert: a mean for each label, and one covariance.
@@ -48,7 +46,6 @@ class Posteriors:
         The triangle of Q for each kernel (kernels, any).
     scales
         The common factor of each covariance (experts,).
-
     """
 
     __slots__ = ("changes", "covariances", "experts", "inverses", "means", "scales")
@@ -73,7 +70,6 @@ class Posteriors:
         """Return the means with a column for each of more than two labels.
 
         That of a new label is 0, so its posterior is the prior.
-
         """
         n_experts, n_columns, size = self.means.shape
         means = np.zeros((n_experts, n_labels, size))
@@ -111,7 +107,6 @@ class Posteriors:
         the change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
 
         Given are the matrices `K + jitter I` of each kernel before and after (kernels, n, n).
-
         """
         for z, gram in enumerate(after):
             self.set_inverse(z, np.linalg.inv(gram))

@@ -8,8 +8,6 @@ from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
 from river_budget.mnemotron._repeats_compiled import N_BINS
 
-__all__ = ["Repeats"]
-
 
 class Repeats:
     """Counts of the next label, given the last one and the length of its run.
@@ -21,7 +19,6 @@ class Repeats:
         and that each other label followed (labels, 2 bins + labels); (0, 0) if nothing is counted.
     recent
         The last label and the length of its run; -1 and 0 before the first label.
-
     """
 
     __slots__ = ("counts", "recent")

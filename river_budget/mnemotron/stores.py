@@ -16,8 +16,6 @@ from river_budget.mnemotron.vectors import SharedStore
 from river_budget.support import ArrayStore, Query, Scales, VectorStore, vector_store
 from river_budget.support.objects import ObjectStore
 
-__all__ = ["KernelStores"]
-
 
 class Group(NamedTuple):
     """Kernels that share a store, by their positions among all kernels."""
@@ -38,7 +36,6 @@ class KernelStores:
         The kernels as they were given.
     learns_scales
         Whether features are scaled.
-
     """
 
     def __init__(self, kernels: Sequence[Kernel], learns_scales: bool) -> None:

@@ -1,7 +1,6 @@
 """Symmetric matrices as triangles, for code that is not compiled.
 
 A *packed* triangle has row after row of the lower triangle; a *tiled* one is that of `_triangle_compiled`.
-
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget.mnemotron._lanes import LANES
 from river_budget.mnemotron._triangle_compiled import ROWS, row_start
-
-__all__ = ["aligned_copy", "aligned_zeros", "packed", "put", "tiled_size", "unpacked", "with_lanes"]
 
 # Bytes to which arrays are aligned, so that no vector of lanes is on two lines of the cache.
 ALIGNMENT = 8 * LANES

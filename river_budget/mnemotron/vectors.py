@@ -25,8 +25,6 @@ from river_budget.support.features import FeatureIndex, Layout
 from river_budget.support.numeric import UNKNOWN_NAME, Block, NumericStore
 from river_budget.support.store import NO_COEFFICIENTS, may_resolve_to
 
-__all__ = ["SharedLayout", "SharedStore"]
-
 # The kernel of the store itself: it reads all features, and its statistics are squared norms.
 CARRIER = RationalQuadratic(gamma=1.0)
 
@@ -38,7 +36,6 @@ class SharedLayout(Layout):
     ----------
     reads
         The factor of each feature, and whether each kernel reads it (1 + kernels, features).
-
     """
 
     __slots__ = ("reads",)
@@ -64,7 +61,6 @@ class SharedStore(NumericStore):
     kernels
         The kernels. Missing parameters are set when the first example is stored, and changed by
         `rescale_all`.
-
     """
 
     __slots__ = ("_specs", "_statistics_of", "kernels")

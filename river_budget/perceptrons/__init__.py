@@ -31,5 +31,4 @@ of its own, which implements `_update`, or `_update_full` for a `BudgetPerceptro
 and add one row to `river_budget/catalog.py`, from which tests, benchmarks and the command line read
 it. A plain reference implementation of the same name in `tests/plain.py` and a trace computed by
 hand pin it to its paper.
-
 """

@@ -10,8 +10,6 @@ from river_budget.base import RulePerceptron, Slot
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support.rule import OWN, assign, margin_of, overlap, shrink, step_of
 
-__all__ = ["DECAY", "N_NUMBERS", "BallPerceptron", "descend"]
-
 # The squared norm of w and the bound on it, the learning rate eta, and the decay of coefficients.
 SQUARE, LARGEST_SQUARE, LEARNING_RATE, DECAY = range(OWN, OWN + 4)
 N_NUMBERS = 4
@@ -22,7 +20,6 @@ def descend(f, y, r, row):
     """Make one gradient step on a misclassified example, in place of the vector r if there is one.
 
     w <- pi_C(decay (w - term) + eta y k(x, .)).
-
     """
     decay, margin = f.numbers[DECAY], y.margin
     eta, square = f.numbers[LEARNING_RATE] * y.weight, f.numbers[SQUARE]
@@ -44,7 +41,6 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
 
     A subclass chooses the term to remove, and its constructor sets the ball. The norm of w is updated
     incrementally, so the projection pi_C onto the ball needs no kernel row.
-
     """
 
     _n_numbers = N_NUMBERS

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from river_budget._arrays import Floats
 from river_budget.support import GramFactor
 
-__all__ = ["IN_SPAN", "Basis"]
-
 # A vector is numerically in the span of others if its squared distance from the span is at most this
 # fraction of its squared norm.
 IN_SPAN = 1e-10
@@ -20,7 +18,6 @@ class Basis:
 
     Apart is a vector whose squared distance from the span is above a fraction of its squared norm.
     `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram matrix.
-
     """
 
     __slots__ = ("_gram", "factor", "kept")

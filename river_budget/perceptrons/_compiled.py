@@ -4,7 +4,6 @@ A validation set is a table of kernel values (examples, vectors), the scores of 
 labels) and the columns of the examples' labels (examples,). An *incoming example* is a column of the
 table, and often a row, after those of the stored vectors and examples. Only a removal or an addition
 makes it count. For step, label and rival of a vector, see `Terms`.
-
 """
 
 from __future__ import annotations
@@ -13,11 +12,6 @@ import numpy as np
 
 from river_budget._compile import UNCOUNTED, compiled
 from river_budget.support._compiled import TILE, oldest_largest
-
-__all__ = [
-    "add_term", "fewest_errors", "least_loss", "move_row", "removal_losses", "replace_term",
-    "set_incoming", "term_of",
-]  # fmt: skip
 
 
 @compiled(**UNCOUNTED)
@@ -35,7 +29,6 @@ def term_of(coefficients, scale, n_labels, slot):
 
     The coefficients without their common factor are those of the vectors (blocks, TILE) with two
     labels, and of all labels (slots, labels) with more.
-
     """
     if n_labels == 2:
         alpha = scale * coefficients[slot // TILE, slot % TILE]
@@ -60,7 +53,6 @@ def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, la
     """Replace a vector's term and column by those of the incoming example, which may be the vector.
 
     The table has n examples. The slots of the two vectors are `slot` and `incoming`.
-
     """
     add_term(scores, table[:n, incoming], step, label, rival)
     removed = step, label, rival
@@ -86,7 +78,6 @@ def _find_largest(scores, skipped, largest):
     """Write the columns of the largest scores, in descending order; -1 where there are no more.
 
     The column `skipped` is left out.
-
     """
     largest[:] = -1
     for c in range(len(scores)):
@@ -138,7 +129,6 @@ def removal_losses(table, scores, weights, steps, labels, rivals):
     """Return the expected hinge loss after each removal (vectors,).
 
     The weights are the probability of each label at each example (examples, labels).
-
     """
     losses = np.zeros(len(steps))
     if scores.shape[1] == 2:
@@ -169,7 +159,6 @@ def _expected_loss(g, w, mean, largest, p, q, change):
 
     The margin m_c = (g_c - max_{r != c} g_r) / 2 is at most 0 for all labels but the first one. The
     loss thus needs only the two largest scores and the mean score.
-
     """
     first, second, w_first = -np.inf, -np.inf, 0.0
     for place in range(len(largest) + 2):
@@ -212,7 +201,6 @@ def fewest_errors(
 
     It is the oldest among ties by the order of insertion (n,), and n for the incoming example, whose
     term is given.
-
     """
     n, table = len(inserted), table[:n_examples]
     after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)
@@ -225,7 +213,6 @@ def least_loss(table, scores, weights, coefficients, scale, inserted, step, labe
     """Return the slot whose removal gives the least expected hinge loss on the vectors.
 
     The incoming example is one of them; see `fewest_errors` and `removal_losses`.
-
     """
     n, table = len(inserted), table[: len(inserted) + 1]
     after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)

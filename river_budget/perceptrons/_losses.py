@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["check_loss", "slope_of"]
-
 LOSSES = ["hinge", "logistic"]
 
 # Beyond this margin, the logistic loss counts as 0: its slope is below 1e-43.

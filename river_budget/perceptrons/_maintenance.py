@@ -2,7 +2,6 @@
 
 Each class is one choice of the vectors V that take over the term of the removed vector. The incoming
 example is always one of them, so the removal does not change its margin.
-
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from river_budget._arrays import Floats, Ints
 from river_budget._state import Count, Learned, Part, State, floats, require
 from river_budget.perceptrons._basis import IN_SPAN, Basis
 from river_budget.support import Expansion, Query, VectorStore
-
-__all__ = ["GramRoot", "Maintenance", "Nearest", "OwnProjection", "Projection"]
 
 
 class OwnProjection(NamedTuple):
@@ -51,7 +48,6 @@ class Maintenance(Learned):
         """Return the coefficients of the projection of the vector in a slot onto its V (n,).
 
         That of the incoming example is in the slot itself.
-
         """
         weights = np.zeros(self.n)
         weights[slot] = query.row[slot] / self.store.self_value(query)
@@ -63,7 +59,6 @@ class Maintenance(Learned):
         """Return the inner product of each g_c with what the projection of a vector leaves (labels,).
 
         What it leaves has the squared norm `square`.
-
         """
         scores = self.store.row(slot) @ hypothesis.rows
         return scores - weights[slot] * np.array(hypothesis.scores(query))
@@ -153,7 +148,6 @@ class Nearest(Maintenance):
         """Return the vectors nearest to others, and the projections onto the two: (slots,) each.
 
         The latter are coefficients of the nearest vector and of the incoming example.
-
         """
         if not len(self._gram):
             self._set_gram(self.store.gram())
@@ -193,7 +187,6 @@ class GramRoot:
     number is the root of that of K. An addition or a replacement takes O(n^2); `rebuild` removes
     the errors that accumulate. A vector to add is given by the coefficients d of its projection (n,)
     and its squared distance from the span, which is positive.
-
     """
 
     __slots__ = ("_table", "n")
@@ -235,7 +228,6 @@ class GramRoot:
         """Return the coefficients of the projection of a vector onto all others and one to add (n,).
 
         That of the one to add is in the slot itself.
-
         """
         row, corner = self.matrix[slot], d[slot] / square
         weights = -(self.matrix @ row + d * corner)
@@ -260,7 +252,6 @@ class GramRoot:
         """Compute the root for a Gram matrix anew.
 
         Each vector has to be apart from the span of those before it in the given order.
-
         """
         self.n = len(gram)
         self._table = np.zeros_like(gram)

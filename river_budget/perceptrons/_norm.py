@@ -9,14 +9,11 @@ from river_budget._state import Number
 from river_budget.base import Perceptron
 from river_budget.support import Target
 
-__all__ = ["NormedPerceptron"]
-
 
 class NormedPerceptron(Perceptron):
     """A perceptron with the squared norm of its hypothesis, which may be limited to a ball.
 
     A subclass updates `_square` with the hypothesis.
-
     """
 
     _square = Number(key="squared_norm")

@@ -11,8 +11,6 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget.perceptrons._tightest_compiled import bound_counts, renew_weights
 
-__all__ = ["betainc", "largest", "load", "renew"]
-
 # The number of nodes of the quadrature, and the probability of the tails that it leaves out.
 N_NODES, TAIL = 128, 1e-11
 
@@ -48,7 +46,6 @@ def largest(parameters: Floats) -> Floats:
     value of the regularized incomplete Beta function. With more, the shares are in the proportions
     of independent Gamma variables, over whose largest value is integrated numerically, with an error
     of at most 1e-8.
-
     """
     weights = np.full_like(parameters, math.nan)
     renew(weights, parameters, len(parameters), 0.0)
@@ -69,7 +66,6 @@ def _largest_of_many(parameters: Floats) -> Floats:
 
     It is the integral over u = log(x / a), with the largest parameter a, of the density of log G_c
     times the distribution functions of all other labels. Equal parameters share one evaluation.
-
     """
     special = load()
     shapes, label_of, counts = np.unique(parameters, return_inverse=True, return_counts=True)

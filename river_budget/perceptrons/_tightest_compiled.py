@@ -2,7 +2,6 @@
 
 What the compiled code cannot compute, it asks for: it returns `ASK`, and the number `ASKED` says what.
 The rule is then called again for the same example, with the answer.
-
 """
 
 from __future__ import annotations
@@ -22,12 +21,6 @@ from river_budget.perceptrons._compiled import (
     set_incoming,
 )
 from river_budget.support.rule import BUDGET, OWN, SCALE, SKIP, Rule, assign
-
-__all__ = [
-    "ANSWER", "ANSWERED", "ASK", "ASKED", "BETAINC", "CAPACITY", "FIRST", "NOTHING", "N_NUMBERS",
-    "PRIOR", "RANKS_BY_DISTANCE", "REMOVED", "RULE", "WEIGHTS", "Tables", "bound_counts",
-    "renew_weights", "tables_of", "unique_largest",
-]  # fmt: skip
 
 # Numbers of a model: whether a larger kernel value always means a smaller Euclidean distance; the
 # prior; the bits of the address of SciPy's `betainc`; what is asked for, and what was answered and
@@ -56,7 +49,6 @@ class Tables(NamedTuple):
 
     The Gram matrix is square, `columns` are those of the labels (slots,), and the others have a value
     for each label (slots, labels). Weights that have to be computed anew are NaN.
-
     """
 
     gram: Floats
@@ -90,7 +82,6 @@ def unique_largest(kernel_values, skipped):
     """Return the index of the largest value but one; -1 if it is not unique or not positive.
 
     The kernel values of distant vectors underflow to 0 and cannot rank them by distance.
-
     """
     index, largest = -1, 0.0
     for i in range(len(kernel_values)):
@@ -181,7 +172,6 @@ def _choose(f, y):
     """Choose the vector whose removal gives the least loss (Eq. 2), once the budget is full.
 
     A correctly classified example is counted at the vector nearest to it.
-
     """
     if y.margin <= 0.0 and f.n < f.numbers[BUDGET]:
         return f.n

@@ -3,7 +3,6 @@
 A validation set caches scores and kernel values, so all removals are evaluated without the kernel. An
 update first computes all kernel values that it needs, and writes them after the rows and columns in
 use, so that a kernel that raises leaves the validation set as it was.
-
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from river_budget._arrays import Floats, padded, widened
 from river_budget._state import Array, Learned, State, require
 from river_budget.perceptrons import _compiled
 from river_budget.support import Expansion, Query, Target, VectorStore
-
-__all__ = ["SupportVectors", "ValidationSet", "coefficients_of"]
 
 
 def coefficients_of(f: Expansion) -> tuple[Floats, float]:
@@ -43,7 +40,6 @@ class ValidationSet(Learned, abc.ABC):
         more, slots or more).
     scores
         The scores of all labels at each example (n or more, labels).
-
     """
 
     table = Array("n", "n_vectors")
@@ -92,7 +88,6 @@ class ValidationSet(Learned, abc.ABC):
         """Return the slot whose removal gives the fewest errors, the oldest among ties.
 
         It is the number of slots for the incoming example.
-
         """
         return _compiled.fewest_errors(
             self.table, self.scores, self._columns, self.n, *coefficients_of(hypothesis),

@@ -15,8 +15,6 @@ from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["Ahpatron"]
-
 # A vector is numerically in the span of others, and a norm 0 beside another one, if its square is at
 # most this fraction. Smaller distances would lead to large coefficients that cancel.
 APART = 1e-8
@@ -65,7 +63,6 @@ class Ahpatron(NormedPerceptron):
     References
     ----------
     [^1]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
-
     """
 
     removal_displacement = AtLeast(

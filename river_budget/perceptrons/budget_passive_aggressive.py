@@ -21,8 +21,6 @@ from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["BudgetPassiveAggressive"]
-
 MAINTENANCE: dict[str, type[Maintenance]] = {
     "simple": Maintenance,
     "projection": Projection,
@@ -78,7 +76,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
     References
     ----------
     [^1]: [Wang & Vucetic 2010](https://proceedings.mlr.press/v9/wang10b.html)
-
     """
 
     _threshold = 1.0

@@ -16,8 +16,6 @@ from river_budget.perceptrons._losses import check_loss, slope_of
 from river_budget.perceptrons._validation import coefficients_of
 from river_budget.support import Query, Target
 
-__all__ = ["BudgetedOGD"]
-
 SAMPLINGS = ["weighted", "uniform"]
 
 
@@ -64,7 +62,6 @@ class BudgetedOGD(Perceptron):
     References
     ----------
     [^1]: [Zhao, Wang, Wu, Jin & Hoi 2012](https://arxiv.org/abs/1206.4633)
-
     """
 
     # Every example decays the hypothesis.
@@ -142,7 +139,6 @@ def remove(
 
     Coefficients are those of `term_of`, and afterwards at most `limit`. Large terms tend to stay if
     the draw is weighted.
-
     """
     steps = np.empty(len(self_values))
     for i in range(len(steps)):

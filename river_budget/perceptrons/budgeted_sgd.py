@@ -12,8 +12,6 @@ from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._losses import check_loss, slope_of
 from river_budget.support import Query, Target
 
-__all__ = ["BudgetedSGD"]
-
 MAINTENANCE = ["merging", "removal"]
 
 # The golden section search for the place of a merged vector ends at an interval of this length.
@@ -76,7 +74,6 @@ class BudgetedSGD(Perceptron):
     References
     ----------
     [^1]: [Wang, Crammer & Vucetic 2012](https://jmlr.org/papers/v13/wang12b.html)
-
     """
 
     # Every example decays the hypothesis.
@@ -175,7 +172,6 @@ def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats
     Given are the coefficients of all vectors (vectors, labels), the index of the first one and its
     kernel row (vectors,), which ends before itself if it is the last vector. Returned are the share h
     of the first one in each merged vector, and the squared norm of what the hypothesis loses.
-
     """
     k = np.append(row, 1.0)[: len(rows)]
     own, others, inner = float(rows[first] @ rows[first]), (rows**2).sum(axis=1), rows @ rows[first]

@@ -10,8 +10,6 @@ from river_budget.perceptrons._compiled import add_term
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, SKIP, assign, columns_of, step_of
 
-__all__ = ["FixedBudgetPerceptron"]
-
 # Margins that differ by less than this, relative to the largest score, are ties: the difference may
 # be due to rounding.
 ROUNDING = 1e-12
@@ -52,7 +50,6 @@ def _safest(f, y):
 
     The table holds the scores at each stored vector without its own term. Margins are those after
     the example is added, which may be the one with the largest margin itself: it is then skipped.
-
     """
     return f.n if f.n < f.numbers[BUDGET] else _safest_of(f, y, np.empty(f.n + 1))
 
@@ -99,7 +96,6 @@ class FixedBudgetPerceptron(RulePerceptron):
     ----------
     [^1]: [Crammer, Kandola & Singer 2004](https://papers.nips.cc/paper/2385-online-classification-on-a-budget)
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.1
-
     """
 
     _rule = Rule(_safest, _replace, reads_row=True)

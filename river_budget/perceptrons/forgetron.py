@@ -10,9 +10,6 @@ from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, s
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["Forgetron"]
-
-
 # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound; the last shrink
 # factor phi; and the sum of (1 - phi) / (1 + phi).
 SLACK, SHRINK_FACTOR, SHRINKING_LOSS = range(OWN, OWN + 3)
@@ -30,7 +27,6 @@ def _largest_phi(sigma, mu, slack):
 
     psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
     the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
-
     """
     if _psi(sigma, 1.0, mu) <= slack:
         return 1.0
@@ -79,7 +75,6 @@ class Forgetron(RulePerceptron):
     References
     ----------
     [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), Figure 1
-
     """
 
     _rule = Rule(oldest, _shrink_and_replace, reads_row=True)

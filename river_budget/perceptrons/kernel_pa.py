@@ -8,8 +8,6 @@ from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.support import Query, Target
 
-__all__ = ["KernelPAClassifier"]
-
 
 @documented
 class KernelPAClassifier(GrowingPerceptron):
@@ -40,7 +38,6 @@ class KernelPAClassifier(GrowingPerceptron):
     References
     ----------
     [^1]: [Crammer et al. 2006](https://jmlr.csail.mit.edu/papers/v7/crammer06a.html)
-
     """
 
     _threshold = 1.0

@@ -5,8 +5,6 @@ from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["KernelPerceptron"]
-
 
 @documented
 class KernelPerceptron(GrowingPerceptron):
@@ -34,7 +32,6 @@ class KernelPerceptron(GrowingPerceptron):
     ----------
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 1
     [^2]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
-
     """
 
     def guarantees(
@@ -57,7 +54,6 @@ class KernelPerceptron(GrowingPerceptron):
         ------
         ValueError
             If an argument is negative.
-
         """
         theorem = bounds.perceptron(norm, loss)
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem))

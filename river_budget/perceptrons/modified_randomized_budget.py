@@ -11,9 +11,6 @@ from river_budget.support.rule import BUDGET, OWN, draw
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming
 
-__all__ = ["ModifiedRandomizedBudgetPerceptron"]
-
-
 # The state of the random number generator.
 BITS = OWN + N_NUMBERS
 
@@ -55,7 +52,6 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     References
     ----------
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
-
     """
 
     _rule = Rule(_draw_slot, descend, reads_row=True)
@@ -84,7 +80,6 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         """Return Theorem 1 of the unified analysis; see `KernelPerceptron.guarantees`.
 
         It bounds the expected number of mistakes over the random draws.
-
         """
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)

@@ -14,8 +14,6 @@ from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["ProjectedGradient"]
-
 
 @documented
 class ProjectedGradient(NormedPerceptron):
@@ -50,7 +48,6 @@ class ProjectedGradient(NormedPerceptron):
     References
     ----------
     [^1]: [Li & Liao 2023](https://arxiv.org/abs/2212.12989)
-
     """
 
     _threshold = 1.0

@@ -14,8 +14,6 @@ from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
 
-__all__ = ["Projectron"]
-
 # A squared distance of an example from the span of the support vectors is a rounding error if it is
 # at most this fraction of the squared norm.
 ROUNDING = 1e-12
@@ -68,7 +66,6 @@ class Projectron(GrowingPerceptron):
     References
     ----------
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 2
-
     """
 
     _factor = Part(GramFactor, restore=["n_support"])
@@ -156,7 +153,6 @@ class Projectron(GrowingPerceptron):
 
         Its coordinates in the basis of the Gram factor (n_support,); its squared norm; and the distance
         ||delta|| from the span (Eq. 9), which is 0 if the example is numerically in the span.
-
         """
         z = self._factor.forward(query.row)
         projected, norm = float(z @ z), self._store.self_value(query)

@@ -9,8 +9,6 @@ from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee
 
-__all__ = ["ProjectronPlusPlus"]
-
 
 @documented
 class ProjectronPlusPlus(Projectron):
@@ -59,7 +57,6 @@ class ProjectronPlusPlus(Projectron):
     References
     ----------
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 4.1
-
     """
 
     _threshold = 1.0

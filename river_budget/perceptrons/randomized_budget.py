@@ -6,9 +6,6 @@ from river_budget.kernels import Kernel
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, OWN, add, draw
 
-__all__ = ["RandomizedBudgetPerceptron"]
-
-
 # The state of the random number generator.
 BITS = OWN
 
@@ -37,7 +34,6 @@ class RandomizedBudgetPerceptron(RulePerceptron):
     References
     ----------
     [^1]: [Cesa-Bianchi & Gentile 2006](https://doi.org/10.1007/11776420_36)
-
     """
 
     _rule = Rule(_random, add)

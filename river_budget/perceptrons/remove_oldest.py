@@ -4,8 +4,6 @@ from river_budget.base import RulePerceptron, documented
 from river_budget.support import Rule
 from river_budget.support.rule import add, oldest
 
-__all__ = ["RemoveOldestPerceptron"]
-
 
 @documented
 class RemoveOldestPerceptron(RulePerceptron):
@@ -26,7 +24,6 @@ class RemoveOldestPerceptron(RulePerceptron):
     References
     ----------
     [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 3
-
     """
 
     _rule = Rule(oldest, add)

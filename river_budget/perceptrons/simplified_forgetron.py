@@ -9,8 +9,6 @@ from river_budget.support.rule import BUDGET, step_of
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantee, assuming
 
-__all__ = ["SimplifiedForgetron"]
-
 
 @compiled(**UNCOUNTED)
 def _smallest(f, y):
@@ -58,7 +56,6 @@ class SimplifiedForgetron(BallPerceptron):
     References
     ----------
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
-
     """
 
     _rule = Rule(_smallest, descend, reads_row=True)

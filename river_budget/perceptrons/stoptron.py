@@ -5,8 +5,6 @@ from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.support import Query, Target
 
-__all__ = ["Stoptron"]
-
 
 @documented
 class Stoptron(GrowingPerceptron):
@@ -26,7 +24,6 @@ class Stoptron(GrowingPerceptron):
     References
     ----------
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5
-
     """
 
     def __init__(

@@ -16,8 +16,6 @@ from river_budget.perceptrons import _compiled
 from river_budget.perceptrons._validation import SupportVectors, ValidationSet, coefficients_of
 from river_budget.support import Expansion, Query, Target, VectorStore
 
-__all__ = ["TighterPerceptron"]
-
 
 @documented
 class TighterPerceptron(Perceptron):
@@ -48,7 +46,6 @@ class TighterPerceptron(Perceptron):
     ----------
     [^1]: [Weston, Bordes & Bottou 2005](https://proceedings.mlr.press/r5/weston05a.html)
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.4
-
     """
 
     # Correctly classified examples are offered to the validation set.
@@ -168,7 +165,6 @@ class Reservoir(StoredExamples):
         Maximum number of examples.
     seed
         Random number generator seed for reproducibility.
-
     """
 
     _n_offered = Count()

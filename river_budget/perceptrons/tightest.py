@@ -17,8 +17,6 @@ from river_budget.support import AlgorithmState, Query, Target
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.rule import BUDGET
 
-__all__ = ["TightestPerceptron"]
-
 # Counts of nearest examples mean little once learned scales have made other vectors near. Without a
 # drift, scales of more than this number of examples change the kernel values less than that.
 N_ROUGH = 512
@@ -69,7 +67,6 @@ class TightestPerceptron(BlockPerceptron):
     References
     ----------
     [^1]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), Figure 1 and Eq. 2
-
     """
 
     # Correctly classified examples update the counts of their nearest support vector.
@@ -106,7 +103,6 @@ class TightestPerceptron(BlockPerceptron):
         It is the posterior probability that the label is the most frequent one around that support
         vector. All weights are equal if there is no support vector. Values of x are refused as by
         `scores_one`.
-
         """
         return self._by_label(self._posteriors(x))
 
@@ -117,7 +113,6 @@ class TightestPerceptron(BlockPerceptron):
         ------
         ValueError
             If there are more than two labels, or a value of x is refused.
-
         """
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]
@@ -216,7 +211,6 @@ class CountedVectors(AlgorithmState):
     ----------
     budget
         Maximum number of support vectors.
-
     """
 
     __slots__ = ("_limit", "_n_labels")
@@ -289,7 +283,6 @@ def _similarity(before: Floats, after: Floats) -> float:
     """Return how similar two Gram matrices of a radial kernel are, without their diagonals.
 
     It is the sum of the smaller values over that of the larger ones, 1 if there are none.
-
     """
     n = len(before)
     larger = np.maximum(before, after).sum() - n

@@ -9,8 +9,6 @@ from river import base
 from river_budget.kernels import Features
 from river_budget.support.features import check_shape
 
-__all__ = ["UnitNorm"]
-
 
 class UnitNorm(base.Transformer):
     """Scales arrays to Euclidean norm 1, which is usual for embeddings.
@@ -36,7 +34,6 @@ class UnitNorm(base.Transformer):
     >>> scaler = preprocessing.UnitNorm("embedding")
     >>> scaler.transform_one({"embedding": np.array([3.0, 4.0]), "hour": 13})
     {'embedding': array([0.6, 0.8]), 'hour': 13}
-
     """
 
     def __init__(self, *names: base.typing.FeatureName) -> None:

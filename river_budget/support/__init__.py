@@ -11,7 +11,6 @@
 - `scales`: scales of features, learned from the data, and `sums`: the running sums that they come from.
 - `target`: the direction of an update.
 - `gram_factor`: the Cholesky factor of a growing Gram matrix.
-
 """
 
 from __future__ import annotations

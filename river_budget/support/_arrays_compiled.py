@@ -2,7 +2,6 @@
 
 Sums are taken in double precision, for four vectors at a time, in the order that the processor's
 vector instructions suggest: the last bits of a sum may differ between machines.
-
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from river_budget.kernels.spec import (
     SUM_OF_RATIONALS,
 )
 from river_budget.support._compiled import expand
-
-__all__ = ["add_statistics", "finish", "self_statistic", "squared_norm"]
 
 # Number of vectors that are read at a time.
 STEP = 4
@@ -101,7 +98,6 @@ def finish(spec, x_statistic, statistics, alphas, scale, n, row):
     """Turn the inner statistics of x into a kernel row, and return f(x); NaN if x is invalid.
 
     The row has the shape (blocks, TILE). See `_compiled.evaluate`.
-
     """
     if x_statistic > LARGEST or raw_self_value(spec, x_statistic) > LARGEST:
         return np.nan

@@ -2,7 +2,6 @@
 
 A *workspace* is an array that holds a kernel row, one value per slot, followed by the values of one
 example.
-
 """
 
 from __future__ import annotations
@@ -18,12 +17,6 @@ from river_budget.kernels._compiled import (
     self_statistic,
     self_value,
 )
-
-__all__ = [
-    "TILE", "check_block", "evaluate", "expand", "is_flat", "margin_and_rival", "margin_and_rival_of",
-    "oldest", "oldest_largest", "scan", "score", "score_block", "self_value", "self_value_of",
-    "squared_norm_of", "terms",
-]  # fmt: skip
 
 
 @compiled(forceinline=True)
@@ -57,7 +50,6 @@ def evaluate(
         Common factor of the coefficients.
 
     The other parameters are those of `kernels._compiled.kernel_row`.
-
     """
     row = workspace[: statistics.size].reshape(statistics.shape)
     values = workspace[statistics.size :]
@@ -132,7 +124,6 @@ def scan(
 
     If there is no such row, `stop` is returned. The workspace holds the values and the kernel row
     of the last row that was evaluated, and `scores` the scores of more than two labels (labels,).
-
     """
     for i in range(start, stop):
         f = _evaluate_row(

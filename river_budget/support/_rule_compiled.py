@@ -23,8 +23,6 @@ from river_budget.support.rule import (
     step_at,
 )
 
-__all__ = ["DONE", "N_MISTAKES", "N_ROUNDS", "N_WEIGHTED", "choose", "finish", "learn", "update"]
-
 # The update is done: there is no slot to fill, as if the example were skipped.
 DONE = SKIP
 
@@ -41,7 +39,6 @@ class Code(NamedTuple):
         See `Rule.addresses`.
     reads_row
         Whether the step reads the kernel row of the vector to replace.
-
     """
 
     choice: int
@@ -63,7 +60,6 @@ class StoreArrays(NamedTuple):
         See `_values_compiled.store`.
     n, n_rows, features, tiles, statistics
         See `kernels._compiled.kernel_row`.
-
     """
 
     workspace: Floats
@@ -84,7 +80,6 @@ class Scratch(NamedTuple):
 
     They are the scores of more than two labels (labels,), those of two (2,), and a workspace for the
     vector to replace.
-
     """
 
     scores: Floats
@@ -155,7 +150,6 @@ def update(
     If the example needs a new slot or more room, or its names are not those of the vector to
     replace, nothing is changed, and the slot is returned. The value is f(x) with two labels; see
     `Code`, `HypothesisArrays` and `StoreArrays` for other parameters.
-
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
@@ -209,7 +203,6 @@ def learn(
     -------
     The slot for the example of the row that is left, or `DONE`; and f(x) for the last row that was
     evaluated. The workspace holds its kernel row and its values.
-
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)

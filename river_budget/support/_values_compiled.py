@@ -6,7 +6,6 @@ of a kernel row. Zeros take no place in a list, whether they are explicit or not
 
 A list of n entries has a *segment* of the smallest power of two >= n entries. Free segments of equal
 size are linked: the first entry of each holds the start of the next. So are free columns.
-
 """
 
 from __future__ import annotations
@@ -27,12 +26,6 @@ from river_budget.kernels._compiled import (
     get_value,
     self_statistic,
 )
-
-__all__ = [
-    "COLUMN", "COUNT", "END", "ENTRIES", "N_BLOCKS", "N_FREE", "N_HEAP", "THRESHOLD", "exchange",
-    "has_room", "load", "overwrite", "overwrite_values", "relocate", "renew_statistics", "rescale",
-    "set_statistic", "settle", "store",
-]  # fmt: skip
 
 # The place of the threshold in row 0 of `features`, which has no list.
 THRESHOLD = START
@@ -225,7 +218,6 @@ def store(workspace, rows, slot, start, features, tiles, heap):
         The number of features that were stored by an earlier call.
     heap
         What is free in `tiles`; see `kernels._compiled.kernel_row` for `features` and `tiles`.
-
     """
     values = workspace[len(workspace) - len(rows) :]
     threshold = np.int64(features[0, THRESHOLD])
@@ -290,7 +282,6 @@ def exchange(workspace, rows, old_rows, slot, spec, statistics, features, tiles,
     Returned are the number of features that no vector has any more, and how many features were stored
     and settled; if these are not all, more room is needed. If a name is new, nothing is changed, and
     the first number is -1.
-
     """
     for r in rows:
         if r == 0:
@@ -435,7 +426,6 @@ def renew_statistics(rows, ends, workspace, spec, features, tiles, statistics):
     """Set the statistics of all stored examples, whose feature rows are joined by slots.
 
     Given are the ends of those of each example (n,), and a workspace for the largest one.
-
     """
     start = 0
     for slot in range(len(ends)):

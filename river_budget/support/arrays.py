@@ -35,8 +35,6 @@ from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
 from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
-__all__ = ["ArrayStore"]
-
 Array = NDArray[Any]
 
 
@@ -45,7 +43,6 @@ class Statistic(VectorKernel):
     """The inner statistic of a kernel, as the kernel of the features that are numbers.
 
     It is with a factor of squares and a number of names of its own.
-
     """
 
     kernel: Kernel
@@ -107,7 +104,6 @@ class ArrayStore(PlainStore, ScaledStore):
     statistic, which is a sum over features. An example without an array is zero there.
 
     The stored elements have a dtype; sums over them have double precision.
-
     """
 
     __slots__ = (
@@ -318,7 +314,6 @@ class ArrayStore(PlainStore, ScaledStore):
 
         Given are the inner statistics of its numbers (n,), empty if there are none, its arrays and its
         self statistic.
-
         """
         workspace = np.zeros(self.n_slots)
         workspace[: len(row)] = row

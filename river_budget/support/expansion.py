@@ -20,8 +20,6 @@ from river_budget.support.rule import SCALE, SMALLEST_SCALE, AlgorithmState, Rul
 from river_budget.support.store import Coefficients, VectorStore
 from river_budget.support.target import Target, Terms, of_both_labels
 
-__all__ = ["Expansion", "MulticlassExpansion", "vector_store"]
-
 NO_SCORES: Floats = np.zeros(0)
 
 
@@ -35,7 +33,6 @@ class Expansion(Coefficients):
 
     It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
     more of them.
-
     """
 
     __slots__ = ("store",)
@@ -169,7 +166,6 @@ class Expansion(Coefficients):
         """Add a change to the coefficients of the label, and subtract it from those of the rival.
 
         The change is given by slots (n,). The weight multiplies it.
-
         """
         self._table[: self.store.n] += change * ((y.label - y.rival) * y.weight / self.scale)
         self.store.forget_query()
@@ -219,7 +215,6 @@ class MulticlassExpansion(Expansion):
 
     The rows of the matrix A (slots, labels) sum to 0. See `Target` for the reduction to a binary
     hypothesis.
-
     """
 
     __slots__ = ()

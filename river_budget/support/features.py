@@ -18,11 +18,6 @@ from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
 from river_budget.kernels.spec import Spec
 
-__all__ = [
-    "NOT_NUMBERS", "ArrayFoundError", "FeatureIndex", "Layout", "Rows", "check_array",
-    "check_features", "check_shape", "check_types", "invalid_example", "is_array", "pack_rows", "packer",
-]  # fmt: skip
-
 Rows = NDArray[np.uint32]
 
 # Errors that packing values as doubles may raise; AttributeError if x is not a mapping.
@@ -52,7 +47,6 @@ class FeatureIndex:
     ----------
     by_name
         The feature row of each name.
-
     """
 
     __slots__ = ("_free", "_names", "by_name")
@@ -120,7 +114,6 @@ class Layout:
         The length of a workspace, and the offset of the values in it in bytes.
     pack, pack_into
         Functions that pack the values of all names as doubles, into bytes or an array.
-
     """
 
     __slots__ = (
@@ -162,7 +155,6 @@ def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]
     """Return the values of a frame as doubles (rows, columns).
 
     Raises ValueError if a value is not a number. The error names its row and feature.
-
     """
     if rows.dtype.kind in "biuf":
         return np.array(rows, np.float64, order="C")
@@ -189,7 +181,6 @@ def check_features(x: Any) -> None:
 
     To be called before a pipeline learns raw features: a scaler would learn a value that the
     classifier then refuses.
-
     """
     if not isinstance(x, Mapping):
         raise invalid_example(x)

@@ -8,8 +8,6 @@ from river_budget._arrays import Floats, padded
 from river_budget._compile import compiled
 from river_budget._state import State, floats, require
 
-__all__ = ["GramFactor"]
-
 # Sums may be reordered, so that they are vectorised.
 REORDERED = {"reassoc", "contract", "nsz"}
 
@@ -19,7 +17,6 @@ class GramFactor:
 
     L is stored in packed rows, so adding a vector appends a row, and both substitutions read memory
     in order. Earlier rows never change, so no error accumulates.
-
     """
 
     __slots__ = ("_packed", "n")
@@ -32,7 +29,6 @@ class GramFactor:
         """Return z = L^-1 k for the kernel row k of x (n,).
 
         `z.z` is the squared norm of the projection of x onto the span.
-
         """
         return _forward(self._packed, row)
 
@@ -97,7 +93,6 @@ def _backward(packed: Floats, right: Floats) -> Floats:
     """Solve L' d = right for d (n,), given the packed rows of L.
 
     Rows are subtracted in groups of four, which halves the time that one at a time takes.
-
     """
     n = len(right)
     d, end = right.copy(), n * (n + 1) // 2

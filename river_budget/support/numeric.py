@@ -44,8 +44,6 @@ from river_budget.support.values import FeatureValues
 if TYPE_CHECKING:
     from river_budget.support.expansion import Expansion
 
-__all__ = ["UNKNOWN_NAME", "Block", "NumericStore", "doubles", "is_exact"]
-
 # A kernel whose values are squared Euclidean distances.
 EUCLIDEAN = kernel_spec(SQUARED_DISTANCE, IDENTITY)
 
@@ -72,7 +70,6 @@ class NumericStore(ScaledStore):
 
     A name has a feature row as long as a stored vector has that name. Memory thus follows the number
     of values in sparse examples, and names that no vector has take none.
-
     """
 
     __slots__ = (
@@ -479,7 +476,6 @@ class NumericStore(ScaledStore):
 
         It is needed after the removal of examples with many names, when most memory is unused. The
         amortized cost is constant per value.
-
         """
         self._clear()
         for slot, vector in enumerate(vectors):

@@ -18,8 +18,6 @@ from river_budget.support.plain import PlainStore
 from river_budget.support.query import Query
 from river_budget.support.store import NO_COEFFICIENTS, Coefficients
 
-__all__ = ["ObjectStore"]
-
 
 class ObjectStore(PlainStore):
     """A store of deep copies of examples. A kernel row calls the kernel once for each of them."""

@@ -17,8 +17,6 @@ from river_budget.support.store import Coefficients, VectorStore
 if TYPE_CHECKING:
     from river_budget.support.expansion import Expansion
 
-__all__ = ["PlainStore"]
-
 
 class PlainStore(VectorStore):
     """A store that evaluates one example at a time. A block is a list of examples."""

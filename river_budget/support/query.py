@@ -7,8 +7,6 @@ from typing import Any
 
 from river_budget._arrays import Floats
 
-__all__ = ["Query"]
-
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Query:
@@ -38,7 +36,6 @@ class Query:
         Number of stored vectors when the query was created.
     answer
         f(x), or another value that a model computes at x; None before that.
-
     """
 
     given: Any

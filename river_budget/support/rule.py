@@ -4,7 +4,6 @@ A *choice* names the slot in which a misclassified example is stored, and a *ste
 coefficients and whatever else the algorithm keeps. A `Rule` is a pair of them. The compiled code
 of the stores calls it by address, so it is compiled once for all algorithms, and examples one by
 one and blocks of rows are learned by the same two functions.
-
 """
 
 from __future__ import annotations
@@ -22,12 +21,6 @@ from river_budget._compile import UNCOUNTED, address_of, compiled, function_at
 from river_budget._state import integers
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE, margin_and_rival_of
-
-__all__ = [
-    "BUDGET", "LARGEST_SELF_VALUE", "N_INSERTED", "OWN", "SCALE", "SKIP", "SMALLEST_SCALE",
-    "AlgorithmState", "Example", "HypothesisArrays", "Rule", "add", "assign", "choice_at", "columns_of",
-    "draw", "evaluate_at", "example", "margin_of", "oldest", "overlap", "shrink", "step_at", "step_of",
-]  # fmt: skip
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
 SCALE, N_INSERTED, BUDGET, LARGEST_SELF_VALUE, OWN = range(5)
@@ -55,7 +48,6 @@ class HypothesisArrays(NamedTuple):
         The common factor and the other numbers of a model (numbers,).
     table
         Numbers of each slot and label (slots, labels), for algorithms that keep any.
-
     """
 
     n: int
@@ -79,7 +71,6 @@ class Example(NamedTuple):
         The scores of all labels (labels,).
     row
         The kernel row (n,).
-
     """
 
     label: int
@@ -117,7 +108,6 @@ class Rule:
         a vector, its kernel row is given.
     reads_row
         Whether the step reads this row.
-
     """
 
     def __init__(self, choice: Any, step: Any, reads_row: bool = False) -> None:
@@ -144,7 +134,6 @@ class AlgorithmState:
         The numbers of a model, of which those of the algorithm follow from `OWN` on (numbers,).
     table
         Numbers for each slot and label, for algorithms that keep any (slots, labels).
-
     """
 
     __slots__ = ("numbers", "table")
@@ -187,7 +176,6 @@ def example(label, weight, value, scores, both, self_value, row):
     """Return a misclassified example; see `margin_and_rival_of`.
 
     With two labels, their scores are written to `both` (2,).
-
     """
     margin, rival = margin_and_rival_of(label, value, scores)
     if len(scores) == 0:
@@ -284,7 +272,6 @@ def draw(numbers, place, n):
     """Return a random integer from 0 to n - 1 by SplitMix64, whose 64 bits are one of the numbers.
 
     Its outputs are the high bits of a product with n, so that the bias is below n / 2^53.
-
     """
     bits = numbers.view(np.uint64)
     bits[place] += np.uint64(0x9E3779B97F4A7C15)

@@ -16,14 +16,11 @@ from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.store import VectorStore
 
-__all__ = ["ScaledStore"]
-
 
 class ScaledStore(VectorStore):
     """A store that multiplies features by factors, their inverse scales, before the kernel.
 
     A subclass keeps one thing that is derived from kernel and names, and that copies compute anew.
-
     """
 
     __slots__ = ("_factors", "_pooled", "_spec", "_statistics")

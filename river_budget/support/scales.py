@@ -13,8 +13,6 @@ from river_budget._arrays import Floats
 from river_budget._state import State, finite, floats, require
 from river_budget.support.sums import Measures, Sums
 
-__all__ = ["LAST_UPDATE", "Scales", "next_update"]
-
 # Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
 # every 512 up to 8,192.
 SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
@@ -64,7 +62,6 @@ class Scales:
         The inverse scale of all other features.
     gamma
         The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
-
     """
 
     __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
@@ -81,7 +78,6 @@ class Scales:
         """Update scales and width after the n-th example, and return whether they have changed.
 
         Given are the names of the features that some support vector has.
-
         """
         self.sums.drop_unused(names)
         measures, columns = self.sums.measures(), self.sums.names
@@ -154,7 +150,6 @@ def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
     """Return inverse scales, which stay as they are where the logarithms of the scales allow it.
 
     Factors are NaN for features that have had no scale.
-
     """
     kept = abs(logs + np.log2(factors)) < KEPT
     return np.where(kept, factors, _nearest(logs))

@@ -22,8 +22,6 @@ from river_budget.support.sums import Sums
 if TYPE_CHECKING:
     from river_budget.support.expansion import Expansion
 
-__all__ = ["NO_COEFFICIENTS", "Coefficients", "VectorStore"]
-
 
 # The matrix of a hypothesis for two labels.
 NO_MATRIX = np.zeros((0, 0))
@@ -41,7 +39,6 @@ class Coefficients:
         The common factor of the coefficients.
     matrix
         With more than two labels, the coefficients of each slot (slots, labels), 0 in free slots.
-
     """
 
     __slots__ = ("alphas", "matrix", "scale")
@@ -70,7 +67,6 @@ class VectorStore(abc.ABC):
         `rescale`.
     n, n_slots
         Number of vectors, and number of allocated slots.
-
     """
 
     __slots__ = ("_inserted", "_last", "_n_inserted", "kernel", "n", "n_slots")
@@ -138,7 +134,6 @@ class VectorStore(abc.ABC):
         """Return the rows of a frame as a block for `scan` and `score_block`.
 
         Raises ValueError if a row is invalid under the kernel. The error names the row.
-
         """
 
     @abc.abstractmethod
@@ -153,7 +148,6 @@ class VectorStore(abc.ABC):
 
         Given are the columns of the labels (rows,). The answer of the query is f(x) with two labels,
         and an array of scores with more (labels,).
-
         """
 
     @abc.abstractmethod
@@ -168,7 +162,6 @@ class VectorStore(abc.ABC):
 
         If the compiled code cannot store the example, only a slot is chosen for it and returned. The
         slot n is a new one.
-
         """
 
     @abc.abstractmethod
@@ -180,7 +173,6 @@ class VectorStore(abc.ABC):
 
         Returned are its slot or `_rule_compiled.DONE`, as in `update`, and the query of the last row
         that was evaluated. See `_rule_compiled.learn`.
-
         """
 
     @property
@@ -209,7 +201,6 @@ class VectorStore(abc.ABC):
 
         The factors are given by name, and one for all other features. Given are also the vectors by
         slots, where features that the previous kernel did not read are to be stored as well.
-
         """
         raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
 
@@ -257,7 +248,6 @@ class VectorStore(abc.ABC):
         """Return the slot with the largest score, the oldest among ties.
 
         The score of an incoming example may follow those of the slots (n,) or (n + 1,).
-
         """
         return int(_compiled.oldest_largest(scores, self.inserted))
 
@@ -281,7 +271,6 @@ class VectorStore(abc.ABC):
 
         Returned are their previous slots (n,), to reindex arrays with one value per slot. Raises
         IndexError if a slot is not in use.
-
         """
         unused = set(slots) - set(range(self.n))
         if unused:

@@ -16,8 +16,6 @@ from river_budget._state import State, count, floats, require
 from river_budget.kernels import Features
 from river_budget.support.features import NOT_NUMBERS, packer
 
-__all__ = ["Measures", "Sums"]
-
 Array = NDArray[Any]
 
 # The columns of the sums, one row a feature:
@@ -44,7 +42,6 @@ class Measures(NamedTuple):
 
     The sizes are the numbers of values since the first example with a feature, and the variances are
     over these examples: of an array, the sum of those of its elements. A scale is 0 if there is none.
-
     """
 
     sizes: Floats
@@ -61,7 +58,6 @@ class ArraySums(NamedTuple):
         `SINCE`, `N_PRESENT` and `N_NONZERO` at their places of a row of `Sums` (columns,).
     sums
         The first array, the sum of the differences from it and that of their squares (3, elements).
-
     """
 
     counts: Floats
@@ -106,7 +102,6 @@ class Sums:
         The row of each feature that is a number, by name.
     arrays
         The sums of each array feature, by name.
-
     """
 
     __slots__ = (
@@ -142,7 +137,6 @@ class Sums:
 
         Given are the names of its features in their order, where the same list again is the fastest,
         and the names that some support vector has. Others have no sums.
-
         """
         if columns is self._again:
             n = len(columns)
@@ -178,7 +172,6 @@ class Sums:
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
         examples, the root mean square of the values other than 0: a rare word is not blown up. A
         constant has none.
-
         """
         self._add_waiting()
         of_numbers = Measures(*_measure(self._used, self.n_observed))

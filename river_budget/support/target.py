@@ -8,8 +8,6 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints
 
-__all__ = ["Target", "Terms", "of_both_labels"]
-
 
 class Target(NamedTuple):
     """The label y of an example, its rival s, and its margin.
@@ -29,7 +27,6 @@ class Target(NamedTuple):
     weight
         The weight of the example, which multiplies its update: its step size as a new vector, and
         the change of coefficients by its projection. It changes no threshold.
-
     """
 
     label: int
@@ -48,7 +45,6 @@ class Terms(NamedTuple):
         rival (vectors,).
     labels, rivals
         Their columns (vectors,).
-
     """
 
     steps: Floats

@@ -14,8 +14,6 @@ from river_budget.support import _values_compiled as _compiled
 from river_budget.support._compiled import TILE
 from river_budget.support.features import Rows
 
-__all__ = ["FeatureValues"]
-
 # A feature is in a column if at least one in this many vectors has a value of it other than 0.
 COLUMN_SHARE = 6
 
@@ -41,7 +39,6 @@ class FeatureValues:
         The arrays of `kernels._compiled.kernel_row`.
     heap
         What is free in `tiles`; see `_values_compiled`.
-
     """
 
     __slots__ = ("features", "heap", "tiles")
@@ -73,7 +70,6 @@ class FeatureValues:
 
         Returned is the number of features that no vector has any more; -1 if a new feature row is 0
         and nothing was changed.
-
         """
         n_unused, n_stored, n_settled = _compiled.exchange(
             workspace, rows, old, slot, spec, statistics, *self._arrays

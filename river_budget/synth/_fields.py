@@ -8,17 +8,6 @@ from typing import Any
 
 from river_budget import _checks
 
-__all__ = [
-    "count",
-    "length",
-    "not_negative",
-    "parameter",
-    "positive",
-    "probability",
-    "real",
-    "seed",
-]
-
 Check = Callable[[str, Any], None]
 
 

@@ -14,8 +14,6 @@ from typing import Any, dataclass_transform
 from river import datasets
 from river.datasets.base import BINARY_CLF
 
-__all__ = ["Example", "Point", "Stream", "stream"]
-
 Point = dict[int, float]
 Example = tuple[Point, Any]
 

@@ -7,8 +7,6 @@ import random
 from river_budget.synth import _fields as field
 from river_budget.synth._stream import Example, Point, Stream, stream
 
-__all__ = ["NoisyCheckerboard", "ShiftingCheckerboard"]
-
 
 class _Checkerboard(Stream):
     squares: int
@@ -50,7 +48,6 @@ class NoisyCheckerboard(_Checkerboard):
     References
     ----------
     [^1]: [Wang, Z. and Vucetic, S., 2009. Tighter Perceptron with improved dual use of cached data for model representation and validation. IJCNN 2009, section IV.A.](https://doi.org/10.1109/IJCNN.2009.5178870)
-
     """
 
     n_samples: int = field.length(10_000)
@@ -78,7 +75,6 @@ class ShiftingCheckerboard(_Checkerboard):
     0.0 {0: 0.22321073814882275, 1: 0.7364712141640124} False
     1.0 {0: 0.8921795677048454, 1: 0.08693883262941615} False
     1.0 {0: 0.029797219438070344, 1: 0.21863797480360336} True
-
     """
 
     n_samples: int | None = field.length()

@@ -17,8 +17,6 @@ from river_budget._checks import check_count
 from river_budget.synth import _fields as field
 from river_budget.synth._stream import Example, Point, Stream, stream
 
-__all__ = ["ClassIncremental", "RecurringConcepts"]
-
 # How many places are tried for each cluster. The one farthest from the clusters so far is taken.
 N_CANDIDATES = 10
 
@@ -73,7 +71,6 @@ class RecurringConcepts(_Switching):
     [0, 0, 1, 1, 0]
     >>> stream.drifts(2000)
     [500, 750, 1250, 1500]
-
     """
 
     concepts: Sequence[Any] = field.parameter(
@@ -166,7 +163,6 @@ class ClassIncremental(_Switching):
            3     0.0    98.2       -
     >>> run.accuracy_seen
     array([0.99 , 0.495])
-
     """
 
     n_samples: int | None = field.length()

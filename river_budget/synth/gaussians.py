@@ -8,8 +8,6 @@ import random
 from river_budget.synth import _fields as field
 from river_budget.synth._stream import Example, Point, Stream, stream
 
-__all__ = ["RarePositives", "RotatingGaussians", "TwoGaussians"]
-
 
 @stream
 class TwoGaussians(Stream):
@@ -32,7 +30,6 @@ class TwoGaussians(Stream):
     References
     ----------
     [^1]: [Orabona, F., Keshet, J. and Caputo, B., 2008. The Projectron: a bounded kernel-based Perceptron. ICML 2008, section 5.](https://doi.org/10.1145/1390156.1390247)
-
     """
 
     n_samples: int = field.length(10_000)
@@ -75,7 +72,6 @@ class RotatingGaussians(Stream):
     References
     ----------
     [^1]: [Sutskever, I., 2009. A simpler unified analysis of budget perceptrons. ICML 2009.](https://doi.org/10.1145/1553374.1553501)
-
     """
 
     n_samples: int | None = field.length()
@@ -140,7 +136,6 @@ class RarePositives(Stream):
 
     >>> sum(y for _, y in stream)
     105
-
     """
 
     n_samples: int = field.length(10_000)

@@ -9,8 +9,6 @@ from river_budget._checks import check_count
 from river_budget.synth import _fields as field
 from river_budget.synth._stream import Example, Stream, stream
 
-__all__ = ["UnitVectors"]
-
 
 @stream
 class UnitVectors(Stream):
@@ -44,7 +42,6 @@ class UnitVectors(Stream):
     References
     ----------
     [^1]: [Dekel, O., Shalev-Shwartz, S. and Singer, Y., 2005. The Forgetron: a kernel-based Perceptron on a fixed budget. NIPS 18, section 2.](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
-
     """
 
     budget: int = field.parameter("Budget of the models.", check_count)
@@ -67,7 +64,6 @@ class UnitVectors(Stream):
         model
             A classifier of this package with at most `budget` support vectors. It must learn each
             example before the next one is drawn.
-
         """
         for _ in range(self.n_samples):
             held = {name for vector in model.support_vectors for name in vector}

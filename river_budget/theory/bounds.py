@@ -35,7 +35,6 @@ References
 [^2]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247)
 [^3]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501)
 [^4]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
-
 """
 
 from __future__ import annotations
@@ -112,7 +111,6 @@ class Guarantee:
         The bound on the number of mistakes; infinite if an assumption does not hold.
     failed
         The assumptions that do not hold.
-
     """
 
     theorem: str
@@ -143,7 +141,6 @@ def perceptron(norm: float, loss: float) -> Guarantee:
     >>> from river_budget.theory import bounds
     >>> bounds.perceptron(norm=3.0, loss=10.0).mistakes
     29.0
-
     """
     return Guarantee("Forgetron paper, Theorem 1", norm, loss, norm**2 + 2 * loss)
 
@@ -158,7 +155,6 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     42.0
     >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
     ['a budget of at least 83', 'a norm of at most 0.9004']
-
     """
     assumptions = _budget_at_least(SMALLEST_FORGETRON_BUDGET, budget)
     assumptions |= _norm_at_most(forgetron_norm(budget), norm)
@@ -176,7 +172,6 @@ def forgetron_run(
     This is our derivation. It follows the proof of Lemma 1 of [^1], without the step that bounds
     each shrinking step by a logarithm. (The lemma as printed can fail: its case distinction uses
     the norm after the removal, but the proof needs the norm before it.)
-
     """
     name = "after Forgetron paper, Lemma 1 (our derivation, for a known run)"
     formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
@@ -192,7 +187,6 @@ def projectron(
 
     For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator.
     This is our derivation from the proof of the theorem.
-
     """
     name, improvement = "Projectron paper, Theorem 2", 0.0
     if bound_improvement is not None:
@@ -250,7 +244,6 @@ def ahpatron(
     >>> from river_budget.theory import bounds
     >>> bounds.ahpatron(1.0, 10.0, 100, epsilon=0.5, learning_rate=0.25, norm_bound=1.0).mistakes
     16.78...
-
     """
     p, damage = learning_rate, 8 * norm_bound * norm / budget
     assumptions = _norm_at_most(norm_bound, norm)
@@ -273,7 +266,6 @@ def ahpatron_run(
 
     This is our derivation, as for `ahpatron`: a removal that moves f by d to a place of at most the
     same norm increases its squared distance from g by at most `2 ||g|| d`.
-
     """
     name = "after Ahpatron paper (our derivation, for a known run)"
     p, damage = learning_rate, 2 * norm * removal_displacement
@@ -298,7 +290,6 @@ def budget_passive_aggressive_run(
     moves f by tau z, and a removal by some vector. The inner product of the sum of all these moves
     with g is at most `||g|| ||f||`. The steps contribute at least the sum of tau, which is E and
     min(1, C) for each mistake, less C L(g); the removals take away at most `||g|| D`.
-
     """
     name = "after the proof of the Perceptron's bound (our derivation, for a known run)"
     moved = norm * (final_norm + removal_displacement)
@@ -321,7 +312,6 @@ def projected_gradient_run(
     This is our derivation: the regret of adaptive gradient descent in a ball is at most `3 U sqrt(3 +
     G)` against the projected gradients, and those differ from the gradients by R in all. A mistake has
     a loss of at least 1, and E is what the losses have beyond that.
-
     """
     name = "adaptive gradient descent (our derivation, for a known run)"
     regret = 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals
@@ -377,7 +367,6 @@ def forgetron_norm(budget: int) -> float:
     >>> from river_budget.theory import bounds
     >>> bounds.forgetron_norm(1500)
     3.581...
-
     """
     return math.sqrt((budget + 1) / math.log(budget + 1)) / 4
 
@@ -404,7 +393,6 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
     >>> from river_budget.theory import bounds
     >>> bounds.smallest_budget(bounds.forgetron_norm, 3.58)
     1499
-
     """
     check_positive("norm", norm)
     smallest: dict[Callable[[int], float], int] = {

@@ -14,8 +14,6 @@ from river_budget.support import AlgorithmState
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
 
-__all__ = ["Certificate", "certify"]
-
 Example = tuple[dict[Any, Any], Any]
 
 
@@ -38,7 +36,6 @@ class Certificate:
         The lowest bound; infinite if the assumptions of all theorems fail.
     holds
         Whether the mistakes are within the bound.
-
     """
 
     name: str
@@ -136,7 +133,6 @@ def certify(
                         holds: a kernel that does not change
                         holds: all weights 1
                         holds: k(x, x) <= 1
-
     """
     check_count("n_points", n_points)
     if not hasattr(model, "guarantees"):
@@ -175,7 +171,6 @@ def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
 
     A snapshot has its own counts and sums, on which guarantees depend, but shares the support set
     with the model. It must not be trained.
-
     """
     snapshots = []
     for n, (x, y) in enumerate(examples, 1):

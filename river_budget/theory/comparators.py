@@ -16,8 +16,6 @@ from river_budget.kernels import Features, Kernel
 from river_budget.support import VectorStore, vector_store
 from river_budget.support.target import of_both_labels
 
-__all__ = ["Comparator", "Span", "path_length"]
-
 Examples = Sequence[tuple[Features, Any]]
 
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
@@ -85,7 +83,6 @@ class Comparator:
     1.802...
     >>> g.hinge_losses([({"a": 1.0}, "cat"), ({"b": 1.0}, "bird")])
     array([0.25, 0.5 ])
-
     """
 
     def __init__(
@@ -116,7 +113,6 @@ class Comparator:
         ValueError
             If the hypothesis is not a single kernel expansion, such as the mixture of a
             `Mnemotron`.
-
         """
         if not isinstance(model, KernelClassifier):
             raise ValueError(
@@ -158,7 +154,6 @@ class Comparator:
         ------
         ValueError
             If a value or a label is invalid.
-
         """
         examples = list(stream)
         labels = Labels(len(self.classes) + len(examples), "")
@@ -233,7 +228,6 @@ class Span:
     >>> g = span.best(lambda norm, loss: bounds.perceptron(norm, loss).mistakes)
     >>> round(g.norm, 1), round(g.hinge_loss(stream))
     (5.1, 14)
-
     """
 
     def __init__(
@@ -267,7 +261,6 @@ class Span:
         ----------
         bound
             The bound as a function of norm and loss; infinite if it does not hold.
-
         """
         shape = self._basis.shape[1], self._n_labels
         best, lowest = np.zeros(shape), bound(0.0, float(len(self._examples)))
@@ -313,7 +306,6 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
 
     A logarithm of a sum of exponentials replaces the maximum of 0 and of `1 - (g_y - g_r) / 2` over
     all rivals r.
-
     """
     rows = np.arange(len(scores))
     losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
