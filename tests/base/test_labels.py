@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from algorithms import each_algorithm
+from algorithms import each_algorithm, each_path
 from river import evaluate, metrics, multiclass
 
 import river_budget as rb
@@ -87,7 +87,7 @@ def test_no_label_of_another_kind_is_counted_by_a_metric():
     assert sorted(metric.cm.classes) == ["ham", "spam"]
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize(
     ("labels", "positive"),
     [
