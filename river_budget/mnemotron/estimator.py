@@ -446,8 +446,7 @@ class Mnemotron(Machine):
     def _check_inverses(self) -> None:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses.
 
-        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is
-        0.
+        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is 0.
         """
         n, posteriors = self.n_support, self._experts.posteriors
         slot = self._n_changes // CHECK_INTERVAL % n

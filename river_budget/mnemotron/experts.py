@@ -16,10 +16,7 @@ from river_budget.mnemotron.repeats import Repeats
 
 
 class Experts:
-    """The posteriors of the experts, their mixture, and the expert of repeated labels, if it is used.
-
-    Given are the pairs of forgetting factor and noise variance of each kernel.
-    """
+    """The posteriors of the experts, their mixture, and the expert of repeated labels, if it is used."""
 
     __slots__ = ("mixture", "posteriors", "repeats")
 

@@ -10,17 +10,10 @@ from river_budget.mnemotron._mixing_compiled import HEDGE, LOG_WEIGHTS, softmax
 
 
 class Mixture:
-    """The weights of the experts.
+    """The weights of the experts: the rows of `_mixing_compiled` (4, experts).
 
-    Attributes
-    ----------
-    weights
-        The weights of the hedge, their logarithms up to a common term, and the weights of the slow
-        and of the fast mixer; see `_mixing_compiled` for their rows (4, experts).
-    top
-        The weights of the three in the forecast, and their logarithms (2, 3).
-    counts
-        1 more than the number of examples of each label (labels,).
+    `top` are the weights of the three in the forecast and their logarithms (2, 3), and `counts` are 1
+    more than the number of examples of each label.
     """
 
     __slots__ = ("counts", "top", "weights")

@@ -10,15 +10,10 @@ from river_budget.mnemotron._repeats_compiled import N_BINS
 
 
 class Repeats:
-    """Counts of the next label, given the last one and the length of its run.
+    """Counts of the next label, given the last one and the length of its run, which are in `recent`.
 
-    Attributes
-    ----------
-    counts
-        For each label, the number of times that a run of it ended at each length, that it went on,
-        and that each other label followed (labels, 2 bins + labels); (0, 0) if nothing is counted.
-    recent
-        The last label and the length of its run; -1 and 0 before the first label.
+    For each label, they are the number of times that a run of it ended at each length, that it went on,
+    and that each other label followed (labels, 2 bins + labels); (0, 0) if nothing is counted.
     """
 
     __slots__ = ("counts", "recent")

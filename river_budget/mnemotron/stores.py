@@ -25,17 +25,10 @@ class Group(NamedTuple):
 
 
 class KernelStores:
-    """The kernels, and stores with the same vectors in the same slots.
+    """The kernels, as they were given, and stores with the same vectors in the same slots.
 
     The kernels that read scaled features share a store, and so do the others. A kernel that is a
     function has its own, and so has each kernel of examples with arrays.
-
-    Parameters
-    ----------
-    kernels
-        The kernels as they were given.
-    learns_scales
-        Whether features are scaled.
     """
 
     def __init__(self, kernels: Sequence[Kernel], learns_scales: bool) -> None:

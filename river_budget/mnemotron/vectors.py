@@ -30,13 +30,7 @@ CARRIER = RationalQuadratic(gamma=1.0)
 
 
 class SharedLayout(Layout):
-    """A layout for several kernels.
-
-    Attributes
-    ----------
-    reads
-        The factor of each feature, and whether each kernel reads it (1 + kernels, features).
-    """
+    """A layout for several kernels, with factors and whether each kernel reads (1 + kernels, features)."""
 
     __slots__ = ("reads",)
 
@@ -47,21 +41,7 @@ class SharedLayout(Layout):
 
 
 class SharedStore(NumericStore):
-    """A store of numeric vectors for several kernels.
-
-    Kernel rows come together, as an array (kernels, slots).
-
-    Parameters
-    ----------
-    kernels
-        The kernels, each with a spec.
-
-    Attributes
-    ----------
-    kernels
-        The kernels. Missing parameters are set when the first example is stored, and changed by
-        `rescale_all`.
-    """
+    """A store of numeric vectors for several kernels, whose kernel rows come as (kernels, slots)."""
 
     __slots__ = ("_specs", "_statistics_of", "kernels")
 

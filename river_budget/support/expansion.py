@@ -31,8 +31,7 @@ def vector_store(kernel: Kernel) -> VectorStore:
 class Expansion(Coefficients):
     """A kernel expansion f(x) = sum_i alpha_i k(s_i, x) over the vectors s_i of a store.
 
-    It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
-    more of them.
+    It is the hypothesis for two labels, whose scores are -f and f.
     """
 
     __slots__ = ("store",)
@@ -163,10 +162,7 @@ class Expansion(Coefficients):
         self.store.forget_query()
 
     def shift(self, y: Target, change: Floats) -> None:
-        """Add a change to the coefficients of the label, and subtract it from those of the rival.
-
-        The change is given by slots (n,). The weight multiplies it.
-        """
+        """Add a change (n,), times the weight, to the label's coefficients, and subtract it from the rival's."""
         self._table[: self.store.n] += change * ((y.label - y.rival) * y.weight / self.scale)
         self.store.forget_query()
 
@@ -213,8 +209,7 @@ class Expansion(Coefficients):
 class MulticlassExpansion(Expansion):
     """Kernel expansions g_c(x) = sum_i A_ic k(s_i, x), one for each label c, over one store.
 
-    The rows of the matrix A (slots, labels) sum to 0. See `Target` for the reduction to a binary
-    hypothesis.
+    The rows of A (slots, labels) sum to 0. See `Target` for the reduction to a binary hypothesis.
     """
 
     __slots__ = ()

@@ -66,11 +66,7 @@ class Block:
 
 
 class NumericStore(ScaledStore):
-    """A store of numeric vectors, by feature (see `FeatureValues`).
-
-    A name has a feature row as long as a stored vector has that name. Memory thus follows the number
-    of values in sparse examples, and names that no vector has take none.
-    """
+    """A store of numeric vectors, by feature (see `FeatureValues`), for names that some vector has."""
 
     __slots__ = (
         "_index", "_is_selective", "_keeps_squares", "_layout", "_layouts", "_n_layouts", "_newest",
@@ -414,7 +410,6 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def _assign_rows(self, layout: Layout) -> None:
-        """Assign feature rows to the new names of an example that is to be stored."""
         unknown = np.flatnonzero(layout.rows == 0)
         if len(unknown):
             rows = layout.rows.copy()
@@ -425,7 +420,6 @@ class NumericStore(ScaledStore):
                 self._derive()
 
     def _number(self, layout: Layout, slot: int) -> None:
-        """Note the number of the layout of the vector in a slot."""
         if layout.number == 0:
             self._n_layouts += 1
             layout.number = self._n_layouts
@@ -460,7 +454,6 @@ class NumericStore(ScaledStore):
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
     def _rescale_values(self, before: Floats) -> bool:
-        """Change the factors of all values, and return whether a value becomes 0."""
         rows = np.fromiter(self._index.by_name.values(), np.uint32, len(before))
         return self._values.rescale(rows, before, self._factors_of(self.names))
 
@@ -472,11 +465,7 @@ class NumericStore(ScaledStore):
         self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:
-        """Store vectors in empty arrays and an empty index.
-
-        It is needed after the removal of examples with many names, when most memory is unused. The
-        amortized cost is constant per value.
-        """
+        """Store vectors in empty arrays and an empty index, when most memory is unused."""
         self._clear()
         for slot, vector in enumerate(vectors):
             self._insert(self.entry(vector), slot)

@@ -10,32 +10,15 @@ from river_budget._arrays import Floats
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Query:
-    """An example x, its kernel row over a store, and the value of a hypothesis at x.
+    """An example x, its kernel row over a store, and the value of a hypothesis f at x as the answer.
 
-    A store keeps its last query, which is the only cache of the package. It is reused for an x with
-    the same names in the same order and bitwise equal values under the same hypothesis, until the
-    store or the hypothesis changes (`VectorStore.forget_query`). A prediction and the update that follows thus compute
-    one kernel row.
+    A store keeps its last query, the only cache of the package. It is reused for an x with the same
+    names in the same order and bitwise equal values under the same hypothesis, until either changes.
+    Threads that predict may replace it, but each continues with its own; only `answer` is mutable.
 
-    Queries are immutable, except for `answer`. Threads that predict may replace the last query of a
-    store, but each continues with its own.
-
-    Attributes
-    ----------
-    given, snapshot
-        x and a copy of it; None for a row of a block. x itself is kept where all of its values are
-        plain numbers, so that the types of the same object need no closer look.
-    f
-        The hypothesis that was evaluated.
-    layout
-        The names and feature rows of x; None in an `ObjectStore`.
-    workspace
-        An array that starts with the kernel row (slots,). In a `NumericStore`, the values of x
-        follow.
-    n
-        Number of stored vectors when the query was created.
-    answer
-        f(x), or another value that a model computes at x; None before that.
+    `given` is x if all of its values are plain numbers, `snapshot` a copy; both are None for a row of
+    a block. The `layout` has names and feature rows. The `workspace` starts with the kernel row (slots,),
+    in a `NumericStore` followed by the values of x. `n` is the number of vectors at that time.
     """
 
     given: Any

@@ -47,21 +47,10 @@ class Scales:
     A scale is as near to the geometric mean of all scales as two standard errors allow, so that
     features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up for
     the rest. Other scales are rounded relative to the mean, and kept while they are nearly as near.
-    Their inverses have short mantissas, so that values with short ones, such as integers, are scaled
-    and restored without rounding, and equal distances stay equal. Features without a scale of their
-    own, constant or never seen, have the mean. All is computed after 2, 4, 8, ..., 256 learned
-    examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from then on.
-
-    Attributes
-    ----------
-    sums
-        The sums of the features that some support vector has, to which examples are added.
-    factors
-        The inverse scale of each feature, by name.
-    pooled
-        The inverse scale of all other features.
-    gamma
-        The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
+    Their inverses, the `factors` by name and `pooled` for features without a scale of their own, have
+    short mantissas, so that values such as integers are scaled and restored without rounding, and equal
+    distances stay equal. `gamma` is 1 over the sum of the variances of the scaled features; 0 while all
+    are constant.
     """
 
     __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
@@ -75,10 +64,7 @@ class Scales:
         self._offset = 0.0
 
     def update(self, n: int, names: Collection[Any]) -> bool:
-        """Update scales and width after the n-th example, and return whether they have changed.
-
-        Given are the names of the features that some support vector has.
-        """
+        """Update all after the n-th example, and return whether it changed, given names in support vectors."""
         self.sums.drop_unused(names)
         measures, columns = self.sums.measures(), self.sums.names
         factors = np.array([self.factors.get(name, math.nan) for name in columns])
@@ -127,7 +113,6 @@ class Scales:
         }
 
     def restore(self, state: State) -> None:
-        """Restore sums and scales from their state."""
         self.sums.restore(state["sums"])
         self.factors = _factors(state["names"], floats(state["factors"], (None,)))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
@@ -147,16 +132,12 @@ def _wrapped(difference: float) -> float:
 
 
 def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
-    """Return inverse scales, which stay as they are where the logarithms of the scales allow it.
-
-    Factors are NaN for features that have had no scale.
-    """
+    """Return inverse scales, kept where the logarithms allow it; factors are NaN without a scale so far."""
     kept = abs(logs + np.log2(factors)) < KEPT
     return np.where(kept, factors, _nearest(logs))
 
 
 def _nearest(logs: Any) -> Any:
-    """Return the nearest inverse scales."""
     mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
     return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
 
