@@ -7,7 +7,8 @@ one is pairs of a slot and a value, its *entries*, in any order; half a tile of 
 of a tile. Feature row 0 is always empty, and is used for names that no vector has. Arrays with one
 value per slot have the shape (blocks, TILE), too.
 
-Terms are summed in the order of the source code, so that all machines and callers get the same bits.
+Terms are summed in the order of the source code, so that all machines and callers get the same
+bits.
 """
 
 from __future__ import annotations
@@ -102,8 +103,8 @@ def _squares(values):
 def self_statistic(spec, values):
     """Return the statistic of x alone from which its inner statistics with sparse vectors follow.
 
-    For sums of rationals it is the inner statistic of x and the zero vector, in which each name of the
-    kernel that x lacks counts 1.
+    For sums of rationals it is the inner statistic of x and the zero vector, in which each name of
+    the kernel that x lacks counts 1.
     """
     total = 0.0
     if spec[INNER_STATISTIC] == MANHATTAN_DISTANCE:
@@ -491,10 +492,10 @@ def covers(rows, n_rows):
 def kernel_row(spec, values, rows, n_rows, features, tiles, statistics, n, row):
     """Compute the kernel row of a valid x (blocks, TILE), with the values that `prepare` has scaled.
 
-    Given are the kernel spec, the values of x and their feature rows (m,), 0 for a name that no vector
-    has; the number of feature rows in use; `COUNT`, `LENGTH`, `COLUMN` and `START` of each (feature
-    rows, 4); values of the stored vectors in columns and lists (tiles, TILE); and the `self_statistic`
-    of each (blocks, TILE) of n of them.
+    Given are the kernel spec, the values of x and their feature rows (m,), 0 for a name that no
+    vector has; the number of feature rows in use; `COUNT`, `LENGTH`, `COLUMN` and `START` of each
+    (feature rows, 4); values of the stored vectors in columns and lists (tiles, TILE); and the
+    `self_statistic` of each (blocks, TILE) of n of them.
     """
     x_statistic = self_statistic(spec, values)
     covered = covers(rows, n_rows)

@@ -87,7 +87,7 @@ def _update_hedge(label, balance, weights, probabilities):
 
 @compiled()
 def update_mixture(label, weights, top, counts, probabilities, logs, mixtures):
-    """Update all weights by the label of the last forecast; one with the share s counts 1 / sqrt(C s)."""
+    """Update all weights by the label of the last forecast; a share s counts 1 / sqrt(C s)."""
     n_experts, n_labels = probabilities.shape
     balance = math.sqrt(counts.sum() / (n_labels * counts[label]))
     counts[label] += 1.0

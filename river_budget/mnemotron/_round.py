@@ -75,7 +75,8 @@ def learn_query(
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot, -1 if it is not stored.
 
-    Returned is also whether it is stored there already, which needs room and a vector of its layout.
+    Returned is also whether it is stored there already, which needs room and a vector of its
+    layout.
     """
     slot = learn(
         label, weight, _rows_of(workspace, statistics), n, inserted[:n],
@@ -110,8 +111,8 @@ def learn_block(
 ):  # fmt: skip
     """Learn rows of a block, until an example has to be stored by the calling code.
 
-    It also stops after `until_check` replacements. Returned are the last row that was learned, its slot,
-    whether it is stored there already, and the numbers of mistakes and of vectors stored.
+    It also stops after `until_check` replacements. Returned are the last row that was learned, its
+    slot, whether it is stored there already, and the numbers of mistakes and of vectors stored.
     """
     n_mistakes, n_stored = 0, 0
     for i in range(start, stop):

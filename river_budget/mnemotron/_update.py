@@ -91,8 +91,8 @@ def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outp
     """Compute margins and probabilities of all experts at an example, and mix them.
 
     Given are the kernel row of x under each kernel, and the arrays of `Posteriors`, `Mixture` and
-    `Repeats`. Outputs are margins, probabilities and their logarithms for each expert, and probabilities
-    of the three mixtures and of the forecast (any, labels).
+    `Repeats`. Outputs are margins, probabilities and their logarithms for each expert, and
+    probabilities of the three mixtures and of the forecast (any, labels).
     """
     n_columns = means.shape[1]
     prior = prior_mean(n_columns)
@@ -126,7 +126,7 @@ def _forget(experts, margins, means, covariances, changes, scales):
 
 @compiled()
 def _errors(label, e, margins, errors):
-    """Compute the error of each column of expert e, 0 where it is right by a margin of 1, and the gate."""
+    """Compute the errors of expert e, 0 where a column is right by 1, and return the gate."""
     n_columns = errors.shape[1]
     if n_columns == 1:
         y = 1.0 if label else -1.0

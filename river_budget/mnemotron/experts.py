@@ -16,7 +16,7 @@ from river_budget.mnemotron.repeats import Repeats
 
 
 class Experts:
-    """The posteriors of the experts, their mixture, and the expert of repeated labels, if it is used."""
+    """The posteriors of the experts, their mixture, and the expert of repeated labels, if used."""
 
     __slots__ = ("mixture", "posteriors", "repeats")
 
@@ -30,7 +30,6 @@ class Experts:
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return len(self.mixture.counts)
 
     @property
@@ -38,12 +37,6 @@ class Experts:
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
         weights = self.mixture.weights[HEDGE, : len(self.posteriors.experts)]
         return weights / weights.sum()
-
-    @property
-    def kernel_weights(self) -> Floats:
-        """The sum of these weights for each kernel (kernels,)."""
-        weights: Any = np.bincount(self.posteriors.kernel_of, self.hedge)
-        return weights
 
     def mean(self, n: int, kernel: int | None = None) -> Floats:
         """Return the mean coefficients of the hedge, of all kernels or of one (columns, n)."""
@@ -79,12 +72,10 @@ class Experts:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all arrays in bytes."""
         parts: Any = self.posteriors, self.mixture, self.repeats
         return sum(getattr(part, name).nbytes for part in parts for name in part.__slots__)
 
     def state(self, n: int) -> State:
-        """Return the state of all parts, with n support vectors."""
         return {
             "posteriors": self.posteriors.state(n),
             "mixture": self.mixture.state(),
@@ -92,7 +83,6 @@ class Experts:
         }
 
     def restore(self, state: State, n: int) -> None:
-        """Restore all parts from their state."""
         self.posteriors.restore(state["posteriors"], n)
         self.mixture.restore(state["mixture"])
         self.repeats.restore(state["repeats"])

@@ -12,8 +12,8 @@ from river_budget.mnemotron._mixing_compiled import HEDGE, LOG_WEIGHTS, softmax
 class Mixture:
     """The weights of the experts: the rows of `_mixing_compiled` (4, experts).
 
-    `top` are the weights of the three in the forecast and their logarithms (2, 3), and `counts` are 1
-    more than the number of examples of each label.
+    `top` are the weights of the three in the forecast and their logarithms (2, 3), and `counts` are
+    1 more than the number of examples of each label.
     """
 
     __slots__ = ("counts", "top", "weights")
@@ -38,7 +38,6 @@ class Mixture:
         }  # fmt: skip
 
     def restore(self, state: State) -> None:
-        """Restore weights and counts from their state."""
         given = floats(state["weights"], (3, self.weights.shape[1]))
         self.weights = np.insert(given, HEDGE, 0.0, axis=0)
         self.top[LOG_WEIGHTS] = floats(state["top"], (3,))

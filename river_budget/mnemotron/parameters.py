@@ -45,7 +45,7 @@ def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
 
 
 def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
-    """Return the pairs of a forgetting factor and a noise variance of each kernel. Raises ValueError."""
+    """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
     if forgetting is None:
         return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
     if not _is_nested(forgetting):

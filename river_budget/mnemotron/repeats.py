@@ -12,8 +12,8 @@ from river_budget.mnemotron._repeats_compiled import N_BINS
 class Repeats:
     """Counts of the next label, given the last one and the length of its run, which are in `recent`.
 
-    For each label, they are the number of times that a run of it ended at each length, that it went on,
-    and that each other label followed (labels, 2 bins + labels); (0, 0) if nothing is counted.
+    For each label, they are the number of times that a run of it ended at each length, that it went
+    on, and that each other label followed (labels, 2 bins + labels); (0, 0) if nothing is counted.
     """
 
     __slots__ = ("counts", "recent")
@@ -29,11 +29,9 @@ class Repeats:
             self.counts = padded(columns.T, n_labels)
 
     def state(self) -> State:
-        """Return the counts, the last label and the length of its run."""
         return {"counts": self.counts.copy(), "recent": self.recent.copy()}
 
     def restore(self, state: State) -> None:
-        """Restore the counts from their state."""
         self.counts = floats(state["counts"], self.counts.shape)
         self.recent = integers(state["recent"], (2,))
         require((self.counts >= 0).all(), "a count of labels is negative")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from river_budget._arrays import Floats, Ints, widened
+from river_budget._arrays import Floats, widened
 from river_budget._state import State, require
 from river_budget.base import rows_of
 from river_budget.kernels import Features, Kernel
@@ -95,18 +95,7 @@ class KernelStores:
 
     @property
     def n(self) -> int:
-        """Number of support vectors."""
         return self.first.n
-
-    @property
-    def by_age(self) -> Ints:
-        """The slots, oldest vector first (n,)."""
-        return self.first.by_age
-
-    @property
-    def inserted(self) -> Ints:
-        """Insertion order of the slots (n,)."""
-        return self.first.inserted
 
     @property
     def vectors(self) -> list[Features]:
@@ -115,7 +104,6 @@ class KernelStores:
 
     @property
     def first(self) -> VectorStore:
-        """The first store."""
         return self._stores[0]
 
     @property

@@ -30,7 +30,7 @@ CARRIER = RationalQuadratic(gamma=1.0)
 
 
 class SharedLayout(Layout):
-    """A layout for several kernels, with factors and whether each kernel reads (1 + kernels, features)."""
+    """A layout with the factors, and whether each kernel reads (1 + kernels, features)."""
 
     __slots__ = ("reads",)
 
@@ -109,11 +109,6 @@ class SharedStore(NumericStore):
         workspace[self._statistics_of.size :] = block.values[row]
         _round.compute_rows(workspace, *self.arguments(layout))
         return Query(None, None, None, layout, workspace, self.n, None)
-
-    def block_layout(self, block: Block) -> SharedLayout:
-        """Return the layout of a block."""
-        layout: Any = self._block_layout(block)
-        return layout
 
     def _first_invalid(self, names: list[Any], values: Floats) -> int:
         return _rows.check_examples(self._specs, self._reads_of(names), values)

@@ -110,9 +110,9 @@ def scan(
     block, columns, start, stop, threshold, matrix, scores,
     workspace, alphas, scale, spec, rows, n, n_rows, features, tiles, statistics,
 ):  # fmt: skip
-    """Return the first row from `start` on with a margin of at most `threshold`, or `stop`; and its f(x).
+    """Return the first row from `start` on with a margin of at most `threshold`, and its f(x).
 
-    The workspace and `scores`, of more than two labels, are those of the last row evaluated.
+    If there is none, the row is `stop`. The workspace and `scores` are those of the last row.
     """
     for i in range(start, stop):
         f = _evaluate_row(

@@ -126,8 +126,8 @@ def update(
 ):  # fmt: skip
     """Update a model on the example of a workspace, and return `DONE`.
 
-    If the example needs a new slot or more room, or has other names than the vector to replace, nothing
-    is changed, and the slot is returned. The value is f(x) with two labels.
+    If the example needs a new slot or more room, or has other names than the vector to replace,
+    nothing is changed, and the slot is returned. The value is f(x) with two labels.
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
@@ -174,8 +174,9 @@ def learn(
 ):  # fmt: skip
     """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
 
-    The model is updated if the margin is at most `threshold`, and the counts increase, but not by the
-    row that is left. Returned are its slot, or `DONE`, and f(x) for the last row in the workspace.
+    The model is updated if the margin is at most `threshold`, and the counts increase, but not by
+    the row that is left. Returned are its slot, or `DONE`, and f(x) for the last row in the
+    workspace.
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)

@@ -202,9 +202,9 @@ def _move_to_list(r, features, tiles, heap):
 def store(workspace, rows, slot, start, features, tiles, heap):
     """Store an example in an empty slot, and return the number of features that are stored.
 
-    If it is less than all, more room has to be allocated, and the call repeated from this `start`. The
-    workspace ends in the values, none of the feature rows (m,) is 0, and `heap` is what is free in
-    `tiles`; see `kernels._compiled.kernel_row`.
+    If it is less than all, more room has to be allocated, and the call repeated from this `start`.
+    The workspace ends in the values, none of the feature rows (m,) is 0, and `heap` is what is free
+    in `tiles`; see `kernels._compiled.kernel_row`.
     """
     values = workspace[len(workspace) - len(rows) :]
     threshold = np.int64(features[0, THRESHOLD])
@@ -266,8 +266,9 @@ def settle(rows, start, features, tiles, heap):
 def exchange(workspace, rows, old_rows, slot, spec, statistics, features, tiles, heap):
     """Replace an example by one without new names, as `erase`, `store` and `settle` do.
 
-    Returned are the number of features that no vector has any more, -1 if a name is new and nothing was
-    changed, and how many features were stored and settled; if these are not all, more room is needed.
+    Returned are the number of features that no vector has any more, -1 if a name is new and nothing
+    was changed, and how many features were stored and settled; if these are not all, more room is
+    needed.
     """
     for r in rows:
         if r == 0:
@@ -406,7 +407,7 @@ def rescale(rows, before, after, features, tiles, heap):
 
 @compiled()
 def renew_statistics(rows, ends, workspace, spec, features, tiles, statistics):
-    """Set the statistics of all stored examples, given their joined feature rows and the ends of each."""
+    """Set the statistics of all stored examples, given their joined feature rows and their ends."""
     start = 0
     for slot in range(len(ends)):
         own = rows[start : ends[slot]]

@@ -94,8 +94,8 @@ class Matrix:
 class ArrayStore(PlainStore, ScaledStore):
     """A store of examples with one-dimensional arrays as values, beside numbers.
 
-    The elements of an array are features like others to a kernel. The arrays of one name are the rows
-    of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
+    The elements of an array are features like others to a kernel. The arrays of one name are the
+    rows of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
     statistic. An example without an array is zero there. Sums have double precision.
     """
 
@@ -299,7 +299,7 @@ class ArrayStore(PlainStore, ScaledStore):
     def _evaluate_parts(
         self, row: Floats, arrays: Mapping[Any, Array], statistic: float, f: Coefficients
     ) -> tuple[float, Floats]:
-        """Return f(x), NaN if x is invalid, and its kernel row (slots,), given the statistics of its numbers."""
+        """Return f(x), NaN if x is invalid, and its row (slots,), given the statistics of its numbers."""
         workspace = np.zeros(self.n_slots)
         workspace[: len(row)] = row
         self._add_statistics(self._statistic, arrays, workspace)

@@ -42,7 +42,6 @@ class Expansion(Coefficients):
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return 2
 
     def query(self, x: Features) -> Query:
@@ -162,7 +161,7 @@ class Expansion(Coefficients):
         self.store.forget_query()
 
     def shift(self, y: Target, change: Floats) -> None:
-        """Add a change (n,), times the weight, to the label's coefficients, and subtract it from the rival's."""
+        """Add a change (n,), times the weight, to the coefficients of y, less for the rival."""
         self._table[: self.store.n] += change * ((y.label - y.rival) * y.weight / self.scale)
         self.store.forget_query()
 
@@ -175,16 +174,13 @@ class Expansion(Coefficients):
 
     @property
     def nbytes(self) -> int:
-        """Memory of the expansion in bytes, its store included."""
         return self._table.nbytes + self.store.nbytes
 
     def state(self) -> State:
-        """Return the state of the store, the coefficients and their common factor."""
         alphas = self._table[: self.store.n].copy()
         return {"store": self.store.state(), "alphas": alphas, "scale": self.scale}
 
     def restore(self, state: State) -> None:
-        """Restore an empty expansion from its state."""
         self.store.restore(state["store"])
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
         n = self.store.n

@@ -38,7 +38,7 @@ class ArrayFoundError(ValueError):
 
 
 class FeatureIndex:
-    """The feature rows of the names that stored vectors have, and row 0, always empty, for all others."""
+    """The feature rows of the names that stored vectors have, and row 0, empty, for all others."""
 
     __slots__ = ("_free", "_names", "by_name")
 
@@ -85,10 +85,11 @@ class FeatureIndex:
 class Layout:
     """The feature rows and the packing of a sequence of names, valid until the store changes.
 
-    The positions of `active` names, those the kernel reads, are None for all. These are `stored`; their
-    rows are 0 for a name without one, and their factors follow the kernel in `spec` if they are scaled.
-    Layouts of a store with the same `number`, which is 0 before a vector is stored, have equal rows.
-    A workspace has `size` values, of which those of the features begin at byte `start`.
+    The positions of `active` names, those the kernel reads, are None for all. These are `stored`;
+    their rows are 0 for a name without one, and their factors follow the kernel in `spec` if they
+    are scaled. Layouts of a store with the same `number`, which is 0 before a vector is stored,
+    have equal rows. A workspace has `size` values, of which those of the features begin at byte
+    `start`.
     """
 
     __slots__ = (
@@ -127,7 +128,7 @@ def packer(n_values: int) -> struct.Struct:
 
 
 def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the values of a frame as doubles (rows, columns). Raises ValueError if one is no number."""
+    """Return the values of a frame as doubles (rows, columns). Raises ValueError for others."""
     if rows.dtype.kind in "biuf":
         return np.array(rows, np.float64, order="C")
     pack, packed = packer(len(columns)).pack, []

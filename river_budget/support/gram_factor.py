@@ -25,7 +25,7 @@ class GramFactor:
         self._packed: Floats = np.zeros(0)
 
     def forward(self, row: Floats) -> Floats:
-        """Return z = L^-1 k for the kernel row k of x (n,); z.z is the squared norm of its projection."""
+        """Return z = L^-1 k for the kernel row k of x; z.z is the squared norm of its projection."""
         return _forward(self._packed, row)
 
     def backward(self, z: Floats) -> Floats:
@@ -43,7 +43,6 @@ class GramFactor:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the factor in bytes."""
         return self._packed.nbytes
 
     def matrix(self) -> Floats:
@@ -53,11 +52,9 @@ class GramFactor:
         return factor
 
     def state(self) -> State:
-        """Return the packed rows of L."""
         return {"rows": self._rows.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        """Restore an empty factor from its state for n vectors."""
         self._packed = floats(state["rows"], (n * (n + 1) // 2,))
         self.n = n
         require(

@@ -107,7 +107,10 @@ class NumericStore(ScaledStore):
             if layout.active is None:
                 layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
             else:
-                _put_active(workspace, layout, x)
+                values = np.frombuffer(packer(len(x)).pack(*x.values()))
+                if not np.isfinite(values).all():
+                    raise ValueError
+                workspace[len(workspace) - len(layout.stored) :] = values[layout.active]
             answer = self._answer(workspace, layout, f)
             try:
                 # The fastest check that all values are plain numbers.
@@ -196,7 +199,7 @@ class NumericStore(ScaledStore):
         return _compiled.check_block(self._spec, values)
 
     def query_row(self, block: Block, row: int) -> Query:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace = np.empty(layout.size)
         workspace[self.n_slots :] = block.values[row]
         _compiled.evaluate(
@@ -207,7 +210,7 @@ class NumericStore(ScaledStore):
     def scan(
         self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
         row, value = _compiled.scan(
             block.values, columns, start, stop, threshold, f.matrix, scores,
@@ -219,7 +222,7 @@ class NumericStore(ScaledStore):
         return row, Query(None, None, f, layout, workspace, self.n, answer)
 
     def score_block(self, block: Block, f: Expansion) -> Floats:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         return _compiled.score_block(
             block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
             layout.rows, *self._vectors,
@@ -246,7 +249,7 @@ class NumericStore(ScaledStore):
         self, rule: Rule, own: AlgorithmState, block: Block, columns: Ints, weights: Floats, start: int,
         stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace, numbers = np.empty(layout.size), own.numbers
         numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
@@ -340,7 +343,7 @@ class NumericStore(ScaledStore):
         """Length of what is computed of an example, in front of its values in a workspace."""
         return self.n_slots
 
-    def _block_layout(self, block: Block) -> Layout:
+    def block_layout(self, block: Block) -> Any:
         """Return the layout of a block, which has active features only."""
         layout = self._layout
         if block.names is not layout.names and block.names != layout.names:
@@ -384,7 +387,11 @@ class NumericStore(ScaledStore):
         self._values.set_threshold(slot + 1)
         self._values.store(query.workspace, rows, slot)
         self._slot_rows.append(rows)
-        self._set_statistic(query.workspace, len(rows), slot)
+        _values_compiled.set_statistic(
+            query.workspace, len(rows), slot, self._spec, self._statistics
+        )
+        if self._keeps_squares:
+            self._set_square(query.workspace, len(rows), slot)
         self._number(query.layout, slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
@@ -434,11 +441,6 @@ class NumericStore(ScaledStore):
             self._derive()
         if self._values.is_sparse:
             self._refill(self._vectors_by_slot)
-
-    def _set_statistic(self, workspace: Floats, n_values: int, slot: int) -> None:
-        _values_compiled.set_statistic(workspace, n_values, slot, self._spec, self._statistics)
-        if self._keeps_squares:
-            self._set_square(workspace, n_values, slot)
 
     def _stored(self, slot: int) -> tuple[list[Any], Floats]:
         """Return the names of a stored vector, and its values as they are stored."""
@@ -517,11 +519,3 @@ def is_exact(x: Features, last: Query) -> bool:
     if x is not last.given:
         check_types(x.values())
     return layout.pack(*x.values()) == layout.pack(*last.snapshot.values())
-
-
-def _put_active(workspace: Floats, layout: Layout, x: Features) -> None:
-    """Copy the active features of x to a workspace; ValueError if a value of x is not finite."""
-    values = np.frombuffer(packer(len(x)).pack(*x.values()))
-    if not np.isfinite(values).all():
-        raise ValueError
-    workspace[len(workspace) - len(layout.stored) :] = values[layout.active]

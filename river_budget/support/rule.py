@@ -33,8 +33,9 @@ SMALLEST_SCALE = 1e-100
 class HypothesisArrays(NamedTuple):
     """The coefficients of an expansion of n vectors, and what an algorithm keeps beside them.
 
-    Coefficients are without their common factor: with two labels `alphas` (blocks, TILE), with more a
-    `matrix` (slots, labels); the other one is empty. See `AlgorithmState` for `numbers` and `table`.
+    Coefficients are without their common factor: with two labels `alphas` (blocks, TILE), with more
+    a `matrix` (slots, labels); the other one is empty. See `AlgorithmState` for `numbers` and
+    `table`.
     """
 
     n: int
@@ -73,9 +74,9 @@ _EVALUATE = types.float64(_FLOATS, _TABLE, types.float64, _FLOATS, types.uint32[
 class Rule:
     """The update of an algorithm, as two functions.
 
-    The choice of an example (f, y) is the slot of the vector to replace, n for a new one, or `SKIP`. The
-    step updates the hypothesis (f, y, r, row) before the example is stored in slot r. If it replaces a
-    vector and the step `reads_row`, its kernel row is given.
+    The choice of an example (f, y) is the slot of the vector to replace, n for a new one, or
+    `SKIP`. The step updates the hypothesis (f, y, r, row) before the example is stored in slot r.
+    If it replaces a vector and the step `reads_row`, its kernel row is given.
     """
 
     def __init__(self, choice: Any, step: Any, reads_row: bool = False) -> None:
@@ -123,7 +124,6 @@ class AlgorithmState:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
         return self.numbers.nbytes + self.table.nbytes
 
 
@@ -227,7 +227,7 @@ def add(f, y, r, row):
 
 @compiled(**UNCOUNTED)
 def draw(numbers, place, n):
-    """Return a random integer below n, by SplitMix64 on the bits of a number; the bias is below n / 2^53."""
+    """Return a random integer below n by SplitMix64, whose 64 bits are one of the numbers."""
     bits = numbers.view(np.uint64)
     bits[place] += np.uint64(0x9E3779B97F4A7C15)
     z = bits[place]

@@ -45,12 +45,12 @@ class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
     A scale is as near to the geometric mean of all scales as two standard errors allow, so that
-    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up for
-    the rest. Other scales are rounded relative to the mean, and kept while they are nearly as near.
-    Their inverses, the `factors` by name and `pooled` for features without a scale of their own, have
-    short mantissas, so that values such as integers are scaled and restored without rounding, and equal
-    distances stay equal. `gamma` is 1 over the sum of the variances of the scaled features; 0 while all
-    are constant.
+    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up
+    for the rest. Other scales are rounded relative to the mean, and kept while they are nearly as
+    near. Their inverses, the `factors` by name and `pooled` for features without a scale of their
+    own, have short mantissas, so that values such as integers are scaled and restored without
+    rounding, and equal distances stay equal. `gamma` is 1 over the sum of the variances of the
+    scaled features; 0 while all are constant.
     """
 
     __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
@@ -64,7 +64,7 @@ class Scales:
         self._offset = 0.0
 
     def update(self, n: int, names: Collection[Any]) -> bool:
-        """Update all after the n-th example, and return whether it changed, given names in support vectors."""
+        """Update all after the n-th example, given the names of features; return whether it changed."""
         self.sums.drop_unused(names)
         measures, columns = self.sums.measures(), self.sums.names
         factors = np.array([self.factors.get(name, math.nan) for name in columns])
@@ -90,7 +90,8 @@ class Scales:
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = _pooled(np.log2(measures.scales[with_scale]), errors)
         mean = float(logs.mean())
-        self._offset += _wrapped(mean - self._offset)
+        # Without the integer part of the difference, from -1/2 to 1/2.
+        self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
         pooled = float(_nearest(mean - self._offset))
         updated = np.full(len(factors), pooled)
         updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
@@ -98,11 +99,9 @@ class Scales:
 
     @property
     def nbytes(self) -> int:
-        """Memory of sums and scales in bytes."""
         return self.sums.nbytes + sys.getsizeof(self.factors)
 
     def state(self) -> State:
-        """Return sums and scales."""
         return {
             "sums": self.sums.state(),
             "names": tuple(self.factors),
@@ -124,11 +123,6 @@ def _pooled(logs: Floats, errors: Floats) -> Floats:
     """Return the logarithms of scales as near to their mean as their errors allow."""
     distances = logs - logs.mean()
     return logs - np.clip(distances, -errors, errors)
-
-
-def _wrapped(difference: float) -> float:
-    """Return a difference of logarithms without its integer part, from -1/2 to 1/2."""
-    return (difference + 0.5) % 1.0 - 0.5
 
 
 def _inverse_scales(logs: Floats, factors: Floats) -> Floats:

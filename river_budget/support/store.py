@@ -30,8 +30,8 @@ NO_MATRIX = np.zeros((0, 0))
 class Coefficients:
     """The coefficients of a hypothesis over a store, and their common factor.
 
-    With two labels they are `alphas` (blocks, TILE), with more a `matrix` (slots, labels), 0 in free
-    slots; the other one is empty.
+    With two labels they are `alphas` (blocks, TILE), with more a `matrix` (slots, labels), 0 in
+    free slots; the other one is empty.
     """
 
     __slots__ = ("alphas", "matrix", "scale")
@@ -115,7 +115,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
-        """Return the rows of a frame as a block. Raises ValueError that names a row if it is invalid."""
+        """Return the rows of a frame as a block. Raises ValueError that names an invalid row."""
 
     @abc.abstractmethod
     def query_row(self, block: Any, row: int) -> Query:
@@ -140,7 +140,8 @@ class VectorStore(abc.ABC):
     ) -> int:
         """Update a model on an example, and return `_rule_compiled.DONE`.
 
-        If the compiled code cannot store the example, only its slot is returned, where n is a new one.
+        If the compiled code cannot store the example, only its slot is returned, where n is a new
+        one.
         """
 
     @abc.abstractmethod
@@ -222,7 +223,7 @@ class VectorStore(abc.ABC):
         return np.argsort(self.inserted)
 
     def oldest_largest(self, scores: Floats) -> int:
-        """Return the slot with the largest score, the oldest among ties; an incoming example may be last."""
+        """Return the slot with the largest score, the oldest among ties; a new example may be last."""
         return int(_compiled.oldest_largest(scores, self.inserted))
 
     def add(self, query: Query) -> None:
@@ -241,7 +242,7 @@ class VectorStore(abc.ABC):
         self._last = None
 
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
-        """Remove the vectors in the given slots, and return the previous slots of the others, in order (n,)."""
+        """Remove the vectors in the given slots, and return the previous slots of the others (n,)."""
         unused = set(slots) - set(range(self.n))
         if unused:
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
@@ -308,7 +309,6 @@ class VectorStore(abc.ABC):
         """Set the missing parameters of the kernel from the first example."""
 
     def _set_kernel(self, kernel: Kernel) -> None:
-        """Set the kernel."""
         self.kernel = kernel
 
     @abc.abstractmethod

@@ -87,7 +87,7 @@ class ArraySums(NamedTuple):
 
 
 class Sums:
-    """Running sums of the values of each feature, 0 in examples that lack it: numbers in rows, and arrays."""
+    """Running sums of the values of each feature, 0 in examples that lack it, and of arrays."""
 
     __slots__ = (
         "_again", "_columns", "_n_added", "_n_waiting", "_rows", "_table", "_waiting", "arrays", "rows"
@@ -114,7 +114,6 @@ class Sums:
 
     @property
     def n_observed(self) -> int:
-        """Number of examples."""
         return self._n_added + self._n_waiting
 
     def observe(self, x: Features, columns: list[Any], names: Collection[Any]) -> None:
@@ -153,8 +152,8 @@ class Sums:
     def measures(self) -> Measures:
         """Return variances and scales, in the order of `names`. A constant has no scale.
 
-        A scale is the standard deviation or, of a feature that is 0 in more than half of the examples, the
-        root mean square of the values other than 0: a rare word is not blown up.
+        A scale is the standard deviation or, of a feature that is 0 in more than half of the
+        examples, the root mean square of the values other than 0: a rare word is not blown up.
         """
         self._add_waiting()
         of_numbers = Measures(*_measure(self._used, self.n_observed))
@@ -169,7 +168,6 @@ class Sums:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the sums in bytes."""
         of_arrays = sum(sums.counts.nbytes + sums.sums.nbytes for sums in self.arrays.values())
         # The last names, rows and values are always counted, so that the figure does not depend on
         # them.
@@ -178,7 +176,6 @@ class Sums:
         return sys.getsizeof(self.rows) + sys.getsizeof(self._table) + of_arrays + last
 
     def state(self) -> State:
-        """Return names and sums."""
         self._add_waiting()
         arrays: State = {"names": tuple(self.arrays)}
         for i, own in enumerate(self.arrays.values()):
@@ -242,7 +239,10 @@ class Sums:
     def _find_rows(self, columns: list[Any], names: Collection[Any]) -> Ints:
         """Return the rows of features, -1 for those without, and give rows to new ones."""
         if columns == self._columns:
-            self._expect(columns)
+            # Make room for examples with the same list of names to wait.
+            n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
+            self._columns = self._again = columns
+            self._waiting = np.zeros((max(1, n_waiting), len(columns)))
             return self._rows
         rows = list(map(self.rows.get, columns, WITHOUT))
         if -1 in rows:
@@ -257,11 +257,6 @@ class Sums:
         if -1 not in rows:
             self._columns, self._rows, self._again = columns, found, None
         return found
-
-    def _expect(self, columns: list[Any]) -> None:
-        n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
-        self._columns = self._again = columns
-        self._waiting = np.zeros((max(1, n_waiting), len(columns)))
 
     def _add_waiting(self) -> None:
         """Add the examples that wait. All of their features have a row."""

@@ -124,7 +124,6 @@ class FeatureValues:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
         return sum(map(sys.getsizeof, self._arrays))
 
     def _settle(self, rows: Rows, start: int = 0) -> None:
