@@ -2,9 +2,8 @@
 
 - `estimator`: the classifier; `parameters`: its default kernels and forgetting factors, and checks.
 - `stores`: the support vectors, in a store for each group of kernels; `vectors`: one such store.
-- `experts`: all that is learned beside the support vectors.
+- `experts`: all that is learned beside the support vectors, and the mixture of the experts.
 - `posteriors`: the posteriors of the experts, whose matrices are `triangles`.
-- `mixing`: the mixture of the experts, with one that knows only the labels, `repeats`.
 """
 
 from __future__ import annotations

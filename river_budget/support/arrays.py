@@ -31,9 +31,8 @@ from river_budget.support._compiled import TILE
 from river_budget.support.features import check_array, check_shape, invalid_example, is_array
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
-from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, Query
 
 Array = NDArray[Any]
 

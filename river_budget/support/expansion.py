@@ -15,9 +15,8 @@ from river_budget.support._compiled import TILE
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
-from river_budget.support.query import Query
 from river_budget.support.rule import SCALE, SMALLEST_SCALE, AlgorithmState, Rule
-from river_budget.support.store import Coefficients, VectorStore
+from river_budget.support.store import Coefficients, Query, VectorStore
 from river_budget.support.target import Target, Terms, of_both_labels
 
 NO_SCORES: Floats = np.zeros(0)

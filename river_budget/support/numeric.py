@@ -34,10 +34,9 @@ from river_budget.support.features import (
     pack_rows,
     packer,
 )
-from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, Query
 from river_budget.support.sums import Sums
 from river_budget.support.values import FeatureValues
 
