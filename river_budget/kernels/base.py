@@ -87,10 +87,7 @@ def check_kernel(kernel: Any) -> None:
 
 
 def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
-    """Return the pairs of values of two examples over the union of their names.
-
-    The elements of an array are values like others.
-    """
+    """Return the pairs of values of two examples, array elements too, over all of their names."""
     return [pair for name in x.keys() | z.keys() for pair in pairs(name, x, z)]
 
 

@@ -2,11 +2,7 @@
 
 A model learns the width of a radial kernel without a gamma, and a scale for each feature, from the
 examples: the features are divided by their scales, and gamma is 1 over the sum of the variances of
-the scaled features. On standardized data, the scales are 1 and gamma is 1 over the number of
-features. The scale of a feature is near its standard deviation; for a feature that is 0 in more than
-half of the examples, such as a word, near the root mean square of its other values. Features of one
-unit share a scale, a power of two, as far as the examples allow it. All is computed after 2, 4, 8,
-..., 256 examples, every 256 up to 1,024 and every 512 up to 8,192. With a gamma, nothing is scaled.
+the scaled features. With a gamma, nothing is scaled. See `support.scales`.
 """
 
 from __future__ import annotations

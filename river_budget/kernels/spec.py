@@ -34,8 +34,7 @@ def kernel_spec(
 ) -> Spec:
     """Return the spec of a kernel that is not normalized (slots,).
 
-    Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals;
-    coef0 and degree are those of a power, and the names those of a sum of rationals.
+    Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals.
     """
     spec = [inner_statistic, kernel_function, gamma, coef0, degree, n_names, False]
     return np.array(spec, np.float64)

@@ -66,8 +66,8 @@ class Normalized(Kernel):
 class Cosine(VectorKernel):
     """The cosine of the angle between two examples, the normalized linear kernel.
 
-    It is the usual similarity of embeddings. An example without a value other than 0 is orthogonal to
-    all examples, including itself.
+    It is the usual similarity of embeddings. An example without a value other than 0 is orthogonal
+    to all examples, including itself.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Vectors of `LANES` doubles for compiled code, which LLVM maps to the registers of the machine.
 
-Sums are in the order of the source code, wherever an array starts. Offsets are those of the flat
-array. Where nothing else is said, a product and the sum that it is added to may be rounded at once.
+Offsets are those of the flat array. Where nothing else is said, a product and the sum that it is
+added to may be rounded at once.
 """
 
 from __future__ import annotations

@@ -40,10 +40,7 @@ def softmax(logits, i, weights, j):
 
 @compiled()
 def _take_logarithms(probabilities, e, logs):
-    """Compute the logarithms of the clipped probabilities of expert e, up to a common term.
-
-    The mixers depend on their differences only. With two labels, that of the first is 0.
-    """
+    """Compute the logarithms of the clipped probabilities of expert e, up to a common term."""
     n_labels = probabilities.shape[1]
     lowest, highest = CLIP / n_labels, 1.0 - CLIP / 2.0
     if n_labels == 2:
@@ -59,8 +56,7 @@ def _take_logarithms(probabilities, e, logs):
 def mix(weights, top, probabilities, logs, mixtures):
     """Compute the forecast from the weights of a `Mixture` and the probabilities of the experts.
 
-    Outputs are the logarithms of the latter (experts, labels), and the probabilities of the labels in
-    the three mixtures and in the forecast (4, labels).
+    Outputs are the logarithms of the latter, and the three mixtures and the forecast (4, labels).
     """
     n_experts, n_labels = probabilities.shape
     mixtures[:] = 0.0
@@ -91,10 +87,7 @@ def _update_hedge(label, balance, weights, probabilities):
 
 @compiled()
 def update_mixture(label, weights, top, counts, probabilities, logs, mixtures):
-    """Update all weights by the label of the last forecast; see `mix`.
-
-    The hedges weigh an example of a label with the share s by 1 / sqrt(C s), for C labels.
-    """
+    """Update all weights by the label of the last forecast; a share s counts 1 / sqrt(C s)."""
     n_experts, n_labels = probabilities.shape
     balance = math.sqrt(counts.sum() / (n_labels * counts[label]))
     counts[label] += 1.0

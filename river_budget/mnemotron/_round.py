@@ -1,9 +1,8 @@
 """The compiled round over a shared store: kernel rows, forecast, update and replacement.
 
-A *workspace* is an array that holds the kernel rows of an example (kernels x slots), followed by its
-values. The arguments come in groups, which are tuples in the calling code: the *store* (see
-`_rows.kernel_rows`), what is needed to overwrite a vector in it, the *experts* (see
-`_update.forecast`) and what is needed to update them (see `_update.learn`).
+A *workspace* holds the kernel rows of an example (kernels x slots), followed by its values. The
+arguments come in groups, which are tuples in the calling code: the store (see `_rows.kernel_rows`),
+what overwrites a vector in it, the experts and what updates them (see `_update.forecast`, `learn`).
 """
 
 from __future__ import annotations
@@ -76,8 +75,8 @@ def learn_query(
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot, -1 if it is not stored.
 
-    Returned is also whether it is stored there already. That is so if it replaces a vector of the same
-    layout, and there is room.
+    Returned is also whether it is stored there already, which needs room and a vector of its
+    layout.
     """
     slot = learn(
         label, weight, _rows_of(workspace, statistics), n, inserted[:n],
@@ -112,12 +111,8 @@ def learn_block(
 ):  # fmt: skip
     """Learn rows of a block, until an example has to be stored by the calling code.
 
-    It also stops after a number of replacements, `until_check`.
-
-    Returns
-    -------
-    The last row that was learned, its slot, whether it is stored there already, and the numbers of
-    mistakes and of vectors stored.
+    It also stops after `until_check` replacements. Returned are the last row that was learned, its
+    slot, whether it is stored there already, and the numbers of mistakes and of vectors stored.
     """
     n_mistakes, n_stored = 0, 0
     for i in range(start, stop):

@@ -59,10 +59,7 @@ def _magnitude(specs, reads, z, values):
 
 @compiled()
 def prepare(specs, reads, values):
-    """Return whether the values of an example are valid; if so, scale them in place.
-
-    The specs (2, kernels, N_SLOTS) and `reads` (1 + kernels, m) are those of a `SharedStore`.
-    """
+    """Return whether the values of an example are valid; if so, scale them in place."""
     n_kernels = specs.shape[1]
     for value in values:
         if not abs(value) < np.inf:
@@ -96,8 +93,7 @@ def check_examples(specs, reads, block):
 def kernel_rows(specs, reads, values, rows, n, n_rows, features, tiles, statistics, out):
     """Compute the kernel rows of a prepared example (kernels, blocks, TILE).
 
-    Kernels with the same inner statistic and features share it. The statistics are what
-    `set_statistics` keeps; see `prepare` and `kernels._compiled.kernel_row` for the rest.
+    Kernels with the same inner statistic and features share it; see `kernels._compiled.kernel_row`.
     """
     n_kernels, n_blocks = specs.shape[1], (n + TILE - 1) // TILE
     covered = covers(rows, n_rows)
@@ -133,10 +129,7 @@ def _normalize(x_norm, norms, n_blocks, z, out):
 
 @compiled()
 def set_statistics(specs, reads, values, rows, slot, statistics):
-    """Set what is kept of the vector in a slot, given its scaled values.
-
-    This is its norm under a kernel that `KEEPS_NORM`, or else `self_statistic`.
-    """
+    """Set the self statistics of the vector in a slot, or its norm under a kernel that `KEEPS_NORM`."""
     for z in range(specs.shape[1]):
         spec = specs[KERNELS, z]
         own_values, _ = _active(reads, z, values, rows)

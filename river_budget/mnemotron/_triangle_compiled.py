@@ -1,13 +1,12 @@
 """Symmetric matrices as lower triangles in tiles, which take about half the memory and updates.
 
 A tile is `LANES` rows of `LANES` elements. Row i starts at `row_start(i)` and ends with the tile on
-the diagonal, which is a whole one and as symmetric as the matrix. So a matrix grows by a row without
-moving its elements. All that is beyond the rows in use is 0, in matrices and in vectors but those
-that a matrix is multiplied by. A copy of the diagonal follows the rows, its last tile first, since
-the elements of the diagonal are far apart.
+the diagonal, a whole one, so that a matrix grows by a row without moving its elements. All beyond
+the rows in use is 0, in matrices and in vectors but those that a matrix is multiplied by. A copy of
+the diagonal follows the rows, its last tile first.
 
-Functions take an array of matrices or vectors and the index of one, since a view that is passed on
-is counted as a reference, which takes time. They work on `ROWS` rows at a time.
+Functions take an array of matrices or vectors and the index of one, since to count a reference to a
+view takes time. They work on `ROWS` rows at a time.
 """
 
 from __future__ import annotations
@@ -81,10 +80,7 @@ def multiply(matrices, e, vectors, z, n, products):
 
 @compiled()
 def subtract_and_multiply(matrices, e, changes, vectors, z, n, products):
-    """Subtract `y y'` from matrix e for change y, e, and compute its product with vector z.
-
-    It is one pass over the matrix.
-    """
+    """Subtract `y y'` from matrix e for change y, e, and multiply it with vector z, in one pass."""
     x, y, product = z * vectors.shape[1], e * changes.shape[1], e * products.shape[1]
     for i in range(0, n, ROWS):
         diagonal = LANES * (i // LANES)

@@ -1,7 +1,4 @@
-"""The compiled round of the expert posteriors, which changes its arrays in place.
-
-All arrays hold one vector more than the budget. See `Posteriors` for their shapes.
-"""
+"""The compiled round of the expert posteriors, in arrays with one vector more than the budget."""
 
 from __future__ import annotations
 
@@ -93,15 +90,9 @@ def _mean(means, e, c, rows, z, n):
 def forecast(rows, n, experts, scales, means, weights, top, counts, recent, outputs):
     """Compute margins and probabilities of all experts at an example, and mix them.
 
-    Parameters
-    ----------
-    rows
-        Kernel row of x under each kernel (kernels, budget + 1).
-    experts, scales, means
-        See `Posteriors`; `weights` and `top` are of `Mixture`, `counts` and `recent` of `Repeats`.
-    outputs
-        Output: margins, probabilities and their logarithms for each expert, probabilities of the
-        three mixtures and of the forecast (any, labels).
+    Given are the kernel row of x under each kernel, and the arrays of `Posteriors`, `Mixture` and
+    `Repeats`. Outputs are margins, probabilities and their logarithms for each expert, and
+    probabilities of the three mixtures and of the forecast (any, labels).
     """
     n_columns = means.shape[1]
     prior = prior_mean(n_columns)
@@ -135,11 +126,7 @@ def _forget(experts, margins, means, covariances, changes, scales):
 
 @compiled()
 def _errors(label, e, margins, errors):
-    """Compute the difference of target and margin in each column of expert e, and the gate.
-
-    A column that is right by a margin of 1 has no error. Return whether the label is not ahead of
-    all others by a margin of 1.
-    """
+    """Compute the errors of expert e, 0 where a column is right by 1, and return the gate."""
     n_columns = errors.shape[1]
     if n_columns == 1:
         y = 1.0 if label else -1.0
@@ -194,10 +181,7 @@ def _change_means(e, means, factor, q, c, n):
 
 @compiled()
 def _project(experts, means, changes, scales, u, g, c, q, r, n):
-    """Update each expert without adding the example to the support set.
-
-    The covariances change in the next round that reads them, see `subtract_and_multiply`.
-    """
+    """Update each expert without storing the example; covariances change when they are next read."""
     for e in range(len(experts)):
         if r[e] == 0.0:
             continue
@@ -244,8 +228,7 @@ def _put_moved(vectors, i, factor, x, e, j, n):
 def _replace(j, experts, means, covariances, inverses, scales, u, g, c, q, r, n):
     """Update each expert, add the example, and remove support vector j, whose slot it takes.
 
-    With the example added as in `_append`, Q and C are of size n + 1. The vectors a and p are column
-    j of Q and Q + C. Each matrix is changed in one pass.
+    With the example added as in `_append`, the vectors a and p are column j of Q and Q + C.
     """
     vectors = np.zeros((3, c.shape[1]))
     a, p = np.empty((len(inverses), n + 1)), np.empty((1, n + 1))
@@ -292,20 +275,8 @@ def learn(
 ):  # fmt: skip
     """Learn the example of the last forecast, and return its slot; -1 if it is not stored.
 
-    Parameters
-    ----------
-    weight
-        The weight of the example, which divides its noise variances.
-    inserted
-        Insertion order of the slots, for ties (n,).
-    novelty, budget
-        See `Mnemotron`.
-    covariances, changes, inverses
-        See `Posteriors`.
-    examples
-        The counts of a `Mixture`.
-
-    The other parameters are those of `forecast`.
+    The weight divides the noise variances, the insertion order of the slots (n,) breaks ties, and
+    `examples` are the counts of a `Mixture`. See `forecast` and `Posteriors` for other parameters.
     """
     n_experts, n_kernels, n_columns = len(experts), len(inverses), means.shape[1]
     margins, probabilities, logs, mixtures = _parts(outputs, n_experts, weights.shape[1])

@@ -66,9 +66,9 @@ class Mnemotron(Machine):
     of the second hedge, which is close to calibrated.
 
     It takes any number of labels, new ones at any time. All labels share the support set and the
-    covariance of each expert, and differ in its mean, whose prior is -1 + 2 / C for all of C labels:
-    a new label raises it for the others, too. An expert is updated if the label is not ahead of
-    the others by a margin of 1. With two labels, it is the binary algorithm.
+    covariance of each expert, and differ in its mean, whose prior is -1 + 2 / C for all of C
+    labels: a new label raises it for the others, too. An expert is updated if the label is not
+    ahead of the others by a margin of 1. With two labels, it is the binary algorithm.
 
     Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] mix kernels online, too, on
     random features. Here, all experts share one support set with a rule of removal.
@@ -200,7 +200,7 @@ class Mnemotron(Machine):
     @property
     def support_vectors(self) -> list[Features]:
         vectors = self._stores.vectors
-        return [vectors[slot] for slot in self._stores.by_age]
+        return [vectors[slot] for slot in self._examples.by_age]
 
     @property
     def coefficients(self) -> Floats:
@@ -209,7 +209,7 @@ class Mnemotron(Machine):
         Those of the positive label with two labels (n_support,); a column for each of the `classes`
         with more (n_support, n_classes).
         """
-        mean = self._experts.mean(self.n_support)[:, self._stores.by_age]
+        mean = self._experts.mean(self.n_support)[:, self._examples.by_age]
         return mean[0] if len(mean) == 1 else mean.T
 
     @property
@@ -329,7 +329,8 @@ class Mnemotron(Machine):
         experts, n = self._experts, self.n_support
         rows = self._stores.rows(self._forecast_here(x).queries)[:, :n]
         projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
-        return max(0.0, 1.0 - float(experts.kernel_weights @ projected))
+        weights = np.bincount(experts.posteriors.kernel_of, experts.hedge)
+        return max(0.0, 1.0 - float(weights @ projected))
 
     def _mixed(self, queries: list[Query]) -> Forecast:
         """Return the forecast of queries without one."""
@@ -353,7 +354,7 @@ class Mnemotron(Machine):
             shared.on_overwritten(is_stored)
         else:
             rows, is_stored = stores.rows(forecast.queries), False
-            slot = _update.learn(label, weight, rows, stores.n, stores.inserted, *learning)
+            slot = _update.learn(label, weight, rows, stores.n, stores.first.inserted, *learning)
         if slot < 0:
             stores.forget_queries()
             return
@@ -446,8 +447,7 @@ class Mnemotron(Machine):
     def _check_inverses(self) -> None:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses.
 
-        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is
-        0.
+        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is 0.
         """
         n, posteriors = self.n_support, self._experts.posteriors
         slot = self._n_changes // CHECK_INTERVAL % n

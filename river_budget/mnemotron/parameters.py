@@ -30,10 +30,7 @@ DEFAULTS: dict[Kernel, Pairs] = {
 
 
 def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
-    """Return the kernels that a user has given, the default ones for None.
-
-    Raises ValueError if they are not kernels with k(x, x) = 1.
-    """
+    """Return the kernels that a user has given, the default ones for None. Raises ValueError."""
     if kernels is None:
         return tuple(DEFAULTS)
     if not isinstance(kernels, Sequence) or not kernels:
@@ -48,10 +45,7 @@ def kernels_of(kernels: Any) -> tuple[Kernel, ...]:
 
 
 def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[Pairs]:
-    """Return the pairs of a forgetting factor and a noise variance of each kernel.
-
-    Raises ValueError if what a user has given is out of range.
-    """
+    """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
     if forgetting is None:
         return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
     if not _is_nested(forgetting):

@@ -27,25 +27,15 @@ class Posteriors:
     """The posterior of each expert: a mean for each label, and one covariance.
 
     With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
-    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the variance
-    `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with C > 2.
+    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the
+    variance `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with C
+    > 2.
 
-    Attributes
-    ----------
-    experts
-        Kernel, forgetting factor and noise variance of each expert (experts, 3).
-    means
-        Mean coefficients, without the square root of the common factor; a column for two labels,
-        that of the positive one, and one for each of more labels (experts, columns, budget + 1).
-    covariances
-        The triangle of C for each expert, without the common factor (experts, any).
-    changes
-        What is still to be subtracted from each covariance: the outer product of a vector and
-        itself (experts, any).
-    inverses
-        The triangle of Q for each kernel (kernels, any).
-    scales
-        The common factor of each covariance (experts,).
+    `experts` are kernel, forgetting factor and noise variance (experts, 3). `means` are a column
+    for two labels, the positive one, and one for each of more (experts, columns, budget + 1).
+    `covariances` and `inverses` are the triangles of C and Q. `changes` are vectors whose outer
+    products are still to be subtracted from C. The common factor of C, in `scales`, and its root
+    are left out of C and a.
     """
 
     __slots__ = ("changes", "covariances", "experts", "inverses", "means", "scales")
@@ -67,10 +57,7 @@ class Posteriors:
         return self.experts[:, KERNEL].astype(np.int64)
 
     def widened(self, n_labels: int) -> Floats:
-        """Return the means with a column for each of more than two labels.
-
-        That of a new label is 0, so its posterior is the prior.
-        """
+        """Return the means with a column for each of more than two labels, 0 for a new one."""
         n_experts, n_columns, size = self.means.shape
         means = np.zeros((n_experts, n_labels, size))
         if n_columns == 1:
@@ -100,13 +87,11 @@ class Posteriors:
         put(0.5 * (inverse + inverse.T), self.inverses[z])
 
     def change_priors(self, before: Floats, after: Floats, n: int) -> None:
-        """Replace the prior of each expert by that of its kernel as it is now.
+        """Replace the prior of each expert, given `K + jitter I` of each kernel before and after.
 
         What the data say about f at the support vectors is kept: with the precision L that they
-        add, `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D,
-        the change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
-
-        Given are the matrices `K + jitter I` of each kernel before and after (kernels, n, n).
+        add, `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with
+        D, the change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
         """
         for z, gram in enumerate(after):
             self.set_inverse(z, np.linalg.inv(gram))
@@ -124,7 +109,6 @@ class Posteriors:
         put(covariances, self.covariances)
 
     def state(self, n: int) -> State:
-        """Return what belongs to n support vectors, and the common factors."""
         return {
             "means": self.means[:, :, :n].copy(),
             "covariances": packed(self._settled(n), n),
@@ -133,7 +117,6 @@ class Posteriors:
         }
 
     def restore(self, state: State, n: int) -> None:
-        """Restore the posteriors at n support vectors from their state."""
         n_experts, n_columns, _ = self.means.shape
         size = n * (n + 1) // 2
         self.means[:, :, :n] = floats(state["means"], (n_experts, n_columns, n))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from river_budget._arrays import Floats, Ints, widened
+from river_budget._arrays import Floats, widened
 from river_budget._state import State, require
 from river_budget.base import rows_of
 from river_budget.kernels import Features, Kernel
@@ -25,17 +25,10 @@ class Group(NamedTuple):
 
 
 class KernelStores:
-    """The kernels, and stores with the same vectors in the same slots.
+    """The kernels, as they were given, and stores with the same vectors in the same slots.
 
     The kernels that read scaled features share a store, and so do the others. A kernel that is a
     function has its own, and so has each kernel of examples with arrays.
-
-    Parameters
-    ----------
-    kernels
-        The kernels as they were given.
-    learns_scales
-        Whether features are scaled.
     """
 
     def __init__(self, kernels: Sequence[Kernel], learns_scales: bool) -> None:
@@ -102,18 +95,7 @@ class KernelStores:
 
     @property
     def n(self) -> int:
-        """Number of support vectors."""
         return self.first.n
-
-    @property
-    def by_age(self) -> Ints:
-        """The slots, oldest vector first (n,)."""
-        return self.first.by_age
-
-    @property
-    def inserted(self) -> Ints:
-        """Insertion order of the slots (n,)."""
-        return self.first.inserted
 
     @property
     def vectors(self) -> list[Features]:
@@ -122,7 +104,6 @@ class KernelStores:
 
     @property
     def first(self) -> VectorStore:
-        """The first store."""
         return self._stores[0]
 
     @property

@@ -1,6 +1,7 @@
 """Symmetric matrices as triangles, for code that is not compiled.
 
-A *packed* triangle has row after row of the lower triangle; a *tiled* one is that of `_triangle_compiled`.
+A *packed* triangle has row after row of the lower triangle; a *tiled* one is that of
+`_triangle_compiled`.
 """
 
 from __future__ import annotations

@@ -30,13 +30,7 @@ CARRIER = RationalQuadratic(gamma=1.0)
 
 
 class SharedLayout(Layout):
-    """A layout for several kernels.
-
-    Attributes
-    ----------
-    reads
-        The factor of each feature, and whether each kernel reads it (1 + kernels, features).
-    """
+    """A layout with the factors, and whether each kernel reads (1 + kernels, features)."""
 
     __slots__ = ("reads",)
 
@@ -47,21 +41,7 @@ class SharedLayout(Layout):
 
 
 class SharedStore(NumericStore):
-    """A store of numeric vectors for several kernels.
-
-    Kernel rows come together, as an array (kernels, slots).
-
-    Parameters
-    ----------
-    kernels
-        The kernels, each with a spec.
-
-    Attributes
-    ----------
-    kernels
-        The kernels. Missing parameters are set when the first example is stored, and changed by
-        `rescale_all`.
-    """
+    """A store of numeric vectors for several kernels, whose kernel rows come as (kernels, slots)."""
 
     __slots__ = ("_specs", "_statistics_of", "kernels")
 
@@ -129,11 +109,6 @@ class SharedStore(NumericStore):
         workspace[self._statistics_of.size :] = block.values[row]
         _round.compute_rows(workspace, *self.arguments(layout))
         return Query(None, None, None, layout, workspace, self.n, None)
-
-    def block_layout(self, block: Block) -> SharedLayout:
-        """Return the layout of a block."""
-        layout: Any = self._block_layout(block)
-        return layout
 
     def _first_invalid(self, names: list[Any], values: Floats) -> int:
         return _rows.check_examples(self._specs, self._reads_of(names), values)

@@ -1,7 +1,7 @@
 """The compiled code of an `ArrayStore`: inner statistics of arrays, and kernel rows from them.
 
-Sums are taken in double precision, for four vectors at a time, in the order that the processor's
-vector instructions suggest: the last bits of a sum may differ between machines.
+Sums are in double precision, in an order that the processor's vector instructions suggest: their
+last bits may differ between machines.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 @compiled(forceinline=True, fastmath=ANY_ORDER)
 def _term(statistic, gamma, v, s):
-    """Return the term of two elements in an inner statistic."""
     if statistic == DOT_PRODUCT:
         return v * s
     d = v - s
@@ -70,7 +69,6 @@ def add_statistics(statistic, gamma, x, vectors, n, row):
 
 @compiled(fastmath=ANY_ORDER)
 def squared_norm(x):
-    """Return the squared norm of an array."""
     total = 0.0
     for element in x:
         v = np.float64(element)
@@ -95,10 +93,7 @@ def self_statistic(spec, x):
 
 @compiled()
 def finish(spec, x_statistic, statistics, alphas, scale, n, row):
-    """Turn the inner statistics of x into a kernel row, and return f(x); NaN if x is invalid.
-
-    The row has the shape (blocks, TILE). See `_compiled.evaluate`.
-    """
+    """Turn inner statistics into a kernel row (blocks, TILE), and return f(x); NaN if x is invalid."""
     if x_statistic > LARGEST or raw_self_value(spec, x_statistic) > LARGEST:
         return np.nan
     n_blocks = (n + TILE - 1) // TILE

@@ -1,7 +1,6 @@
 """The compiled code of the support set, on the arrays of `kernels._compiled`.
 
-A *workspace* is an array that holds a kernel row, one value per slot, followed by the values of one
-example.
+A *workspace* holds a kernel row, one value per slot, followed by the values of one example.
 """
 
 from __future__ import annotations
@@ -39,17 +38,8 @@ def evaluate(
 ):  # fmt: skip
     """Compute the kernel row of the example of a workspace and return f(x); NaN if x is invalid.
 
-    Parameters
-    ----------
-    workspace
-        Output for the kernel row, followed by the values of x, which are scaled in place (slots +
-        m,).
-    alphas
-        Coefficient of each stored vector (blocks, TILE), 0 in free slots; (0, TILE) for f = 0.
-    scale
-        Common factor of the coefficients.
-
-    The other parameters are those of `kernels._compiled.kernel_row`.
+    The values in the workspace are scaled in place. Given are the coefficients (blocks, TILE), or
+    (0, TILE) for f = 0, their common factor, and the parameters of `kernels._compiled.kernel_row`.
     """
     row = workspace[: statistics.size].reshape(statistics.shape)
     values = workspace[statistics.size :]
@@ -122,8 +112,7 @@ def scan(
 ):  # fmt: skip
     """Return the first row from `start` on with a margin of at most `threshold`, and its f(x).
 
-    If there is no such row, `stop` is returned. The workspace holds the values and the kernel row
-    of the last row that was evaluated, and `scores` the scores of more than two labels (labels,).
+    If there is none, the row is `stop`. The workspace and `scores` are those of the last row.
     """
     for i in range(start, stop):
         f = _evaluate_row(

@@ -31,15 +31,7 @@ N_ROUNDS, N_MISTAKES, N_WEIGHTED = range(3)
 
 
 class Code(NamedTuple):
-    """A `Rule` as compiled code takes it.
-
-    Attributes
-    ----------
-    choice, step, evaluate
-        See `Rule.addresses`.
-    reads_row
-        Whether the step reads the kernel row of the vector to replace.
-    """
+    """The addresses of a `Rule`, and whether its step reads the kernel row of a vector to replace."""
 
     choice: int
     step: int
@@ -48,18 +40,9 @@ class Code(NamedTuple):
 
 
 class StoreArrays(NamedTuple):
-    """The arrays of a `NumericStore`, and the example of a workspace.
+    """The arrays of a `NumericStore`, and the example of a workspace; see `kernel_row` and `store`.
 
-    Attributes
-    ----------
-    workspace, rows, spec
-        See `_compiled.evaluate`.
-    layout, layouts
-        The number of the layout of the example, and those of the stored vectors (slots,).
-    heap
-        See `_values_compiled.store`.
-    n, n_rows, features, tiles, statistics
-        See `kernels._compiled.kernel_row`.
+    There are the number of the example's layout, and those of the stored vectors (slots,).
     """
 
     workspace: Floats
@@ -76,11 +59,7 @@ class StoreArrays(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Arrays that each round overwrites.
-
-    They are the scores of more than two labels (labels,), those of two (2,), and a workspace for the
-    vector to replace.
-    """
+    """Arrays that each round overwrites: scores of more than two labels, of two, and a workspace."""
 
     scores: Floats
     both: Floats
@@ -147,9 +126,8 @@ def update(
 ):  # fmt: skip
     """Update a model on the example of a workspace, and return `DONE`.
 
-    If the example needs a new slot or more room, or its names are not those of the vector to
-    replace, nothing is changed, and the slot is returned. The value is f(x) with two labels; see
-    `Code`, `HypothesisArrays` and `StoreArrays` for other parameters.
+    If the example needs a new slot or more room, or has other names than the vector to replace,
+    nothing is changed, and the slot is returned. The value is f(x) with two labels.
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)
@@ -196,13 +174,9 @@ def learn(
 ):  # fmt: skip
     """Learn the rows of a block, up to one whose example cannot be stored here; see `update`.
 
-    The model is updated if the margin is at most `threshold`. The counts of rounds, mistakes and
-    weighted updates are increased, without the row that is left.
-
-    Returns
-    -------
-    The slot for the example of the row that is left, or `DONE`; and f(x) for the last row that was
-    evaluated. The workspace holds its kernel row and its values.
+    The model is updated if the margin is at most `threshold`, and the counts increase, but not by
+    the row that is left. Returned are its slot, or `DONE`, and f(x) for the last row in the
+    workspace.
     """
     code = Code(choice, step, evaluate, reads_row)
     f = HypothesisArrays(n, alphas, matrix, inserted, numbers, table)

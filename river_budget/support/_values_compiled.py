@@ -1,11 +1,9 @@
 """The compiled code that stores values in columns and lists; see `kernels._compiled`.
 
 A feature is in a column if at least `features[0, THRESHOLD]` vectors have a value of it other than
-0, and else in a list. Where it is thus follows from the stored vectors alone, and so does every bit
-of a kernel row. Zeros take no place in a list, whether they are explicit or not.
-
-A list of n entries has a *segment* of the smallest power of two >= n entries. Free segments of equal
-size are linked: the first entry of each holds the start of the next. So are free columns.
+0, and else in a list: every bit of a kernel row follows from the stored vectors alone. A list of n
+entries has a *segment* of the smallest power of two >= n entries. Free segments of equal size are
+linked, the first entry of each holds the start of the next, and so are free columns.
 """
 
 from __future__ import annotations
@@ -92,7 +90,6 @@ def _allocate(length, tiles, heap):
 
 @compiled(forceinline=True)
 def _free(start, length, tiles, heap):
-    """Free the segment of a list."""
     exponent = _exponent(length)
     _free_segment(start, 1 << exponent, FIRST_SIZE + exponent, tiles, heap)
 
@@ -205,19 +202,9 @@ def _move_to_list(r, features, tiles, heap):
 def store(workspace, rows, slot, start, features, tiles, heap):
     """Store an example in an empty slot, and return the number of features that are stored.
 
-    It is less than that of the example if there is no room. More has then to be allocated, and the
-    call repeated from there.
-
-    Parameters
-    ----------
-    workspace
-        A workspace that ends in the values of the example; see `_compiled.evaluate`.
-    rows
-        The feature rows of the example, none of them 0 (m,).
-    start
-        The number of features that were stored by an earlier call.
-    heap
-        What is free in `tiles`; see `kernels._compiled.kernel_row` for `features` and `tiles`.
+    If it is less than all, more room has to be allocated, and the call repeated from this `start`.
+    The workspace ends in the values, none of the feature rows (m,) is 0, and `heap` is what is free
+    in `tiles`; see `kernels._compiled.kernel_row`.
     """
     values = workspace[len(workspace) - len(rows) :]
     threshold = np.int64(features[0, THRESHOLD])
@@ -279,9 +266,9 @@ def settle(rows, start, features, tiles, heap):
 def exchange(workspace, rows, old_rows, slot, spec, statistics, features, tiles, heap):
     """Replace an example by one without new names, as `erase`, `store` and `settle` do.
 
-    Returned are the number of features that no vector has any more, and how many features were stored
-    and settled; if these are not all, more room is needed. If a name is new, nothing is changed, and
-    the first number is -1.
+    Returned are the number of features that no vector has any more, -1 if a name is new and nothing
+    was changed, and how many features were stored and settled; if these are not all, more room is
+    needed.
     """
     for r in rows:
         if r == 0:
@@ -323,7 +310,6 @@ def has_room(workspace, rows, slot, features, tiles, heap):
 
 @compiled()
 def _overwrite_listed(r, slot, value, features, tiles, heap):
-    """Overwrite a value of a feature in a list."""
     e, length = _find(r, slot, features, tiles), np.int64(features[r, LENGTH])
     if e >= 0 and not _is_zero(value):
         _put_entry(e, slot, value, tiles)
@@ -370,14 +356,12 @@ def overwrite(workspace, rows, slot, spec, features, tiles, heap, statistics):
 
 @compiled(forceinline=True)
 def set_statistic(workspace, n_values, slot, spec, statistics):
-    """Set the statistic of a stored example that is in a workspace."""
     values = workspace[len(workspace) - n_values :]
     statistics[slot // TILE, slot % TILE] = self_statistic(spec, values)
 
 
 @compiled(forceinline=True)
 def _value(r, slot, features, tiles):
-    """Return a value of a stored example."""
     if features[r, COLUMN] != 0:
         return tiles[features[r, COLUMN] + slot // TILE, slot % TILE]
     e = _find(r, slot, features, tiles)
@@ -423,10 +407,7 @@ def rescale(rows, before, after, features, tiles, heap):
 
 @compiled()
 def renew_statistics(rows, ends, workspace, spec, features, tiles, statistics):
-    """Set the statistics of all stored examples, whose feature rows are joined by slots.
-
-    Given are the ends of those of each example (n,), and a workspace for the largest one.
-    """
+    """Set the statistics of all stored examples, given their joined feature rows and their ends."""
     start = 0
     for slot in range(len(ends)):
         own = rows[start : ends[slot]]

@@ -31,19 +31,15 @@ from river_budget.support._compiled import TILE
 from river_budget.support.features import check_array, check_shape, invalid_example, is_array
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
-from river_budget.support.query import Query
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, Query
 
 Array = NDArray[Any]
 
 
 @dataclasses.dataclass(frozen=True)
 class Statistic(VectorKernel):
-    """The inner statistic of a kernel, as the kernel of the features that are numbers.
-
-    It is with a factor of squares and a number of names of its own.
-    """
+    """The inner statistic of a kernel on numbers, with a factor of squares and a number of names."""
 
     kernel: Kernel
     gamma: float
@@ -82,12 +78,10 @@ class Matrix:
         self.is_present = np.zeros(n_slots, np.bool_)
 
     def extend(self, n_slots: int) -> None:
-        """Extend the matrix to a number of slots."""
         self.values = padded(self.values, n_slots)
         self.is_present = padded(self.is_present, n_slots)
 
     def put(self, slot: int, array: Array | None) -> None:
-        """Set the array of a slot."""
         self.values[slot] = 0 if array is None else array
         self.is_present[slot] = array is not None
 
@@ -99,11 +93,9 @@ class Matrix:
 class ArrayStore(PlainStore, ScaledStore):
     """A store of examples with one-dimensional arrays as values, beside numbers.
 
-    The elements of an array are features like others to a kernel. The arrays of one name are the rows
-    of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
-    statistic, which is a sum over features. An example without an array is zero there.
-
-    The stored elements have a dtype; sums over them have double precision.
+    The elements of an array are features like others to a kernel. The arrays of one name are the
+    rows of one matrix, and share a scale. Numbers are in a `NumericStore` whose kernel is the inner
+    statistic. An example without an array is zero there. Sums have double precision.
     """
 
     __slots__ = (
@@ -245,7 +237,6 @@ class ArrayStore(PlainStore, ScaledStore):
         self._no_numbers = self._numbers.entry({})
 
     def _query_of(self, numbers: Features) -> Query:
-        """Return the query of the features that are numbers."""
         if numbers or self._numbers.names or self._is_mean:
             return self._numbers.query(numbers)
         return self._no_numbers
@@ -265,7 +256,6 @@ class ArrayStore(PlainStore, ScaledStore):
         return Parts(numbers, arrays, own + self._statistic_of(arrays))
 
     def _scaled(self, name: Any, value: Array) -> Array:
-        """Return a copy of an array in the units of the kernel."""
         check_shape(name, value)
         matrix = self._matrices.get(name)
         if matrix is None and name in self._numbers.names:
@@ -285,7 +275,6 @@ class ArrayStore(PlainStore, ScaledStore):
         return array
 
     def _unscaled(self, arrays: Mapping[Any, Array]) -> Features:
-        """Return copies of arrays in the units of the user."""
         return {
             name: array / self._dtype.type(self._factor(name)) for name, array in arrays.items()
         }
@@ -300,7 +289,6 @@ class ArrayStore(PlainStore, ScaledStore):
         return math.fsum(statistics)
 
     def _arrays_of(self, slot: int) -> dict[Any, Array]:
-        """Return the arrays of the vector in a slot, in the units of the kernel."""
         return {
             name: matrix.values[slot]
             for name, matrix in self._matrices.items()
@@ -310,11 +298,7 @@ class ArrayStore(PlainStore, ScaledStore):
     def _evaluate_parts(
         self, row: Floats, arrays: Mapping[Any, Array], statistic: float, f: Coefficients
     ) -> tuple[float, Floats]:
-        """Return f(x), NaN if x is invalid, and its kernel row (slots,).
-
-        Given are the inner statistics of its numbers (n,), empty if there are none, its arrays and its
-        self statistic.
-        """
+        """Return f(x), NaN if x is invalid, and its row (slots,), given the statistics of its numbers."""
         workspace = np.zeros(self.n_slots)
         workspace[: len(row)] = row
         self._add_statistics(self._statistic, arrays, workspace)

@@ -15,9 +15,8 @@ from river_budget.support._compiled import TILE
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore
-from river_budget.support.query import Query
 from river_budget.support.rule import SCALE, SMALLEST_SCALE, AlgorithmState, Rule
-from river_budget.support.store import Coefficients, VectorStore
+from river_budget.support.store import Coefficients, Query, VectorStore
 from river_budget.support.target import Target, Terms, of_both_labels
 
 NO_SCORES: Floats = np.zeros(0)
@@ -31,8 +30,7 @@ def vector_store(kernel: Kernel) -> VectorStore:
 class Expansion(Coefficients):
     """A kernel expansion f(x) = sum_i alpha_i k(s_i, x) over the vectors s_i of a store.
 
-    It is the hypothesis for two labels, whose scores are -f and f. `MulticlassExpansion` is that for
-    more of them.
+    It is the hypothesis for two labels, whose scores are -f and f.
     """
 
     __slots__ = ("store",)
@@ -43,7 +41,6 @@ class Expansion(Coefficients):
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return 2
 
     def query(self, x: Features) -> Query:
@@ -163,10 +160,7 @@ class Expansion(Coefficients):
         self.store.forget_query()
 
     def shift(self, y: Target, change: Floats) -> None:
-        """Add a change to the coefficients of the label, and subtract it from those of the rival.
-
-        The change is given by slots (n,). The weight multiplies it.
-        """
+        """Add a change (n,), times the weight, to the coefficients of y, less for the rival."""
         self._table[: self.store.n] += change * ((y.label - y.rival) * y.weight / self.scale)
         self.store.forget_query()
 
@@ -179,16 +173,13 @@ class Expansion(Coefficients):
 
     @property
     def nbytes(self) -> int:
-        """Memory of the expansion in bytes, its store included."""
         return self._table.nbytes + self.store.nbytes
 
     def state(self) -> State:
-        """Return the state of the store, the coefficients and their common factor."""
         alphas = self._table[: self.store.n].copy()
         return {"store": self.store.state(), "alphas": alphas, "scale": self.scale}
 
     def restore(self, state: State) -> None:
-        """Restore an empty expansion from its state."""
         self.store.restore(state["store"])
         self.scale = finite(state["scale"], SMALLEST_SCALE, 1.0)
         n = self.store.n
@@ -213,8 +204,7 @@ class Expansion(Coefficients):
 class MulticlassExpansion(Expansion):
     """Kernel expansions g_c(x) = sum_i A_ic k(s_i, x), one for each label c, over one store.
 
-    The rows of the matrix A (slots, labels) sum to 0. See `Target` for the reduction to a binary
-    hypothesis.
+    The rows of A (slots, labels) sum to 0. See `Target` for the reduction to a binary hypothesis.
     """
 
     __slots__ = ()

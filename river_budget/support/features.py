@@ -38,16 +38,7 @@ class ArrayFoundError(ValueError):
 
 
 class FeatureIndex:
-    """The feature rows of the names that the stored vectors have.
-
-    Row 0 is always empty, and is used for all other names. A released row is reused for the next
-    new name.
-
-    Attributes
-    ----------
-    by_name
-        The feature row of each name.
-    """
+    """The feature rows of the names that stored vectors have, and row 0, empty, for all others."""
 
     __slots__ = ("_free", "_names", "by_name")
 
@@ -80,7 +71,6 @@ class FeatureIndex:
         return rows
 
     def release(self, rows: Iterable[int]) -> None:
-        """Free rows that no vector uses any more."""
         for row in rows:
             del self.by_name[self._names[row]]
             self._names[row] = None
@@ -95,25 +85,11 @@ class FeatureIndex:
 class Layout:
     """The feature rows and the packing of a sequence of names, valid until the store changes.
 
-    Attributes
-    ----------
-    names
-        The names.
-    active
-        The positions of the active features, those the kernel reads; None for all.
-    stored
-        The names of the active features.
-    rows
-        Their feature rows, 0 for a name without one (stored,).
-    number
-        A number that two layouts of a store have in common only if their feature rows are equal; 0
-        before a vector is stored.
-    spec
-        The kernel spec, followed by a factor for each active feature if they are scaled.
-    size, start
-        The length of a workspace, and the offset of the values in it in bytes.
-    pack, pack_into
-        Functions that pack the values of all names as doubles, into bytes or an array.
+    The positions of `active` names, those the kernel reads, are None for all. These are `stored`;
+    their rows are 0 for a name without one, and their factors follow the kernel in `spec` if they
+    are scaled. Layouts of a store with the same `number`, which is 0 before a vector is stored,
+    have equal rows. A workspace has `size` values, of which those of the features begin at byte
+    `start`.
     """
 
     __slots__ = (
@@ -152,10 +128,7 @@ def packer(n_values: int) -> struct.Struct:
 
 
 def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the values of a frame as doubles (rows, columns).
-
-    Raises ValueError if a value is not a number. The error names its row and feature.
-    """
+    """Return the values of a frame as doubles (rows, columns). Raises ValueError for others."""
     if rows.dtype.kind in "biuf":
         return np.array(rows, np.float64, order="C")
     pack, packed = packer(len(columns)).pack, []
@@ -208,7 +181,6 @@ def check_shape(name: Any, value: Any) -> None:
 
 
 def check_array(name: Any, value: NDArray[Any]) -> None:
-    """Raise ValueError unless an array feature is valid."""
     check_shape(name, value)
     if not np.isfinite(value).all():
         raise ValueError(f"feature {name!r} is an array with a value that is not finite")

@@ -13,10 +13,9 @@ REORDERED = {"reassoc", "contract", "nsz"}
 
 
 class GramFactor:
-    """The Cholesky factor L of a Gram matrix, K = LL', with L lower triangular.
+    """The Cholesky factor L of a Gram matrix, K = LL', with L lower triangular, in packed rows.
 
-    L is stored in packed rows, so adding a vector appends a row, and both substitutions read memory
-    in order. Earlier rows never change, so no error accumulates.
+    Earlier rows never change, so no error accumulates.
     """
 
     __slots__ = ("_packed", "n")
@@ -26,10 +25,7 @@ class GramFactor:
         self._packed: Floats = np.zeros(0)
 
     def forward(self, row: Floats) -> Floats:
-        """Return z = L^-1 k for the kernel row k of x (n,).
-
-        `z.z` is the squared norm of the projection of x onto the span.
-        """
+        """Return z = L^-1 k for the kernel row k of x; z.z is the squared norm of its projection."""
         return _forward(self._packed, row)
 
     def backward(self, z: Floats) -> Floats:
@@ -47,7 +43,6 @@ class GramFactor:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the factor in bytes."""
         return self._packed.nbytes
 
     def matrix(self) -> Floats:
@@ -57,11 +52,9 @@ class GramFactor:
         return factor
 
     def state(self) -> State:
-        """Return the packed rows of L."""
         return {"rows": self._rows.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        """Restore an empty factor from its state for n vectors."""
         self._packed = floats(state["rows"], (n * (n + 1) // 2,))
         self.n = n
         require(
@@ -90,10 +83,7 @@ def _forward(packed: Floats, right: Floats) -> Floats:
 
 @compiled(fastmath=REORDERED)
 def _backward(packed: Floats, right: Floats) -> Floats:
-    """Solve L' d = right for d (n,), given the packed rows of L.
-
-    Rows are subtracted in groups of four, which halves the time that one at a time takes.
-    """
+    """Solve L' d = right for d (n,), given the packed rows of L: four at a time, in half the time."""
     n = len(right)
     d, end = right.copy(), n * (n + 1) // 2
     for i in range(n - 1, n - n % 4 - 1, -1):

@@ -34,10 +34,9 @@ from river_budget.support.features import (
     pack_rows,
     packer,
 )
-from river_budget.support.query import Query
 from river_budget.support.rule import N_INSERTED, SCALE, AlgorithmState, Rule
 from river_budget.support.scaled import ScaledStore
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, Query
 from river_budget.support.sums import Sums
 from river_budget.support.values import FeatureValues
 
@@ -66,11 +65,7 @@ class Block:
 
 
 class NumericStore(ScaledStore):
-    """A store of numeric vectors, by feature (see `FeatureValues`).
-
-    A name has a feature row as long as a stored vector has that name. Memory thus follows the number
-    of values in sparse examples, and names that no vector has take none.
-    """
+    """A store of numeric vectors, by feature (see `FeatureValues`), for names that some vector has."""
 
     __slots__ = (
         "_index", "_is_selective", "_keeps_squares", "_layout", "_layouts", "_n_layouts", "_newest",
@@ -111,7 +106,10 @@ class NumericStore(ScaledStore):
             if layout.active is None:
                 layout.pack_into(workspace, layout.start, *x.values())  # type: ignore[arg-type]
             else:
-                _put_active(workspace, layout, x)
+                values = np.frombuffer(packer(len(x)).pack(*x.values()))
+                if not np.isfinite(values).all():
+                    raise ValueError
+                workspace[len(workspace) - len(layout.stored) :] = values[layout.active]
             answer = self._answer(workspace, layout, f)
             try:
                 # The fastest check that all values are plain numbers.
@@ -200,7 +198,7 @@ class NumericStore(ScaledStore):
         return _compiled.check_block(self._spec, values)
 
     def query_row(self, block: Block, row: int) -> Query:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace = np.empty(layout.size)
         workspace[self.n_slots :] = block.values[row]
         _compiled.evaluate(
@@ -211,7 +209,7 @@ class NumericStore(ScaledStore):
     def scan(
         self, block: Block, columns: Ints, start: int, stop: int, threshold: float, f: Expansion
     ) -> tuple[int, Query | None]:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace, scores = np.empty(layout.size), np.empty(f.matrix.shape[1])
         row, value = _compiled.scan(
             block.values, columns, start, stop, threshold, f.matrix, scores,
@@ -223,7 +221,7 @@ class NumericStore(ScaledStore):
         return row, Query(None, None, f, layout, workspace, self.n, answer)
 
     def score_block(self, block: Block, f: Expansion) -> Floats:
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         return _compiled.score_block(
             block.values, f.matrix, np.empty(layout.size), f.alphas, f.scale, layout.spec,
             layout.rows, *self._vectors,
@@ -250,7 +248,7 @@ class NumericStore(ScaledStore):
         self, rule: Rule, own: AlgorithmState, block: Block, columns: Ints, weights: Floats, start: int,
         stop: int, threshold: float, counts: Ints, f: Expansion,
     ) -> tuple[int, Query]:  # fmt: skip
-        layout = self._block_layout(block)
+        layout = self.block_layout(block)
         workspace, numbers = np.empty(layout.size), own.numbers
         numbers[SCALE], numbers[N_INSERTED] = f.scale, self._n_inserted
         try:
@@ -344,7 +342,7 @@ class NumericStore(ScaledStore):
         """Length of what is computed of an example, in front of its values in a workspace."""
         return self.n_slots
 
-    def _block_layout(self, block: Block) -> Layout:
+    def block_layout(self, block: Block) -> Any:
         """Return the layout of a block, which has active features only."""
         layout = self._layout
         if block.names is not layout.names and block.names != layout.names:
@@ -388,7 +386,11 @@ class NumericStore(ScaledStore):
         self._values.set_threshold(slot + 1)
         self._values.store(query.workspace, rows, slot)
         self._slot_rows.append(rows)
-        self._set_statistic(query.workspace, len(rows), slot)
+        _values_compiled.set_statistic(
+            query.workspace, len(rows), slot, self._spec, self._statistics
+        )
+        if self._keeps_squares:
+            self._set_square(query.workspace, len(rows), slot)
         self._number(query.layout, slot)
 
     def _overwrite(self, query: Query, slot: int) -> None:
@@ -414,7 +416,6 @@ class NumericStore(ScaledStore):
         )  # fmt: skip
 
     def _assign_rows(self, layout: Layout) -> None:
-        """Assign feature rows to the new names of an example that is to be stored."""
         unknown = np.flatnonzero(layout.rows == 0)
         if len(unknown):
             rows = layout.rows.copy()
@@ -425,7 +426,6 @@ class NumericStore(ScaledStore):
                 self._derive()
 
     def _number(self, layout: Layout, slot: int) -> None:
-        """Note the number of the layout of the vector in a slot."""
         if layout.number == 0:
             self._n_layouts += 1
             layout.number = self._n_layouts
@@ -441,11 +441,6 @@ class NumericStore(ScaledStore):
         if self._values.is_sparse:
             self._refill(self._vectors_by_slot)
 
-    def _set_statistic(self, workspace: Floats, n_values: int, slot: int) -> None:
-        _values_compiled.set_statistic(workspace, n_values, slot, self._spec, self._statistics)
-        if self._keeps_squares:
-            self._set_square(workspace, n_values, slot)
-
     def _stored(self, slot: int) -> tuple[list[Any], Floats]:
         """Return the names of a stored vector, and its values as they are stored."""
         rows = self._slot_rows[slot]
@@ -460,7 +455,6 @@ class NumericStore(ScaledStore):
         return [self.vector(slot) for slot in range(len(self._slot_rows))]
 
     def _rescale_values(self, before: Floats) -> bool:
-        """Change the factors of all values, and return whether a value becomes 0."""
         rows = np.fromiter(self._index.by_name.values(), np.uint32, len(before))
         return self._values.rescale(rows, before, self._factors_of(self.names))
 
@@ -472,11 +466,7 @@ class NumericStore(ScaledStore):
         self._last = None
 
     def _refill(self, vectors: Sequence[Features]) -> None:
-        """Store vectors in empty arrays and an empty index.
-
-        It is needed after the removal of examples with many names, when most memory is unused. The
-        amortized cost is constant per value.
-        """
+        """Store vectors in empty arrays and an empty index, when most memory is unused."""
         self._clear()
         for slot, vector in enumerate(vectors):
             self._insert(self.entry(vector), slot)
@@ -528,11 +518,3 @@ def is_exact(x: Features, last: Query) -> bool:
     if x is not last.given:
         check_types(x.values())
     return layout.pack(*x.values()) == layout.pack(*last.snapshot.values())
-
-
-def _put_active(workspace: Floats, layout: Layout, x: Features) -> None:
-    """Copy the active features of x to a workspace; ValueError if a value of x is not finite."""
-    values = np.frombuffer(packer(len(x)).pack(*x.values()))
-    if not np.isfinite(values).all():
-        raise ValueError
-    workspace[len(workspace) - len(layout.stored) :] = values[layout.active]

@@ -15,8 +15,7 @@ from river_budget._state import State
 from river_budget.kernels import Features, Kernel
 from river_budget.support.features import invalid_example
 from river_budget.support.plain import PlainStore
-from river_budget.support.query import Query
-from river_budget.support.store import NO_COEFFICIENTS, Coefficients
+from river_budget.support.store import NO_COEFFICIENTS, Coefficients, Query
 
 
 class ObjectStore(PlainStore):

@@ -10,9 +10,8 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget.kernels import Features
 from river_budget.support import _rule_compiled
-from river_budget.support.query import Query
 from river_budget.support.rule import SCALE, AlgorithmState, Rule
-from river_budget.support.store import Coefficients, VectorStore
+from river_budget.support.store import Coefficients, Query, VectorStore
 
 if TYPE_CHECKING:
     from river_budget.support.expansion import Expansion

@@ -1,9 +1,7 @@
 """The update of a budgeted algorithm as two compiled functions on plain arrays.
 
-A *choice* names the slot in which a misclassified example is stored, and a *step* changes
-coefficients and whatever else the algorithm keeps. A `Rule` is a pair of them. The compiled code
-of the stores calls it by address, so it is compiled once for all algorithms, and examples one by
-one and blocks of rows are learned by the same two functions.
+A *choice* names the slot in which a misclassified example is stored, and a *step* changes what the
+algorithm keeps. The compiled code of the stores calls them by address, so it is compiled once.
 """
 
 from __future__ import annotations
@@ -33,21 +31,11 @@ SMALLEST_SCALE = 1e-100
 
 
 class HypothesisArrays(NamedTuple):
-    """The coefficients of an expansion, and what an algorithm keeps beside them.
+    """The coefficients of an expansion of n vectors, and what an algorithm keeps beside them.
 
-    Attributes
-    ----------
-    n
-        Number of stored vectors, in slots 0 to n - 1.
-    alphas, matrix
-        Coefficients without their common factor: with two labels alphas (blocks, TILE), with more
-        a matrix (slots, labels). The other one is empty.
-    inserted
-        Insertion order of the slots (slots,).
-    numbers
-        The common factor and the other numbers of a model (numbers,).
-    table
-        Numbers of each slot and label (slots, labels), for algorithms that keep any.
+    Coefficients are without their common factor: with two labels `alphas` (blocks, TILE), with more
+    a `matrix` (slots, labels); the other one is empty. See `AlgorithmState` for `numbers` and
+    `table`.
     """
 
     n: int
@@ -59,19 +47,7 @@ class HypothesisArrays(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A misclassified example.
-
-    Attributes
-    ----------
-    label, rival, margin, weight
-        See `Target`.
-    self_value
-        k(x, x).
-    scores
-        The scores of all labels (labels,).
-    row
-        The kernel row (n,).
-    """
+    """A misclassified example, with the scores of all labels (labels,); see `Target`."""
 
     label: int
     rival: int
@@ -98,16 +74,9 @@ _EVALUATE = types.float64(_FLOATS, _TABLE, types.float64, _FLOATS, types.uint32[
 class Rule:
     """The update of an algorithm, as two functions.
 
-    Parameters
-    ----------
-    choice
-        Returns the slot for an example (f, y): that of the vector to replace, n for a new one, or
-        `SKIP`.
-    step
-        Updates the hypothesis (f, y, r, row) before the example is stored in slot r. If it replaces
-        a vector, its kernel row is given.
-    reads_row
-        Whether the step reads this row.
+    The choice of an example (f, y) is the slot of the vector to replace, n for a new one, or
+    `SKIP`. The step updates the hypothesis (f, y, r, row) before the example is stored in slot r.
+    If it replaces a vector and the step `reads_row`, its kernel row is given.
     """
 
     def __init__(self, choice: Any, step: Any, reads_row: bool = False) -> None:
@@ -128,12 +97,7 @@ class Rule:
 class AlgorithmState:
     """What an algorithm keeps beside its hypothesis.
 
-    Attributes
-    ----------
-    numbers
-        The numbers of a model, of which those of the algorithm follow from `OWN` on (numbers,).
-    table
-        Numbers for each slot and label, for algorithms that keep any (slots, labels).
+    Its numbers follow from `OWN` on; the table has some for each slot and label (slots, labels).
     """
 
     __slots__ = ("numbers", "table")
@@ -147,11 +111,9 @@ class AlgorithmState:
         self.numbers.view(np.uint64)[place] = random.Random(seed).getrandbits(64)
 
     def random_state(self, place: int) -> Ints:
-        """Return the bits of a random number generator (1,)."""
         return self.numbers.view(np.int64)[[place]]
 
     def restore_random(self, place: int, state: Any) -> None:
-        """Restore the bits of a random number generator."""
         self.numbers.view(np.int64)[[place]] = integers(state, (1,))
 
     def snapshot(self) -> AlgorithmState:
@@ -162,7 +124,6 @@ class AlgorithmState:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
         return self.numbers.nbytes + self.table.nbytes
 
 
@@ -173,10 +134,7 @@ choice_at, step_at, evaluate_at = map(function_at, (_CHOICE, _STEP, _EVALUATE))
 # returns them.
 @compiled(inline="always")
 def example(label, weight, value, scores, both, self_value, row):
-    """Return a misclassified example; see `margin_and_rival_of`.
-
-    With two labels, their scores are written to `both` (2,).
-    """
+    """Return a misclassified example; with two labels, their scores are written to `both` (2,)."""
     margin, rival = margin_and_rival_of(label, value, scores)
     if len(scores) == 0:
         scores = both
@@ -269,10 +227,7 @@ def add(f, y, r, row):
 
 @compiled(**UNCOUNTED)
 def draw(numbers, place, n):
-    """Return a random integer from 0 to n - 1 by SplitMix64, whose 64 bits are one of the numbers.
-
-    Its outputs are the high bits of a product with n, so that the bias is below n / 2^53.
-    """
+    """Return a random integer below n by SplitMix64, whose 64 bits are one of the numbers."""
     bits = numbers.view(np.uint64)
     bits[place] += np.uint64(0x9E3779B97F4A7C15)
     z = bits[place]

@@ -18,10 +18,7 @@ from river_budget.support.store import VectorStore
 
 
 class ScaledStore(VectorStore):
-    """A store that multiplies features by factors, their inverse scales, before the kernel.
-
-    A subclass keeps one thing that is derived from kernel and names, and that copies compute anew.
-    """
+    """A store that multiplies features by factors, their inverse scales, before the kernel."""
 
     __slots__ = ("_factors", "_pooled", "_spec", "_statistics")
 
@@ -56,7 +53,6 @@ class ScaledStore(VectorStore):
         return bool(self._factors) or self._pooled != 1.0
 
     def _factor(self, name: Any) -> float:
-        """Return the factor of a feature."""
         return self._factors.get(name, self._pooled)
 
     def _factors_of(self, names: Collection[Any]) -> Floats:

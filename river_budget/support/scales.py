@@ -45,23 +45,12 @@ class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
     A scale is as near to the geometric mean of all scales as two standard errors allow, so that
-    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up for
-    the rest. Other scales are rounded relative to the mean, and kept while they are nearly as near.
-    Their inverses have short mantissas, so that values with short ones, such as integers, are scaled
-    and restored without rounding, and equal distances stay equal. Features without a scale of their
-    own, constant or never seen, have the mean. All is computed after 2, 4, 8, ..., 256 learned
-    examples, after every 256 up to 1,024 and every 512 up to 8,192, and fixed from then on.
-
-    Attributes
-    ----------
-    sums
-        The sums of the features that some support vector has, to which examples are added.
-    factors
-        The inverse scale of each feature, by name.
-    pooled
-        The inverse scale of all other features.
-    gamma
-        The width, 1 over the sum of the variances of the scaled features; 0 while all are constant.
+    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up
+    for the rest. Other scales are rounded relative to the mean, and kept while they are nearly as
+    near. Their inverses, the `factors` by name and `pooled` for features without a scale of their
+    own, have short mantissas, so that values such as integers are scaled and restored without
+    rounding, and equal distances stay equal. `gamma` is 1 over the sum of the variances of the
+    scaled features; 0 while all are constant.
     """
 
     __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
@@ -75,10 +64,7 @@ class Scales:
         self._offset = 0.0
 
     def update(self, n: int, names: Collection[Any]) -> bool:
-        """Update scales and width after the n-th example, and return whether they have changed.
-
-        Given are the names of the features that some support vector has.
-        """
+        """Update all after the n-th example, given the names of features; return whether it changed."""
         self.sums.drop_unused(names)
         measures, columns = self.sums.measures(), self.sums.names
         factors = np.array([self.factors.get(name, math.nan) for name in columns])
@@ -104,7 +90,8 @@ class Scales:
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = _pooled(np.log2(measures.scales[with_scale]), errors)
         mean = float(logs.mean())
-        self._offset += _wrapped(mean - self._offset)
+        # Without the integer part of the difference, from -1/2 to 1/2.
+        self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
         pooled = float(_nearest(mean - self._offset))
         updated = np.full(len(factors), pooled)
         updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
@@ -112,11 +99,9 @@ class Scales:
 
     @property
     def nbytes(self) -> int:
-        """Memory of sums and scales in bytes."""
         return self.sums.nbytes + sys.getsizeof(self.factors)
 
     def state(self) -> State:
-        """Return sums and scales."""
         return {
             "sums": self.sums.state(),
             "names": tuple(self.factors),
@@ -127,7 +112,6 @@ class Scales:
         }
 
     def restore(self, state: State) -> None:
-        """Restore sums and scales from their state."""
         self.sums.restore(state["sums"])
         self.factors = _factors(state["names"], floats(state["factors"], (None,)))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
@@ -141,22 +125,13 @@ def _pooled(logs: Floats, errors: Floats) -> Floats:
     return logs - np.clip(distances, -errors, errors)
 
 
-def _wrapped(difference: float) -> float:
-    """Return a difference of logarithms without its integer part, from -1/2 to 1/2."""
-    return (difference + 0.5) % 1.0 - 0.5
-
-
 def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
-    """Return inverse scales, which stay as they are where the logarithms of the scales allow it.
-
-    Factors are NaN for features that have had no scale.
-    """
+    """Return inverse scales, kept where the logarithms allow it; factors are NaN without a scale so far."""
     kept = abs(logs + np.log2(factors)) < KEPT
     return np.where(kept, factors, _nearest(logs))
 
 
 def _nearest(logs: Any) -> Any:
-    """Return the nearest inverse scales."""
     mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
     return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
 

@@ -15,7 +15,6 @@ from river_budget._state import State, count, integers, require
 from river_budget.kernels import Features, Kernel
 from river_budget.support import _compiled
 from river_budget.support._compiled import TILE
-from river_budget.support.query import Query
 from river_budget.support.rule import AlgorithmState, Rule
 from river_budget.support.sums import Sums
 
@@ -28,17 +27,10 @@ NO_MATRIX = np.zeros((0, 0))
 
 
 class Coefficients:
-    """The coefficients of a hypothesis over a store.
+    """The coefficients of a hypothesis over a store, and their common factor.
 
-    Attributes
-    ----------
-    alphas
-        The coefficient of each slot (blocks, TILE), 0 in free slots; empty with more than two labels,
-        as if f were 0.
-    scale
-        The common factor of the coefficients.
-    matrix
-        With more than two labels, the coefficients of each slot (slots, labels), 0 in free slots.
+    With two labels they are `alphas` (blocks, TILE), with more a `matrix` (slots, labels), 0 in
+    free slots; the other one is empty.
     """
 
     __slots__ = ("alphas", "matrix", "scale")
@@ -53,20 +45,40 @@ class Coefficients:
 NO_COEFFICIENTS = Coefficients(np.zeros((0, TILE)))
 
 
+@dataclasses.dataclass(slots=True, eq=False)
+class Query:
+    """An example x, its kernel row over a store, and the value of a hypothesis f at x as the answer.
+
+    A store keeps its last query, the only cache of the package. It is reused for an x with the same
+    names in the same order and bitwise equal values under the same hypothesis, until either
+    changes. Threads that predict may replace it, but each continues with its own; only `answer` is
+    mutable.
+
+    `given` is x if all of its values are plain numbers, `snapshot` a copy; both are None for a row
+    of a block. The `layout` has names and feature rows. The `workspace` starts with the kernel row
+    (slots,), in a `NumericStore` followed by the values of x. `n` is the number of vectors at that
+    time.
+    """
+
+    given: Any
+    snapshot: Any
+    f: Any
+    layout: Any
+    workspace: Floats
+    n: int
+    answer: Any
+
+    @property
+    def row(self) -> Floats:
+        """k(x, s) for each stored vector s (n,), by slots."""
+        return self.workspace[: self.n]
+
+
 class VectorStore(abc.ABC):
-    """Vectors in slots, with their insertion order and their kernel rows.
+    """Vectors in slots 0 to n - 1, in any order, with their insertion order and their kernel rows.
 
-    Slots 0 to n - 1 are used, in any order; `oldest` and `by_age` return slots by insertion order.
     A store is independent of hypotheses: a method that evaluates one takes its weights (see
-    `Expansion`).
-
-    Attributes
-    ----------
-    kernel
-        The kernel. Missing parameters are set when the first example is stored, and changed by
-        `rescale`.
-    n, n_slots
-        Number of vectors, and number of allocated slots.
+    `Expansion`). Missing parameters of the kernel are set when the first example is stored.
     """
 
     __slots__ = ("_inserted", "_last", "_n_inserted", "kernel", "n", "n_slots")
@@ -131,10 +143,7 @@ class VectorStore(abc.ABC):
 
     @abc.abstractmethod
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Any:
-        """Return the rows of a frame as a block for `scan` and `score_block`.
-
-        Raises ValueError if a row is invalid under the kernel. The error names the row.
-        """
+        """Return the rows of a frame as a block. Raises ValueError that names an invalid row."""
 
     @abc.abstractmethod
     def query_row(self, block: Any, row: int) -> Query:
@@ -146,8 +155,7 @@ class VectorStore(abc.ABC):
     ) -> tuple[int, Query | None]:
         """Return the next row with a margin of at most `threshold` and its query; None before `stop`.
 
-        Given are the columns of the labels (rows,). The answer of the query is f(x) with two labels,
-        and an array of scores with more (labels,).
+        The answer of the query is f(x) with two labels, and an array of scores with more (labels,).
         """
 
     @abc.abstractmethod
@@ -160,8 +168,8 @@ class VectorStore(abc.ABC):
     ) -> int:
         """Update a model on an example, and return `_rule_compiled.DONE`.
 
-        If the compiled code cannot store the example, only a slot is chosen for it and returned. The
-        slot n is a new one.
+        If the compiled code cannot store the example, only its slot is returned, where n is a new
+        one.
         """
 
     @abc.abstractmethod
@@ -171,8 +179,7 @@ class VectorStore(abc.ABC):
     ) -> tuple[int, Query]:  # fmt: skip
         """Learn the rows of a block, up to one whose example the compiled code cannot store.
 
-        Returned are its slot or `_rule_compiled.DONE`, as in `update`, and the query of the last row
-        that was evaluated. See `_rule_compiled.learn`.
+        Returned are its slot or `DONE`, as in `update`, and the query of the last row evaluated.
         """
 
     @property
@@ -197,10 +204,9 @@ class VectorStore(abc.ABC):
         pooled: float,
         vectors: Sequence[Features] | None = None,
     ) -> None:
-        """Change the kernel, and the factors by which features are multiplied before it.
+        """Change the kernel, and the factors of features by name and of all others.
 
-        The factors are given by name, and one for all other features. Given are also the vectors by
-        slots, where features that the previous kernel did not read are to be stored as well.
+        Given are also the vectors by slots, if features are to be stored that were not read before.
         """
         raise ValueError(f"{self.kernel} reads features of any type, which have no scale")
 
@@ -245,10 +251,7 @@ class VectorStore(abc.ABC):
         return np.argsort(self.inserted)
 
     def oldest_largest(self, scores: Floats) -> int:
-        """Return the slot with the largest score, the oldest among ties.
-
-        The score of an incoming example may follow those of the slots (n,) or (n + 1,).
-        """
+        """Return the slot with the largest score, the oldest among ties; a new example may be last."""
         return int(_compiled.oldest_largest(scores, self.inserted))
 
     def add(self, query: Query) -> None:
@@ -267,11 +270,7 @@ class VectorStore(abc.ABC):
         self._last = None
 
     def remove(self, slots: Sequence[int]) -> NDArray[np.intp]:
-        """Remove the vectors in the given slots; the others move to slots 0 to n - 1, in order.
-
-        Returned are their previous slots (n,), to reindex arrays with one value per slot. Raises
-        IndexError if a slot is not in use.
-        """
+        """Remove the vectors in the given slots, and return the previous slots of the others (n,)."""
         unused = set(slots) - set(range(self.n))
         if unused:
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
@@ -338,7 +337,6 @@ class VectorStore(abc.ABC):
         """Set the missing parameters of the kernel from the first example."""
 
     def _set_kernel(self, kernel: Kernel) -> None:
-        """Set the kernel."""
         self.kernel = kernel
 
     @abc.abstractmethod
@@ -361,7 +359,6 @@ class VectorStore(abc.ABC):
         self._last = None
 
     def _extend(self, n_blocks: int) -> None:
-        """Extend the store to a number of blocks of slots."""
         self.n_slots = n_blocks * TILE
         self._inserted = padded(self._inserted, self.n_slots)
 

@@ -38,10 +38,9 @@ MAX_WAITING, MAX_WAITING_VALUES = 16, 64
 
 
 class Measures(NamedTuple):
-    """What the sums tell about the features, each an array (features,).
+    """Numbers of values since the first example with each feature, their variances and their scales.
 
-    The sizes are the numbers of values since the first example with a feature, and the variances are
-    over these examples: of an array, the sum of those of its elements. A scale is 0 if there is none.
+    Of an array, variances are summed over its elements. A scale is 0 if there is none.
     """
 
     sizes: Floats
@@ -52,12 +51,8 @@ class Measures(NamedTuple):
 class ArraySums(NamedTuple):
     """Running sums of the elements of an array feature, which share a scale.
 
-    Attributes
-    ----------
-    counts
-        `SINCE`, `N_PRESENT` and `N_NONZERO` at their places of a row of `Sums` (columns,).
-    sums
-        The first array, the sum of the differences from it and that of their squares (3, elements).
+    `counts` are those of a row of `Sums` (columns,); `sums` are the first array, the sum of the
+    differences from it and that of their squares (3, elements).
     """
 
     counts: Floats
@@ -65,13 +60,11 @@ class ArraySums(NamedTuple):
 
     @classmethod
     def of(cls, first: Array, n_observed: int) -> ArraySums:
-        """Return empty sums for a first array."""
         counts, sums = np.zeros(N_COLUMNS), np.zeros((3, len(first)))
         counts[SINCE], sums[0] = n_observed, first
         return cls(counts, sums)
 
     def observe(self, values: Array) -> None:
-        """Add an array."""
         difference = values - self.sums[0]
         self.counts[N_PRESENT] += 1.0
         self.counts[N_NONZERO] += np.count_nonzero(values)
@@ -94,15 +87,7 @@ class ArraySums(NamedTuple):
 
 
 class Sums:
-    """Running sums of the values of each feature, which is 0 in examples that lack it.
-
-    Attributes
-    ----------
-    rows
-        The row of each feature that is a number, by name.
-    arrays
-        The sums of each array feature, by name.
-    """
+    """Running sums of the values of each feature, 0 in examples that lack it, and of arrays."""
 
     __slots__ = (
         "_again", "_columns", "_n_added", "_n_waiting", "_rows", "_table", "_waiting", "arrays", "rows"
@@ -129,14 +114,12 @@ class Sums:
 
     @property
     def n_observed(self) -> int:
-        """Number of examples."""
         return self._n_added + self._n_waiting
 
     def observe(self, x: Features, columns: list[Any], names: Collection[Any]) -> None:
-        """Add an example, in the units of the user.
+        """Add an example in the units of the user, where the same list of names again is the fastest.
 
-        Given are the names of its features in their order, where the same list again is the fastest,
-        and the names that some support vector has. Others have no sums.
+        Names that no support vector has, which are not among those given, have no sums.
         """
         if columns is self._again:
             n = len(columns)
@@ -167,11 +150,10 @@ class Sums:
             self._keep([name for name in self.rows if name in names])
 
     def measures(self) -> Measures:
-        """Return variances and scales, in the order of `names`.
+        """Return variances and scales, in the order of `names`. A constant has no scale.
 
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
-        examples, the root mean square of the values other than 0: a rare word is not blown up. A
-        constant has none.
+        examples, the root mean square of the values other than 0: a rare word is not blown up.
         """
         self._add_waiting()
         of_numbers = Measures(*_measure(self._used, self.n_observed))
@@ -181,13 +163,11 @@ class Sums:
         return Measures(*np.hstack((of_numbers, of_arrays)))
 
     def clear(self) -> None:
-        """Drop all sums."""
         self._keep([])
         self.arrays = {}
 
     @property
     def nbytes(self) -> int:
-        """Memory of the sums in bytes."""
         of_arrays = sum(sums.counts.nbytes + sums.sums.nbytes for sums in self.arrays.values())
         # The last names, rows and values are always counted, so that the figure does not depend on
         # them.
@@ -196,7 +176,6 @@ class Sums:
         return sys.getsizeof(self.rows) + sys.getsizeof(self._table) + of_arrays + last
 
     def state(self) -> State:
-        """Return names and sums."""
         self._add_waiting()
         arrays: State = {"names": tuple(self.arrays)}
         for i, own in enumerate(self.arrays.values()):
@@ -209,7 +188,6 @@ class Sums:
         }
 
     def restore(self, state: State) -> None:
-        """Restore names and sums from their state."""
         self._n_added = count(state["n_observed"])
         names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS))
         require(type(names) is tuple and len(names) == len(sums), "sums lack names")
@@ -261,7 +239,10 @@ class Sums:
     def _find_rows(self, columns: list[Any], names: Collection[Any]) -> Ints:
         """Return the rows of features, -1 for those without, and give rows to new ones."""
         if columns == self._columns:
-            self._expect(columns)
+            # Make room for examples with the same list of names to wait.
+            n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
+            self._columns = self._again = columns
+            self._waiting = np.zeros((max(1, n_waiting), len(columns)))
             return self._rows
         rows = list(map(self.rows.get, columns, WITHOUT))
         if -1 in rows:
@@ -276,12 +257,6 @@ class Sums:
         if -1 not in rows:
             self._columns, self._rows, self._again = columns, found, None
         return found
-
-    def _expect(self, columns: list[Any]) -> None:
-        """Make room for examples with the same list of names to wait."""
-        n_waiting = min(MAX_WAITING, MAX_WAITING_VALUES // max(1, len(columns)))
-        self._columns = self._again = columns
-        self._waiting = np.zeros((max(1, n_waiting), len(columns)))
 
     def _add_waiting(self) -> None:
         """Add the examples that wait. All of their features have a row."""

@@ -10,23 +10,16 @@ from river_budget._arrays import Floats, Ints
 
 
 class Target(NamedTuple):
-    """The label y of an example, its rival s, and its margin.
+    """The label y of an example, its rival s, its margin, and a weight that multiplies its update.
 
-    In the space of `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, a hypothesis f with a score g_c for each
-    label has the margin `<f, z> = (g_y(x) - g_s(x)) / 2`, and `||z||^2 = k(x, x)`. A binary
-    algorithm that runs on these z with the label +1 is a multi-class algorithm with the same mistake
-    bound. With two labels, `g_+ = -g_- = f` and the margin is y f(x).
+    In the space of `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, a hypothesis f with a score g_c for
+    each label has the margin `<f, z> = (g_y(x) - g_s(x)) / 2`, and `||z||^2 = k(x, x)`. A binary
+    algorithm that runs on these z with the label +1 is a multi-class algorithm with the same
+    mistake bound. With two labels, `g_+ = -g_- = f`, the margin is y f(x), and `label - rival` is
+    the sign y.
 
-    Attributes
-    ----------
-    label, rival
-        The column of the label, and that of the largest score among all other labels. With two
-        labels, 1 and 0 or 0 and 1, so that `label - rival` is the sign y.
-    margin
-        The margin m of the example. It is a mistake if m <= 0, and a margin error if 0 < m < 1.
-    weight
-        The weight of the example, which multiplies its update: its step size as a new vector, and
-        the change of coefficients by its projection. It changes no threshold.
+    The rival has the largest score among all other labels. A margin m is a mistake if m <= 0, and a
+    margin error if 0 < m < 1, whatever the weight.
     """
 
     label: int
@@ -36,15 +29,9 @@ class Target(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """The terms of a hypothesis in which each vector has one label and one rival.
+    """The terms of a hypothesis in which each vector has one label and one rival (vectors,).
 
-    Attributes
-    ----------
-    steps
-        The step size sigma of each vector: the coefficient of its label, and minus that of its
-        rival (vectors,).
-    labels, rivals
-        Their columns (vectors,).
+    A step size is the coefficient of the label, and minus that of the rival.
     """
 
     steps: Floats

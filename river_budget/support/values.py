@@ -32,13 +32,6 @@ class FeatureValues:
 
     A feature that few vectors have is in a list, so that memory follows the number of values. Which
     features these are depends on the vectors alone: a model that was loaded computes the same bits.
-
-    Attributes
-    ----------
-    features, tiles
-        The arrays of `kernels._compiled.kernel_row`.
-    heap
-        What is free in `tiles`; see `_values_compiled`.
     """
 
     __slots__ = ("features", "heap", "tiles")
@@ -68,8 +61,7 @@ class FeatureValues:
     ) -> int:
         """Replace the example in a slot, given the old feature rows, and set its statistic.
 
-        Returned is the number of features that no vector has any more; -1 if a new feature row is 0
-        and nothing was changed.
+        Returned is the number of features that no vector has any more; -1 if some feature row is 0.
         """
         n_unused, n_stored, n_settled = _compiled.exchange(
             workspace, rows, old, slot, spec, statistics, *self._arrays
@@ -93,7 +85,6 @@ class FeatureValues:
         return workspace
 
     def rescale(self, rows: Rows, before: Floats, after: Floats) -> bool:
-        """Change the factors of some features, and return whether a value becomes 0."""
         return bool(_compiled.rescale(rows, before, after, *self._arrays))
 
     def renew_statistics(self, rows: Sequence[Rows], spec: Spec, statistics: Floats) -> None:
@@ -105,16 +96,13 @@ class FeatureValues:
         )  # fmt: skip
 
     def unused(self, rows: Rows) -> Rows:
-        """Return those feature rows that no vector has."""
         return rows[self.features[rows, _compiled.COUNT] == 0]
 
     def extend_rows(self, n_rows: int) -> None:
-        """Extend the arrays to a number of feature rows."""
         if n_rows > len(self.features):
             self.features = padded(self.features, n_rows)
 
     def extend_blocks(self, n_blocks: int) -> None:
-        """Extend the arrays to a number of blocks of slots."""
         heap = _new_heap(n_blocks)
         n_columns = 1 + np.count_nonzero(self.features[:, _compiled.COLUMN])
         tiles = np.zeros((n_columns * n_blocks + int(self.heap[_compiled.END]), TILE))
@@ -136,7 +124,6 @@ class FeatureValues:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the arrays in bytes."""
         return sum(map(sys.getsizeof, self._arrays))
 
     def _settle(self, rows: Rows, start: int = 0) -> None:
