@@ -288,7 +288,7 @@ class KeyedLearner:
         return Prediction(event.key, event.seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
     def _advice(self, model: Any, state: bytes) -> str:
-        """Return which budget would fit, if arrays grow in proportion to it and texts by a tenth."""
+        """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
         classifier = classifier_of(model)
         budget = getattr(classifier, "budget", None)
         if budget is None:
