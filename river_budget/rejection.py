@@ -112,10 +112,8 @@ class Reject(ClassifierWrapper):
                 "model must be a classifier of river_budget for the novelty of an example, got "
                 f"{model!r}: use doubt='entropy'"
             )
-        if (
-            doubt == "entropy"
-            and type(classifier).predict_proba_one is base.Classifier.predict_proba_one
-        ):
+        inherited = base.Classifier.predict_proba_one
+        if doubt == "entropy" and type(classifier).predict_proba_one is inherited:
             raise ValueError(f"model must predict probabilities for their entropy, got {model!r}")
         self.threshold = threshold
         self.doubt = doubt

@@ -27,18 +27,8 @@ SMALLEST_LIKELIHOOD = 1e-300
 def evaluate(gaps, columns, cap, slopes, biases):
     """Return the features of the labels, and the probabilities under the model and each map.
 
-    Parameters
-    ----------
-    gaps
-        The largest logit minus that of each label (labels,).
-    columns
-        The column of each label (labels,).
-    cap
-        The maps take larger gaps as this.
-    slopes
-        The slopes of each map (maps, 2).
-    biases
-        The biases of each map (maps, columns).
+    Given are the gap and the column of each label, the largest gap that the maps take as it is, and the
+    slopes (maps, 2) and biases (maps, columns) of the maps.
     """
     n = len(gaps)
     features = np.empty((n, 2))
@@ -66,23 +56,10 @@ def newton_steps(
     diag(p) - p p'; the last term is left out, since a gradient has no part along equal shifts of
     all biases. The matrix is then an arrow, and is solved in time linear in the number of labels.
 
-    Parameters
-    ----------
-    y
-        The position of the label.
-    features, columns
-        As in `evaluate` (labels, 2), (labels,).
-    width
-        The root mean square of the largest gap of an example.
-    probabilities
-        Those of the labels under each map (maps, labels).
-    decay
-        The forgetting factor of each map (maps,).
-    slopes, biases
-        The parameters, changed in place.
-    curvatures, crosses, owns
-        The sums of Hessians, changed in place: the block of the slopes (maps, 2, 2), that of slopes
-        and biases (maps, columns, 2), and the diagonal of the biases (maps, columns).
+    `y` is the position of the label, `width` the root mean square of the largest gap of an example, and
+    `probabilities` has a row, `decay` a forgetting factor for each map. Changed in place are slopes,
+    biases and the sums of Hessians: the blocks of the slopes (maps, 2, 2), those of slopes and biases
+    (maps, columns, 2), and the diagonals of the biases (maps, columns).
     """
     for m in range(len(slopes)):
         p, curvature, cross, own = probabilities[m], curvatures[m], crosses[m], owns[m]
@@ -122,10 +99,7 @@ def reweight(likelihoods, share, prior, weights):
 
 @compiled()
 def _slope_steps(gradient, by_label, columns, width, curvature, cross, own):
-    """Return the steps of the slopes, after the elimination of the biases.
-
-    `gradient` is that of the slopes, `by_label` that of the biases.
-    """
+    """Return the steps of the slopes; `gradient` is theirs, `by_label` that of the biases."""
     least_a, least_c = PRIOR * width * width, PRIOR * width
     a, b, c = curvature[0, 0] + least_a, curvature[0, 1], curvature[1, 1] + least_c
     g, h = gradient

@@ -119,23 +119,18 @@ class Calibrated(ClassifierWrapper):
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the model, the maps and the wrapper in bytes."""
         return super().memory_bytes + self.calibrator.memory_bytes
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Learn what the model's scores mean from an example, then let the model learn it.
 
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-        y
-            The label.
-        kwargs
-            Passed to the model, as its weight `w`. The maps count every example once: they
-            estimate frequencies in the stream as it is.
+        Keyword arguments go to the model, as its weight `w`. The maps count every example once: they
+        estimate frequencies in the stream as it is.
         """
-        gaps = self._gaps_if_scored(x)
+        try:
+            gaps = self._gaps(x)
+        except ValueError:  # It may still learn what it cannot score.
+            gaps = {}
         self.model.learn_one(x, y, **kwargs)
         self.calibrator.learn(gaps, y)
 
@@ -145,18 +140,7 @@ class Calibrated(ClassifierWrapper):
     def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Any = None, **kwargs: Any) -> None:
         """Learn the rows of a frame in order: the same as `learn_one` on each row.
 
-        If a row is refused, none is learned.
-
-        Parameters
-        ----------
-        X
-            A frame of features.
-        y
-            A series of labels.
-        w
-            A weight for all rows, or a series of weights.
-        kwargs
-            Passed to the model.
+        `w` is a weight for all rows, or a series of weights. If a row is refused, none is learned.
 
         Raises
         ------
@@ -183,13 +167,6 @@ class Calibrated(ClassifierWrapper):
         logits = self._logits(x, **kwargs)
         largest = max(logits.values(), default=0.0)
         return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
-
-    def _gaps_if_scored(self, x: Features) -> dict[Any, float]:
-        """Return the gaps, none if the model cannot score the example: it may still learn it."""
-        try:
-            return self._gaps(x)
-        except ValueError:
-            return {}
 
     def _logits(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return values whose softmax are the probabilities of the model."""

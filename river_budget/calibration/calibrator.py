@@ -73,7 +73,14 @@ class Calibrator(Learned):
     _n_gaps = Count()
 
     def __init__(self, forgetting: Sequence[float]) -> None:
-        _check_forgetting(forgetting)
+        if not isinstance(forgetting, Sequence) or not forgetting:
+            raise ValueError(
+                f"forgetting must be a tuple of forgetting factors, got {forgetting!r}"
+            )
+        for factor in forgetting:
+            check_probability("forgetting: a factor", factor)
+            if factor == 0:
+                raise ValueError("forgetting: a factor must be above 0, got 0")
         self.forgetting = forgetting
         n = len(forgetting)
         self._decay = np.array(forgetting, np.float64)
@@ -88,12 +95,10 @@ class Calibrator(Learned):
 
     @property
     def weights(self) -> list[float]:
-        """The weights of the model's own probabilities and of each map."""
         return self._weights.tolist()
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the maps in bytes: arrays, labels and their columns."""
         held = vars(self)
         return sum(map(sys.getsizeof, (self, held, *held.values(), *self._columns)))
 
@@ -128,7 +133,10 @@ class Calibrator(Learned):
         self._register(gaps)
         columns, label = self._columns_of(gaps), list(gaps).index(y)
         features, outputs = self._evaluate(gaps, columns)
-        self._update_width(-float(features[:, 0].min()))
+        largest_gap = -float(features[:, 0].min())
+        if largest_gap > 0.0:
+            self._n_gaps += 1
+            self._square += (largest_gap**2 - self._square) / min(self._n_gaps, HORIZON)
         _compiled.newton_steps(
             label, features, columns, self._width, outputs[1:], self._decay, self._slopes,
             self._biases, self._curvatures, self._crosses, self._owns,
@@ -182,18 +190,3 @@ class Calibrator(Learned):
             array = getattr(self, name)
             spare = np.zeros((len(array), 1, *array.shape[2:]))
             setattr(self, name, np.concatenate((array, spare), axis=1))
-
-    def _update_width(self, largest_gap: float) -> None:
-        if largest_gap > 0.0:
-            self._n_gaps += 1
-            change = largest_gap**2 - self._square
-            self._square += change / min(self._n_gaps, HORIZON)
-
-
-def _check_forgetting(forgetting: Any) -> None:
-    if not isinstance(forgetting, Sequence) or not forgetting:
-        raise ValueError(f"forgetting must be a tuple of forgetting factors, got {forgetting!r}")
-    for factor in forgetting:
-        check_probability("forgetting: a factor", factor)
-        if factor == 0:
-            raise ValueError("forgetting: a factor must be above 0, got 0")

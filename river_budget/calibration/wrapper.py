@@ -40,15 +40,10 @@ class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Self:
-        """Return a new model with the same parameters that has learned nothing.
+        """Return a new model with the same parameters that has learned nothing, as River does.
 
-        Parameters
-        ----------
-        new_params
-            Parameters that differ, by name.
-        include_attributes
-            Whether to keep what was learned: the clone is then an equal trained model.
-            With new parameters, only the model inside is kept.
+        With `include_attributes`, what was learned is kept: the clone is then an equal trained model.
+        With new parameters, only the model inside is kept.
         """
         clone = super().clone(new_params)
         if include_attributes:
@@ -58,7 +53,6 @@ class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the model and the wrapper in bytes."""
         return memory_of(self.model) + sys.getsizeof(self)
 
     @property

@@ -151,10 +151,7 @@ class Reader:
         }
 
     def model(self, node: Any) -> Any:
-        """Return what `Writer.model` wrote.
-
-        A state that does not fit the parameters raises ValueError, a malformed node also other errors.
-        """
+        """Return what `Writer.model` wrote; raise ValueError or others if it does not fit together."""
         name = node["class"]
         if name in COMPOSITES:
             return COMPOSITES[name].make([(self.value(k), self.model(v)) for k, v in node["parts"]])

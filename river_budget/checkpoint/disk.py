@@ -28,18 +28,8 @@ ABANDONED_AFTER = 86_400.0
 def write(places: Sequence[Path], data: bytes) -> None:
     """Write a file to the first place, and move those that are there one place on.
 
-    Parameters
-    ----------
-    places
-        Where the newest file goes, and then the older ones, in one directory. What was in the last
-        place is lost.
-    data
-        The new content.
-
-    Raises
-    ------
-    OSError
-        If it fails. All files are as they were then.
+    The places are in one directory. What was in the last one is lost. If it fails with an OSError, all
+    files are as they were.
     """
     directory = places[0].absolute().parent
     temporary, spare = _temporary(places[0]), _temporary(places[0])
@@ -93,7 +83,6 @@ def _copy(place: Path, other: Path) -> None:
 
 
 def _take_back(copy: Path, place: Path) -> None:
-    """Move a copy back to its place."""
     if copy.exists():
         os.replace(copy, place)
         # Nothing is moved if both are names of the same file.

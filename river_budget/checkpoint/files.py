@@ -88,8 +88,7 @@ def load(path: str | Path) -> Any:
     OSError
         If the file cannot be read.
     """
-    model, _ = restore(path)
-    return model
+    return restore(path)[0]
 
 
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
@@ -123,14 +122,14 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
 
 def loads(data: bytes) -> Any:
     """Return the model that `dumps` made bytes of. Raises CheckpointError as `load`."""
-    model, _ = restores(data)
-    return model
+    return restores(data)[0]
 
 
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     """Return the model that `dumps` made bytes of, and what else was kept. Raises as `loads`."""
     try:
-        tensors, metadata = read_tensors(data), _metadata(data)
+        tensors, size = read_tensors(data), int.from_bytes(data[:8], "little")
+        metadata = json.loads(data[8 : 8 + size]).get("__metadata__", {})
     except (SafetensorError, *FORGED) as error:
         raise CheckpointError(f"this is no whole safetensors file: {error}") from None
     if FORMAT not in metadata:
@@ -213,12 +212,6 @@ class Checkpointer:
         name = self.path.name
         older = [self.path.with_name(f"{name}.{age}") for age in range(1, self.keep)]
         write([self.path, *older], dumps(self.model, extra))
-
-
-def _metadata(data: bytes) -> dict[str, str]:
-    """Return the texts in the head of a safetensors file."""
-    size = int.from_bytes(data[:8], "little")
-    return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
 def _digest(text: str, tensors: Tensors) -> str:

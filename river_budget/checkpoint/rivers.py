@@ -48,17 +48,10 @@ COMPONENTS = {
 class Part:
     """How a class is stored that consists of parameters and of what it has learned.
 
-    Parameters
-    ----------
-    model
-        The class.
-    kinds
-        The kinds of its parameters. One that is not named may be any plain value.
-    learned
-        The attributes that it learns, also those of attributes ("optimizer.n_iterations"), and their
-        kinds. In the file, they are called without owner and leading underscores.
-    agree
-        Raises ValueError if values that are valid each do not fit each other.
+    `kinds` are those of its parameters; one that is not named may be any plain value. `learned` has the
+    attributes that it learns, also those of attributes ("optimizer.n_iterations"), and their kinds; in
+    the file, they are called without owner and leading underscores. `agree` raises ValueError if values
+    that are valid each do not fit each other.
     """
 
     def __init__(
@@ -92,9 +85,8 @@ class Part:
             held, learned = attrgetter(path)(model), state[_key(path)]
             if hasattr(held, "items"):
                 # A dict is filled, so that it keeps its type.
-                holds_extremes = getattr(held, "default_factory", None) in (stats.Min, stats.Max)
                 for name, value in learned.items():
-                    if holds_extremes:
+                    if getattr(held, "default_factory", None) in (stats.Min, stats.Max):
                         held[name].update(value)
                     else:
                         held[name] = value
@@ -198,17 +190,7 @@ class LogisticRegression(Part):
 
 
 class Composite(NamedTuple):
-    """How a class is stored that consists of other models.
-
-    Attributes
-    ----------
-    model
-        The class.
-    parts
-        Returns the models that an object consists of, each with its name.
-    make
-        Returns an object that consists of these models.
-    """
+    """How a class is stored that consists of other models, which two functions list by name and join."""
 
     model: type
     parts: Callable[[Any], Iterable[tuple[Any, Any]]]
@@ -307,8 +289,7 @@ def _check(values: State, kinds: Kinds) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    is_real = isinstance(value, Real)
-    return is_real and abs(value) <= sys.float_info.max
+    return isinstance(value, Real) and abs(value) <= sys.float_info.max
 
 
 def _is_weight(value: Any) -> bool:
@@ -374,9 +355,8 @@ def _columns_agree(model: Any) -> None:
 
 
 def _documents_agree(model: Any) -> None:
-    require(
-        all(count(df) <= model.n for df in model.dfs.values()), "a term is in too many documents"
-    )
+    rare = all(count(df) <= model.n for df in model.dfs.values())
+    require(rare, "a term is in too many documents")
 
 
 SPLITTING: Kinds = {

@@ -53,7 +53,6 @@ class Run:
 
     @property
     def figures(self) -> dict[str, float]:
-        """The figures of a summary, by name."""
         return {
             "mistakes_percent": 100.0 * self.n_mistakes / self.n_examples,
             "n_support": self.n_support,
@@ -78,10 +77,8 @@ class Comparison:
         """Return the summary as a table, with standard deviations if there are several runs."""
         rows = [["", "mistakes (%)", "support vectors", "bytes", "µs / example"]]
         for name, figures in self.summary().items():
-            has_deviation = len(self.runs[name]) > 1
-            rows.append(
-                [str(name), *(_text(*figure, has_deviation) for figure in figures.values())]
-            )
+            spec = "{:,.1f} ± {:,.1f}" if len(self.runs[name]) > 1 else "{:,.1f}"
+            rows.append([str(name), *(spec.format(*figure) for figure in figures.values())])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
 
@@ -186,10 +183,6 @@ def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> R
         len(rows), mistakes[-1], support_sizes[-1], memory_of(model), seconds,
         examples, errors, support_sizes,
     )  # fmt: skip
-
-
-def _text(mean: float, deviation: float, has_deviation: bool) -> str:
-    return f"{mean:,.1f} ± {deviation:,.1f}" if has_deviation else f"{mean:,.1f}"
 
 
 def _mean_and_deviation(values: list[float]) -> tuple[float, float]:

@@ -54,28 +54,10 @@ class ContinualRun:
         Size of the model at the end.
     microseconds_per_example
         Mean time to predict and learn one example.
-    prequential_error
-        Share of wrong predictions, each made before its example was learned.
-    accuracy_final
-        Mean accuracy on all tasks after the last step.
-    accuracy_seen, accuracy_seen_avg
-        Accuracy after each step on the test examples of all tasks learned so far (steps,), and its
-        mean.
-    backward_transfer
-        Mean change of the accuracy on a task since it was last learned.
-    forward_transfer
-        Mean accuracy on a task right before it is first learned, minus chance.
-    forgetting
-        Mean drop from the best earlier accuracy on a task to the accuracy at the end.
-    class_forgetting, class_forgetting_avg
-        Drop from the best earlier accuracy on each class to the accuracy at the end (classes,), and
-        its mean.
-    brings_new_classes
-        Whether a step after the first one brings classes that are not in the steps before it.
-    mean_recovery_time
-        Mean recovery time in examples.
-    figures
-        All scalar figures by name; nan where there is nothing to average.
+    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg
+    backward_transfer, forward_transfer, forgetting, class_forgetting, class_forgetting_avg
+    brings_new_classes, mean_recovery_time, figures
+        What follows from these, as each property says.
 
     References
     ----------

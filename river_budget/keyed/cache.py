@@ -100,15 +100,12 @@ class ModelCache:
             self._live.move_to_end(key)
         else:
             if len(self._live) == self._max_live:
-                self._evict()
+                # The least recently used model stays if writing it fails.
+                oldest = next(iter(self._live))
+                self._save(oldest)
+                self._live.pop(oldest, None)
             self._live[key] = self.learner.deserialize(self._read(key))
         return self._live[key]
-
-    def _evict(self) -> None:
-        """Remove the least recently used model, which stays if writing it fails."""
-        oldest = next(iter(self._live))
-        self._save(oldest)
-        self._live.pop(oldest, None)
 
     def _save(self, key: Any) -> None:
         """Write the model of a key if it has changed, or drop it if it has no valid state."""

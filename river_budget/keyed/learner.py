@@ -110,12 +110,10 @@ class KeyedModel:
 
     @property
     def extra(self) -> dict[str, Any]:
-        """Everything but the model."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
 
     @property
     def accuracy(self) -> float:
-        """Share of correct predictions among those whose label is known."""
         return self.n_right / self.n_labelled if self.n_labelled else 0.0
 
 
@@ -290,11 +288,7 @@ class KeyedLearner:
         return Prediction(event.key, event.seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
     def _advice(self, model: Any, state: bytes) -> str:
-        """Return which budget would fit.
-
-        The estimate assumes that the texts of a state keep their length, and that its arrays grow at
-        least in proportion to the budget. It leaves a tenth free for texts that grow.
-        """
+        """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
         classifier = classifier_of(model)
         budget = getattr(classifier, "budget", None)
         if budget is None:

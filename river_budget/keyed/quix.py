@@ -121,15 +121,12 @@ class _Models(BaseSink):
 
     It relies on four properties of Quix Streams:
 
-    - A commit flushes the sinks, then writes the stores' transactions to the changelog, then commits
-      the offsets. There is also one before partitions are revoked and before the application stops.
-      So what `flush` stores is committed with the offsets of the events that were learned. If the
-      commit fails, the events are delivered again, and a live model knows those that it has seen.
-    - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state of a key: the one that
-      a function with `stateful=True` gets for a message with that key. It is the key of the event, so
-      that it is the same whether the topic deserializes the key or `event_of` does.
-    - A partition of the store is one object from its assignment to its revocation. The models live as
-      long as it does.
+    - A commit, also that before a revocation or the end, flushes the sinks, then writes the stores'
+      transactions, then commits the offsets. If it fails, the events are delivered again, and a live
+      model knows those that it has seen.
+    - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state that a function with
+      `stateful=True` gets for a message with that key. It is taken for the key of the event.
+    - A partition of the store, and so its models, is one object from assignment to revocation.
     - A flush that takes too long at a rebalance is abandoned in a thread of its own. As it keeps the
       checkpoint that it began with, it cannot write to the next one.
     """

@@ -121,12 +121,10 @@ class Guarantee:
 
     @property
     def mistakes(self) -> float:
-        """The bound on the number of mistakes; infinite if an assumption does not hold."""
         return self.formula if not self.failed else math.inf
 
     @property
     def failed(self) -> list[str]:
-        """The assumptions that do not hold."""
         return [name for name, holds in self.assumptions.items() if not holds]
 
     def assuming(self, name: str, holds: bool) -> Guarantee:

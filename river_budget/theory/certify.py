@@ -48,12 +48,10 @@ class Certificate:
 
     @property
     def bound(self) -> float:
-        """The lowest bound; infinite if the assumptions of all theorems fail."""
         return _lowest(self.guarantees)
 
     @property
     def holds(self) -> bool:
-        """Whether the mistakes are within the bound."""
         return self.n_mistakes <= self.bound
 
     def table(self) -> str:
@@ -169,8 +167,7 @@ def certify(
 def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
     """Train a model, and return snapshots after every `step` examples and after the last one.
 
-    A snapshot has its own counts and sums, on which guarantees depend, but shares the support set
-    with the model. It must not be trained.
+    They have counts and sums of their own, but share the support set: they must not be trained.
     """
     snapshots = []
     for n, (x, y) in enumerate(examples, 1):

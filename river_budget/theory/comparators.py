@@ -122,17 +122,14 @@ class Comparator:
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel."""
         return self._store.kernel
 
     @property
     def vectors(self) -> list[Features]:
-        """The vectors, as dicts."""
         return [self._store.vector(slot) for slot in range(self._store.n)]
 
     @property
     def norm(self) -> float:
-        """Norm in the kernel's Hilbert space."""
         matrix = self._matrix
         return math.sqrt(max(0.0, 0.5 * math.fsum((matrix * (self._store.gram() @ matrix)).flat)))
 
@@ -304,8 +301,7 @@ class Span:
 def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
     """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
 
-    A logarithm of a sum of exponentials replaces the maximum of 0 and of `1 - (g_y - g_r) / 2` over
-    all rivals r.
+    A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
     """
     rows = np.arange(len(scores))
     losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
