@@ -329,7 +329,7 @@ class Mnemotron(Machine):
         experts, n = self._experts, self.n_support
         rows = self._stores.rows(self._forecast_here(x).queries)[:, :n]
         projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
-        weights = np.bincount(experts.posteriors.kernel_of, experts.hedge)
+        weights: Any = np.bincount(experts.posteriors.kernel_of, experts.hedge)
         return max(0.0, 1.0 - float(weights @ projected))
 
     def _mixed(self, queries: list[Query]) -> Forecast:
