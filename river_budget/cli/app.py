@@ -11,11 +11,7 @@ import typer
 import river_budget
 from river_budget.cli import notes
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
-)
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
 
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__

@@ -68,24 +68,21 @@ def certify(
             certificates[certificate.name] = certificate
             advance(certificate.name)
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
-    lines = [line for certificate in certificates.values() for line in _lines(certificate)]
-    output.print_table(title, HEADINGS, lines)
-    figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-    report.write(title, figures, "plot_certificates", certificates)
-
-
-def _lines(certificate: theory.Certificate) -> list[list[str]]:
-    return [
+    lines = [
         [
-            certificate.name,
+            name,
             f"{certificate.n_mistakes:,}",
             f"{guarantee.mistakes:,.0f}",
             f"{guarantee.norm:.2f}",
             f"{guarantee.loss:,.0f}",
-            "; ".join([guarantee.theorem, *(f"lacks {name}" for name in guarantee.failed)]),
+            "; ".join([guarantee.theorem, *(f"lacks {failed}" for failed in guarantee.failed)]),
         ]
+        for name, certificate in certificates.items()
         for guarantee in certificate.guarantees
     ]
+    output.print_table(title, HEADINGS, lines)
+    figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
+    report.write(title, figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[named.Example]) -> list[Any]:

@@ -39,8 +39,7 @@ def compare(
     }
     with output.progress(len(chosen) * permutations) as advance, files.blaming(stream_name):
         comparison = evaluate.compare(chosen, rows, permutations, seed, after_run=advance)
-    with_kernel = named.described(kernel)
-    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {with_kernel}"
+    title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
     lines = [
         [name, *map(_cell, figures.values(), FORMATS, repeat(permutations))]
         for name, figures in comparison.summary().items()

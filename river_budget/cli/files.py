@@ -21,9 +21,7 @@ import typer
 from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
-# "csv", "libsvm" or "jsonl".
 Format = str
-
 FORMATS: tuple[Format, ...] = ("csv", "libsvm", "jsonl")
 
 # A scaler's sums of squares would overflow, and never be numbers again.
@@ -39,24 +37,12 @@ GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
 
 class Row(NamedTuple):
-    """A row of the input.
+    """A row of the input."""
 
-    Attributes
-    ----------
-    line
-        The number of its line, the last one if it has several.
-    columns
-        Its columns but the label, as they are.
-    label
-        Its label, or None.
-    error
-        What is wrong with it; empty for a valid row.
-    """
-
-    line: int
-    columns: dict[Any, Any]
+    line: int  # the last one if it has several
+    columns: dict[Any, Any]  # without the label, as they are
     label: Any
-    error: str = ""
+    error: str = ""  # what is wrong with it
 
 
 class Table(NamedTuple):
@@ -211,20 +197,13 @@ def _csv(lines: Iterable[str], target: str | None, delimiter: str) -> Table:
     reader = csv.reader(lines, delimiter=delimiter)
     try:
         header = [_decoded(name) for name in next(reader, [])]
-        _check_header(header)
+        for name, count in collections.Counter(header).items():
+            if count > 1:
+                times = "twice" if count == 2 else f"{count} times"
+                raise ValueError(f"the header has the column {name!r} {times}")
     except (csv.Error, ValueError) as error:
         raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
     return Table(header, _csv_rows(reader, header, target))
-
-
-def _check_header(header: list[str]) -> None:
-    for name, count in collections.Counter(header).items():
-        if count > 1:
-            raise ValueError(f"the header has the column {name!r} {_times(count)}")
-
-
-def _times(count: int) -> str:
-    return "twice" if count == 2 else f"{count} times"
 
 
 def _csv_rows(reader: Any, header: list[str], target: str | None) -> Iterator[Row]:

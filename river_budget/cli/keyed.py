@@ -71,13 +71,7 @@ def keyed(
 
 
 class _Learner(KeyedLearner):
-    """A learner that counts for all keys.
-
-    Attributes
-    ----------
-    n_labelled, n_right
-        Number of events whose label is known, and of correct predictions among them.
-    """
+    """A learner that counts labels and correct predictions for all keys."""
 
     n_labelled = n_right = 0
 

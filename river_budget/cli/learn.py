@@ -95,30 +95,22 @@ def predict(
     """
     notes.set_quiet(quiet)
     files.check_format(form)
-    model = _loaded(model_file)
+    model = _read(checkpoint.load, model_file)
+    if not isinstance(classifier_of(model), Machine):
+        raise CommandError(f"{model_file} holds no classifier of river_budget")
     with files.recognized(file, encoding, form, target) as (found, lines):
         table = files.table(lines, found, target, delimiter)
         Predicting(model, found, on_error).through(table.rows)
 
 
 def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
-    """Return the model of a checkpoint, and what its run has kept beside it.
-
-    Without a checkpoint, they are a new model and None.
-    """
+    """Return the model of a checkpoint and what its run has kept beside it, or a new one and None."""
     if path is None or not path.exists():
         return new, None
     model, extra = _read(checkpoint.restore, path)
     if repr(model) != repr(new):
         raise CommandError(f"{path} holds another model than the options ask for")
     return model, extra
-
-
-def _loaded(path: Path) -> Any:
-    model = _read(checkpoint.load, path)
-    if not isinstance(classifier_of(model), Machine):
-        raise CommandError(f"{path} holds no classifier of river_budget")
-    return model
 
 
 def _read(read: Callable[[Path], Any], path: Path) -> Any:
@@ -168,13 +160,11 @@ class _Learning(Predicting):
             self._saved(self._checkpointer.save)
 
     def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
-        try:
-            save(self._extra())
-        except (checkpoint.CheckpointError, OSError) as error:
-            raise CommandError(f"no checkpoint can be saved: {error}") from None
-
-    def _extra(self) -> dict[str, Any]:
-        return {
+        extra = {
             "n_seen": self.n_seen, "n_labelled": self.n_labelled, "n_right": self.n_right,
             "place": self._lines.place,
         }  # fmt: skip
+        try:
+            save(extra)
+        except (checkpoint.CheckpointError, OSError) as error:
+            raise CommandError(f"no checkpoint can be saved: {error}") from None

@@ -101,22 +101,15 @@ def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Exa
         table, labels = files.table(lines, form, target), Labels(MOST_LABELS, "is it an id?")
         for row in table.rows:
             try:
-                x, y = _example(row, form, target, table.header)
+                if table.header is not None and target not in table.header:
+                    raise ValueError(f"no column {target!r}; it has {', '.join(table.header)}")
+                x, y = files.example(row, form)
+                if y is None:
+                    raise ValueError("no label")
                 labels.add(y)
                 yield x, y
             except ValueError as error:
                 raise ValueError(f"line {row.line}: {error}") from None
-
-
-def _example(
-    row: files.Row, form: files.Format, target: str | None, header: list[str] | None
-) -> Example:
-    if header is not None and target not in header:
-        raise ValueError(f"no column {target!r}; it has {', '.join(header)}")
-    x, y = files.example(row, form)
-    if y is None:
-        raise ValueError("no label")
-    return x, y
 
 
 def rows(examples: Any, name: str, limit: int | None) -> list[Example]:

@@ -56,14 +56,12 @@ Delimiter = Annotated[
     ),
 ]
 Encoding = Annotated[
-    str,
-    typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input."),
+    str, typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input.")
 ]
 OnErrorOption = Annotated[
     OnError,
     typer.Option(
-        "--on-error",
-        help="Stop at a bad line, or skip it and answer with its error and number.",
+        "--on-error", help="Stop at a bad line, or skip it and answer with its error and number."
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
@@ -84,8 +82,7 @@ Gamma = Annotated[
     ),
 ]
 Models = Annotated[
-    str | None,
-    typer.Option("--models", help="Names of algorithms, with commas. [default: all]"),
+    str | None, typer.Option("--models", help="Names of algorithms, with commas. [default: all]")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
 JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]

@@ -41,7 +41,8 @@ class Report:
     def write(self, title: str, figures: Any, plot: str, results: Any) -> None:
         """Write the figures, and draw the results with the named function of `plots`."""
         if self._json_file:
-            write_json(self._json_file, {"title": title, "models": figures})
+            content = {"title": title, "models": figures}
+            self._json_file.write_text(json.dumps(content, indent=1) + "\n")
         if self._plots:
             getattr(self._plots, plot)(results, title, self._plot_file)
 
@@ -69,11 +70,6 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
     console.print(title, soft_wrap=True)
     console.print(table)
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write figures to a file."""
-    path.write_text(json.dumps(content, indent=1) + "\n")
 
 
 def print_answer(fields: dict[str, Any]) -> None:

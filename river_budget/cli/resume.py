@@ -98,10 +98,7 @@ def placed(
 
 
 def _compared(lines: Iterator[str], place: dict[str, Any]) -> tuple[Iterator[str], bool]:
-    """Return all lines, and whether they begin with those that were seen.
-
-    It reads no more lines than it takes to tell. They are kept, and come again.
-    """
+    """Return all lines, and whether they begin with those that were seen, reading no more to tell."""
     record = Record()
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
         SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline="\n"

@@ -54,7 +54,10 @@ class Run(abc.ABC):
             with _Signals() as signals, output.status() as show, contextlib.closing(self):
                 for row in rows:
                     with signals.step():
-                        fields = self._timed(row)
+                        start = time.perf_counter()
+                        fields = self._answered(row)
+                        self._seconds += time.perf_counter() - start
+                        self._n_lines += 1
                         self.settle()
                     output.print_answer(fields)
                     show(self._counts())
@@ -62,13 +65,6 @@ class Run(abc.ABC):
             self._sum_up()
             raise
         self._sum_up()
-
-    def _timed(self, row: files.Row) -> dict[str, Any]:
-        start = time.perf_counter()
-        fields = self._answered(row)
-        self._seconds += time.perf_counter() - start
-        self._n_lines += 1
-        return fields
 
     def _answered(self, row: files.Row) -> dict[str, Any]:
         try:

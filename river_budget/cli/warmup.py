@@ -34,9 +34,7 @@ def warmup() -> None:
             model.learn_one(x, y)
         checkpoint.loads(checkpoint.dumps(model))
     notes.say("certificates ...")
-    theory.certify(
-        named.build(ALGORITHMS["KernelPerceptron"], kernel, BUDGET, 1, False), two_labels
-    )
+    theory.certify(ALGORITHMS["KernelPerceptron"].build(kernel), two_labels)
     notes.say(f"compiled in {time.perf_counter() - start:.1f} s")
 
 
