@@ -32,7 +32,6 @@ class Maintenance(Learned):
 
     @property
     def n(self) -> int:
-        """Number of support vectors."""
         return self.store.n
 
     def own(self, query: Query) -> OwnProjection:
@@ -45,10 +44,7 @@ class Maintenance(Learned):
         return np.maximum(0.0, self.store.self_values - query.row * to_query)
 
     def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
-        """Return the coefficients of the projection of the vector in a slot onto its V (n,).
-
-        That of the incoming example is in the slot itself.
-        """
+        """Return the projection of a vector onto its V (n,), the incoming example in its own slot."""
         weights = np.zeros(self.n)
         weights[slot] = query.row[slot] / self.store.self_value(query)
         return weights
@@ -56,10 +52,7 @@ class Maintenance(Learned):
     def residual_scores(
         self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
     ) -> Floats:
-        """Return the inner product of each g_c with what the projection of a vector leaves (labels,).
-
-        What it leaves has the squared norm `square`.
-        """
+        """Return the product of each g_c with what a projection leaves, of norm^2 `square` (labels,)."""
         scores = self.store.row(slot) @ hypothesis.rows
         return scores - weights[slot] * np.array(hypothesis.scores(query))
 
@@ -134,7 +127,6 @@ class Nearest(Maintenance):
 
     @property
     def nbytes(self) -> int:
-        """Memory of what is kept in bytes."""
         return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
 
     def state(self) -> State:
@@ -197,12 +189,10 @@ class GramRoot:
 
     @property
     def matrix(self) -> Floats:
-        """W (n, n)."""
         return self._table[: self.n, : self.n]
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes."""
         return self._table.nbytes
 
     def project(self, row: Floats) -> tuple[Floats, float]:
@@ -225,10 +215,7 @@ class GramRoot:
         return 1 / ((self.matrix**2).sum(axis=1) + d**2 / square)
 
     def project_slot(self, slot: int, d: Floats, square: float) -> Floats:
-        """Return the coefficients of the projection of a vector onto all others and one to add (n,).
-
-        That of the one to add is in the slot itself.
-        """
+        """Return the projection of a vector onto all others and one to add (n,), that in its slot."""
         row, corner = self.matrix[slot], d[slot] / square
         weights = -(self.matrix @ row + d * corner)
         weights[slot] = corner
@@ -249,21 +236,16 @@ class GramRoot:
         matrix -= np.multiply.outer(share * along, axis)
 
     def rebuild(self, gram: Floats, order: Any) -> None:
-        """Compute the root for a Gram matrix anew.
-
-        Each vector has to be apart from the span of those before it in the given order.
-        """
+        """Compute the root anew, where each vector is apart from the span of those before it."""
         self.n = len(gram)
         self._table = np.zeros_like(gram)
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
         self._table[order] = np.linalg.inv(factor).T
 
     def state(self) -> State:
-        """Return W."""
         return {"root": self.matrix.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        """Restore an empty root from its state for n vectors."""
         self._table = floats(state["root"], (n, n))
         self.n = n
         require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
