@@ -121,7 +121,6 @@ class KernelClassifier(Machine):
         )
 
     def _query(self, x: Features) -> Query:
-        """Return x with its kernel row and f(x)."""
         try:
             return self._store.query(x, self._hypothesis)
         except ArrayFoundError:

@@ -445,7 +445,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         return answer
 
     def _state_for_arrays(self) -> State:
-        """Return the state for an equal model that takes arrays."""
         return self.state()
 
     def _learn_with_arrays(self, method: str, *examples: Any) -> None:

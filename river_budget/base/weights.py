@@ -69,7 +69,6 @@ class ClassWeights:
         return self._total / (self._n_seen * self._counts[column])
 
     def state(self) -> Ints | None:
-        """Return the number of examples of each label, by columns; None if the weights are given."""
         return np.array(self._counts, np.int64) if self._given is None else None
 
     def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:

@@ -1,20 +1,53 @@
 """The maintenance of a full support set: onto which span a removed vector is projected.
 
-Each class is one choice of the vectors V that take over the term of the removed vector. The incoming
-example is always one of them, so the removal does not change its margin.
+Each `Maintenance` is one choice of the vectors V that take over the term of the removed vector. The
+incoming example is always one of them, so the removal does not change its margin.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._state import Count, Learned, Part, State, floats, require
-from river_budget.perceptrons._basis import IN_SPAN, Basis
-from river_budget.support import Expansion, Query, VectorStore
+from river_budget.support import Expansion, GramFactor, Query, VectorStore
+
+# A vector is numerically in the span of others if its squared distance from the span is at most this
+# fraction of its squared norm.
+IN_SPAN = 1e-10
+
+
+class Basis:
+    """The vectors that are apart from the span of those before them in a given order.
+
+    Apart is a vector whose squared distance from the span is above a fraction of its squared norm.
+    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram matrix.
+    """
+
+    __slots__ = ("_gram", "factor", "kept")
+
+    def __init__(self, gram: Floats, order: list[int], apart: float = IN_SPAN) -> None:
+        self._gram = gram
+        self.factor = GramFactor()
+        self.kept: list[int] = []
+        for slot in order:
+            z = self.factor.forward(gram[slot, self.kept])
+            square = gram[slot, slot] - float(z @ z)
+            if square > apart * gram[slot, slot]:
+                self.factor.append(z, math.sqrt(square))
+                self.kept.append(slot)
+
+    def merge_others(self, merge: Callable[[int, list[int], Floats], None]) -> list[int]:
+        """Project all other vectors onto the span by `Expansion.merge`, and return their slots."""
+        others = sorted(set(range(len(self._gram))) - set(self.kept))
+        for slot in others:
+            z = self.factor.forward(self._gram[slot, self.kept])
+            merge(slot, self.kept, self.factor.backward(z))
+        return others
 
 
 class OwnProjection(NamedTuple):
@@ -137,10 +170,7 @@ class Nearest(Maintenance):
         self._set_gram(floats(state["gram"], (n, n)))
 
     def _project(self, query: Query, slots: Ints) -> tuple[Ints, Floats, Floats]:
-        """Return the vectors nearest to others, and the projections onto the two: (slots,) each.
-
-        The latter are coefficients of the nearest vector and of the incoming example.
-        """
+        """Return the nearest vectors, their coefficients and the incoming example's: (slots,) each."""
         if not len(self._gram):
             self._set_gram(self.store.gram())
         gram, k, row = self._gram, self.store.self_value(query), query.row
@@ -153,7 +183,6 @@ class Nearest(Maintenance):
         return nearest, to_nearest, (row[slots] - to_nearest * between) / k
 
     def _set_gram(self, gram: Floats) -> None:
-        """Set the Gram matrix once the support set is full; before that, it is (0, 0)."""
         n = len(gram)
         self._gram = gram
         # The slot of the vector nearest to each one, the oldest among ties, and the squared distance

@@ -42,7 +42,6 @@ class ValidationSet(Learned, abc.ABC):
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return self.scores.shape[1]
 
     def widen(self, n_labels: int) -> None:
@@ -70,10 +69,7 @@ class ValidationSet(Learned, abc.ABC):
         """Set the kernel values of an incoming example."""
 
     def fewest_errors(self, hypothesis: Expansion, y: Target) -> int:
-        """Return the slot whose removal gives the fewest errors, the oldest among ties.
-
-        It is the number of slots for the incoming example.
-        """
+        """Return the slot whose removal gives the fewest errors; the next one for the incoming."""
         return _compiled.fewest_errors(
             self.table, self.scores, self._columns, self.n, *coefficients_of(hypothesis),
             hypothesis.store.inserted, y.weight, y.label, y.rival,

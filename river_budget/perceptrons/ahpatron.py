@@ -9,7 +9,7 @@ from river_budget._checks import check_count, check_positive
 from river_budget._state import AtLeast, Number
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._basis import Basis
+from river_budget.perceptrons._maintenance import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds

@@ -9,8 +9,8 @@ from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
-from river_budget.perceptrons._basis import IN_SPAN
 from river_budget.perceptrons._maintenance import (
+    IN_SPAN,
     Maintenance,
     Nearest,
     OwnProjection,

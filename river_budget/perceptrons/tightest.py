@@ -169,7 +169,6 @@ class TightestPerceptron(BlockPerceptron):
             f.finish(rule, own, slot, query, y.label, y.weight)
 
     def _answer(self, query: Query) -> None:
-        """Compute what the compiled rule has asked for."""
         n, numbers, tables = self._store.n, self._own.numbers, self._own.tables
         asked = numbers[compiled_rule.ANSWERED] = numbers[compiled_rule.ASKED]
         if asked == compiled_rule.WEIGHTS:
@@ -235,7 +234,6 @@ class CountedVectors(AlgorithmState):
         tables.weights[: len(counts)] = math.nan
 
     def state(self, n: int) -> State:
-        """Return Gram matrix, scores and columns of the labels of n vectors."""
         tables = self.tables
         return {
             "table": tables.gram[:n, :n].copy(),
@@ -244,7 +242,6 @@ class CountedVectors(AlgorithmState):
         }
 
     def restore(self, state: State, counts: Floats) -> None:
-        """Restore new tables from the state and the counts of all vectors."""
         n, n_labels = counts.shape
         gram, scores = floats(state["table"], (None, None)), floats(state["scores"], (n, n_labels))
         require(gram.shape == (n, n), "a validation table has too few or too many rows or columns")
