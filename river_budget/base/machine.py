@@ -455,11 +455,9 @@ class Machine(Learned, base.MiniBatchClassifier):
             vars(self).update(vars(model))
 
     def _known_scores(self, frame: Any) -> Floats:
-        """Return the scores of the known labels at each row of a frame (rows, labels)."""
         return self._score_frame(frame)[:, list(self._labels.known.values())]
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
-        """Return a frame with a column for each known label, of the library of another frame."""
         by_label = dict(zip(self._labels.known, values.T, strict=True))
         return frame_like(by_label, frame)
 
@@ -504,7 +502,6 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     @property
     def _learns_scales(self) -> bool:
-        """Whether scales are learned from the next example."""
         return self._feature_scales is not None and self._n_rounds < LAST_UPDATE
 
     @property

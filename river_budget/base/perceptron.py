@@ -254,7 +254,6 @@ class GrowingPerceptron(Perceptron):
         self._moments[others] += np.multiply.outer(weights, self._moments[slot])
 
     def _remove(self, slots: list[int]) -> None:
-        """Remove vectors from the support set."""
         self._moments = np.delete(self._moments[: self.n_support], slots, axis=0)
         self._hypothesis.remove(slots)
 

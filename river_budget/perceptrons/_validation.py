@@ -45,7 +45,6 @@ class ValidationSet(Learned, abc.ABC):
         return self.scores.shape[1]
 
     def widen(self, n_labels: int) -> None:
-        """Add scores of 0 for new labels, up to `n_labels`."""
         self.scores = widened(self.scores, n_labels)
 
     def rescale(self, hypothesis: Expansion, scales: Any) -> None:

@@ -170,7 +170,6 @@ def removal_probabilities(sizes: Floats, is_weighted: bool) -> Floats:
 
 
 def check_loss(loss: str) -> None:
-    """Raise ValueError unless a loss is known."""
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
 

@@ -217,7 +217,6 @@ class CountedVectors(AlgorithmState):
         return tables
 
     def widen(self, n_labels: int) -> None:
-        """Add scores and counts of 0 for new labels, up to `n_labels`."""
         if n_labels > self._n_labels:
             self._resize(len(self.tables.gram), n_labels)
 
