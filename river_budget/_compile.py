@@ -36,12 +36,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     Numba caches next to the source file, or in the cache directory of the user. If neither is
     writable, as in many containers, a private temporary directory is used, or no cache at all. A
-    warning then recommends to set `NUMBA_CACHE_DIR`.
-
-    Parameters
-    ----------
-    options
-        Options of `numba.njit`.
+    warning then recommends to set `NUMBA_CACHE_DIR`. The options are those of `numba.njit`.
     """
 
     # A function would take over the option of the first one that calls it.
@@ -100,7 +95,6 @@ def _stamped(dispatcher: Any) -> Any:
 
 @functools.cache
 def _digest() -> str:
-    """Return a digest of all files with compiled functions, and with constants that they use."""
     root = Path(__file__).parent
     files = [file for name in COMPILED for file in (root / name).glob("*.py")]
     return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()
@@ -121,13 +115,7 @@ def _cache_in_temporary_directory() -> None:
 
 
 def _private_directory() -> Path:
-    """Return a temporary directory that only this user can write to, since a cache is code.
-
-    Raises
-    ------
-    OSError
-        If there is none.
-    """
+    """Return a temporary directory that only this user can write to, since a cache is code."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     directory = Path(tempfile.gettempdir(), f"river_budget-{user}")
     directory.mkdir(mode=0o700, exist_ok=True)

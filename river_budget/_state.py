@@ -50,13 +50,7 @@ def require(condition: Any, message: str) -> None:
 
 
 def floats(value: Any, shape: Sequence[int | None]) -> Floats:
-    """Return a copy of a float array of a given shape; None allows any length.
-
-    Raises
-    ------
-    ValueError
-        If the type or shape differs, or a value is not finite.
-    """
+    """Return a copy of an array of finite floats of a given shape; None allows any length."""
     array = _array(value, np.float64, shape)
     bounded = np.abs(array).max(initial=0.0) <= LARGEST_NUMBER
     require(bounded, "an array has a value that is not finite or too large")
@@ -145,12 +139,8 @@ def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
 class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
-    Parameters
-    ----------
-    key
-        Its name in the state; that of the attribute without a leading underscore by default.
-    doc
-        What `help` says of it.
+    `key` is its name in the state, by default that of the attribute without a leading underscore;
+    `doc` is what `help` says of it.
     """
 
     def __init__(self, *, key: str | None = None, doc: str | None = None) -> None:
@@ -230,15 +220,25 @@ class Count(Field[int]):
 
 
 class Array(Field[NDArray[Any]]):
-    """An array of floats (or of integers, with the dtype int64) that the constructor makes.
+    """An array of floats, or of integers with the dtype int64: zeros unless the constructor makes it.
 
     Its shape is given by numbers and by names of attributes of the owner, which may have dots. What
-    is beyond these lengths is no part of the state.
+    is beyond these lengths is no part of the state. `start` is the starting shape.
     """
 
-    def __init__(self, *shape: int | str, dtype: Any = np.float64, **names: str | None) -> None:
+    def __init__(
+        self,
+        *shape: int | str,
+        start: Sequence[int] | None = None,
+        dtype: Any = np.float64,
+        **names: str | None,
+    ) -> None:
         super().__init__(**names)
-        self.shape, self.dtype = shape, dtype
+        self.shape, self.start, self.dtype = shape, start, dtype
+
+    def begin(self, owner: Any) -> None:
+        if self.start is not None:
+            setattr(owner, self.name, np.zeros(self.start, self.dtype))
 
     def dump(self, owner: Any) -> NDArray[Any]:
         array: NDArray[Any] = getattr(owner, self.name)
@@ -271,16 +271,9 @@ class Random(Field[random.Random]):
 class Part(Field[T]):
     """An object with `state` and `restore` of its own, or None, which has no state.
 
-    Parameters
-    ----------
-    make
-        Makes it, unless the constructor of the class does.
-    state, restore
-        Names of attributes of the owner that these methods take as further arguments.
-    before
-        Name of a method of the owner that is called with the state before it is restored.
-    names
-        See `Field`.
+    `make` makes it, unless the constructor of the class does. `state` and `restore` name attributes of
+    the owner that these methods take as further arguments, and `before` a method of the owner that is
+    called with the state before it is restored.
     """
 
     def __init__(

@@ -11,6 +11,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
 from river_budget._state import Part, State, require
+from river_budget.base.documented import documented
 from river_budget.base.frames import rows_of
 from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine
@@ -30,26 +31,12 @@ from river_budget.support.numeric import NumericStore
 ADVICE = "raise max_classes, unless the labels are ids by mistake"
 
 
+@documented
 class KernelClassifier(Machine):
     """A classifier whose hypothesis is a kernel expansion over the support set.
 
     It takes any number of labels, new ones at any time. See `support.target` for the reduction of
     more than two labels to a binary algorithm.
-
-    Parameters
-    ----------
-    kernel
-        The kernel; `RBF()` by default.
-    gamma
-        Short for the kernel `RBF(gamma)`.
-    class_weight
-        Weights by label (1 for other labels), or "balanced": `n / (C n_y)` for a label with `n_y`
-        of the `n` examples so far, of `C` labels. They multiply the weights of the examples.
-    max_classes
-        Maximum number of labels.
-    dtype
-        Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over
-        them have double precision.
     """
 
     _hypothesis = Part[Expansion](before="_prepare_hypothesis")
@@ -134,7 +121,6 @@ class KernelClassifier(Machine):
         )
 
     def _query(self, x: Features) -> Query:
-        """Return x with its kernel row and f(x)."""
         try:
             return self._store.query(x, self._hypothesis)
         except ArrayFoundError:

@@ -48,17 +48,16 @@ def documented(kind: Kind) -> Kind:
     """Complete the docstring of a class with the parameters and attributes that it shares.
 
     A docstring has what is its own: what the class does, its parameters, an example, the source. What
-    it says of a shared parameter replaces what is said here. Attributes are described by the
-    docstrings of public properties, and by those of declared fields.
+    it says of a parameter replaces what its base says, and that replaces what is said here.
+    Attributes are described by the docstrings of public properties, and by those of declared fields.
     """
     if kind.__doc__ is None:  # python -OO
         return kind
-    summary, *parts = HEADING.split(inspect.cleandoc(kind.__doc__))
-    given = dict(zip(parts[::2], parts[1::2], strict=True))
+    summary, given = _sections(kind)
     sections = {
         "Parameters": _parameters(kind, given.pop("Parameters", "")),
         "Attributes": f"{_attributes(kind)}\n{given.pop('Attributes', '')}",
-        "Raises": given.pop("Raises", RAISES),
+        "Raises": given.pop("Raises", _sections(kind.__base__)[1].get("Raises", RAISES)),
         **given,
     }
     if "`predict_proba_one`" not in summary:
@@ -69,12 +68,18 @@ def documented(kind: Kind) -> Kind:
     return kind
 
 
+def _sections(kind: type | None) -> tuple[str, dict[str, str]]:
+    """Return the summary of a class and the sections of its docstring by their names."""
+    summary, *parts = HEADING.split(inspect.cleandoc((kind and kind.__doc__) or ""))
+    return summary, dict(zip(parts[::2], parts[1::2], strict=True))
+
+
 def _parameters(kind: type, section: str) -> str:
-    _, *parts = ENTRY.split(section)
     entries = {name: _entry(name, text) for name, text in PARAMETERS.items()}
-    entries |= {
-        name: f"{name}\n{text.rstrip()}" for name, text in zip(parts[::2], parts[1::2], strict=True)
-    }
+    for described in _sections(kind.__base__)[1].get("Parameters", ""), section:
+        _, *parts = ENTRY.split(described)
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            entries[name] = f"{name}\n{text.rstrip()}"
     names = inspect.signature(kind).parameters
     return "\n".join(entries[name] for name in names if name in entries)
 

@@ -14,18 +14,7 @@ from river_budget.support import is_array
 
 
 class Columns:
-    """Columns of numbers, and of arrays, as a frame.
-
-    Parameters
-    ----------
-    columns
-        The values of each feature: an array (rows,) of numbers, or one of arrays (rows, elements).
-
-    Raises
-    ------
-    ValueError
-        If they differ in length.
-    """
+    """Columns of numbers (rows,) or of arrays (rows, elements) by features, as a frame."""
 
     def __init__(self, columns: Mapping[Any, Any]) -> None:
         self.values = {name: np.asarray(values) for name, values in columns.items()}
@@ -37,7 +26,6 @@ class Columns:
 
     @property
     def columns(self) -> list[Any]:
-        """The names of the features."""
         return list(self.values)
 
     def __len__(self) -> int:

@@ -20,22 +20,9 @@ class Labels:
     """The labels of a model, in the order of their columns: negative, positive, and any others.
 
     The first label is positive if it is True or 1, and negative otherwise. The second label takes the
-    other side. Further labels follow in order of appearance.
-
-    Parameters
-    ----------
-    limit
-        Maximum number of labels.
-    advice
-        What to do about one label too many, the end of an error message.
-
-    Attributes
-    ----------
-    column
-        The column of each label.
-    names
-        The label to predict for each column, at least two. Both are the first label until the second
-        one is seen, and None before the first.
+    other side. Further labels follow in order of appearance. `names` are the labels to predict for
+    each column, at least two: both are the first label until the second one is seen, and None before
+    the first. `advice` ends the error message about one label too many.
     """
 
     __slots__ = ("_advice", "_limit", "column", "names")
@@ -64,12 +51,9 @@ class Labels:
             raise ValueError(f"there are {len(self.names)} labels, not two: use {instead}")
 
     def add(self, y: Any) -> int:
-        """Return the column of a label, and register the label.
+        """Return the column of a label, and register it.
 
-        Raises
-        ------
-        ValueError
-            If it is one label too many, missing or unhashable.
+        Raises ValueError if it is one label too many, missing or unhashable.
         """
         label = plain_label(y)
         if not _is_hashable(label) or _is_missing(label):
@@ -94,12 +78,7 @@ class Labels:
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
         """Return the columns of many labels, and register all of them, or none if one is refused.
 
-        A label with a weight of 0 is checked, but not registered.
-
-        Raises
-        ------
-        ValueError
-            If a label is refused. The error names the row.
+        A label with a weight of 0 is checked, but not registered. An error names the row.
         """
         try:
             columns = [self.column[label] for label in y]
@@ -118,11 +97,9 @@ class Labels:
         self.with_label(y)
 
     def state(self) -> State:
-        """Return the labels with their columns, in the order of their first occurrence."""
         return {"columns": dict(self.column)}
 
     def restore(self, state: State) -> None:
-        """Restore the labels from their state."""
         columns = state["columns"]
         require(isinstance(columns, dict), "the labels have no columns")
         n = len(columns)

@@ -71,29 +71,11 @@ SMALL_STRIDE, LARGE_STRIDE = 16, 32
 NEVER = 2**62
 
 
-def next_checked(n: int) -> int:
-    """Return the number of the first example after the n-th whose kernel row is checked."""
-    stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
-    following = (n // stride + 1) * stride
-    return following if following <= LAST_CHECKED else NEVER
-
-
 class Machine(Learned, base.MiniBatchClassifier):
     """A classifier with a support set.
 
     The base class handles labels, counts, predictions and mini-batches. A subclass holds the
     hypothesis: it evaluates and learns single examples and blocks of rows.
-
-    Parameters
-    ----------
-    labels
-        The labels, none of them seen.
-    kernels
-        The kernels as they were given.
-    class_weight
-        The weights of the classes by label, "balanced", or None.
-    dtype
-        The type of the elements of stored arrays: "float32" or "float64".
     """
 
     _labels = Part[Labels]()
@@ -418,11 +400,7 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     @abc.abstractmethod
     def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
-        """Learn the rows of a block in order.
-
-        Given are the columns of their labels (rows,), and their weights (rows,) or None if all are
-        1.
-        """
+        """Learn the rows of a block in order; the weights are None if all are 1."""
 
     @abc.abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
@@ -467,7 +445,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         return answer
 
     def _state_for_arrays(self) -> State:
-        """Return the state for an equal model that takes arrays."""
         return self.state()
 
     def _learn_with_arrays(self, method: str, *examples: Any) -> None:
@@ -478,11 +455,9 @@ class Machine(Learned, base.MiniBatchClassifier):
             vars(self).update(vars(model))
 
     def _known_scores(self, frame: Any) -> Floats:
-        """Return the scores of the known labels at each row of a frame (rows, labels)."""
         return self._score_frame(frame)[:, list(self._labels.known.values())]
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
-        """Return a frame with a column for each known label, of the library of another frame."""
         by_label = dict(zip(self._labels.known, values.T, strict=True))
         return frame_like(by_label, frame)
 
@@ -520,12 +495,13 @@ class Machine(Learned, base.MiniBatchClassifier):
     def _schedule(self) -> None:
         """Set which examples are observed and checked next."""
         n = self._n_rounds
-        self._checked_at = next_checked(n)
+        stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
+        following = (n // stride + 1) * stride
+        self._checked_at = following if following <= LAST_CHECKED else NEVER
         self._observed_at = n + 1 if self._learns_scales else self._checked_at
 
     @property
     def _learns_scales(self) -> bool:
-        """Whether scales are learned from the next example."""
         return self._feature_scales is not None and self._n_rounds < LAST_UPDATE
 
     @property

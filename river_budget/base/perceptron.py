@@ -133,21 +133,16 @@ class Perceptron(KernelClassifier):
         self._update(query, self._hypothesis.target(query, label, weight))
 
     def _count_update(self, weight: float, margin: float) -> None:
-        """Count an update."""
         self._n_mistakes += margin <= 0.0
         self._n_weighted += weight != 1.0
 
     @abc.abstractmethod
     def _update(self, query: Query, y: Target) -> None:
-        """Update the hypothesis on an example with a margin at or below the threshold.
+        """Update the hypothesis on an example with a margin at or below the threshold."""
 
-        Parameters
-        ----------
-        query
-            The example with its kernel row.
-        y
-            Its label, its rival, its margin (with two labels, y f(x)) and its weight.
-        """
+    def _add(self, query: Query, y: Target, step: float = 1.0) -> None:
+        """Add the example of a query to the support set."""
+        self._hypothesis.add(query, y, step)
 
 
 @documented
@@ -172,7 +167,7 @@ class BudgetPerceptron(Perceptron):
 
     def _update(self, query: Query, y: Target) -> None:
         if self._store.n < self.budget:
-            self._hypothesis.add(query, y)
+            self._add(query, y)
         else:
             self._update_full(query, y)
 
@@ -190,18 +185,7 @@ class GrowingPerceptron(Perceptron):
 
     # For each slot and label, the sum of (round x change of the coefficient) over all updates. The
     # sum of the hypotheses after rounds 1 to T is (T + 1) times the last one minus this.
-    _moments = Array("n_support", "_hypothesis.n_labels")
-
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self._moments = np.zeros((0, 2))
+    _moments = Array("n_support", "_hypothesis.n_labels", start=(0, 2))
 
     def averaged_scores_one(self, x: Features) -> dict[Any, float]:
         """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
@@ -257,7 +241,6 @@ class GrowingPerceptron(Perceptron):
         return ((self._n_rounds + 1) * scores - moments) / self._n_rounds
 
     def _add(self, query: Query, y: Target, step: float = 1.0) -> None:
-        """Add the example of a query to the support set."""
         n = self._store.n
         if n == len(self._moments):
             self._moments = padded(self._moments, max(8, 2 * n))
@@ -271,7 +254,6 @@ class GrowingPerceptron(Perceptron):
         self._moments[others] += np.multiply.outer(weights, self._moments[slot])
 
     def _remove(self, slots: list[int]) -> None:
-        """Remove vectors from the support set."""
         self._moments = np.delete(self._moments[: self.n_support], slots, axis=0)
         self._hypothesis.remove(slots)
 

@@ -112,11 +112,8 @@ class BlockPerceptron(Perceptron):
 
     @property
     def _n_unobserved(self) -> int:
-        """Number of rows that may be learned before they are observed.
-
-        Where no scales are learned, only the width of the kernel is checked, on fewer rows as long as
-        none was flat.
-        """
+        # Where no scales are learned, only the width of the kernel is checked, on fewer rows as long
+        # as none was flat.
         n_rows = super()._n_unobserved
         is_sparse = self._feature_scales is None and self._n_flat_rows == 0 and n_rows > 1
         return max(n_rows, CHECK_INTERVAL) if is_sparse else n_rows

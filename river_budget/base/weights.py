@@ -31,13 +31,7 @@ def weight_of(w: Any) -> float:
 
 
 def weights_of(w: Any, n: int) -> Floats:
-    """Return the weights of n rows (n,), given as a series, a sequence or one number.
-
-    Raises
-    ------
-    ValueError
-        If a weight is invalid, or their number is wrong. The error names `w` and the row.
-    """
+    """Return the weights of n rows (n,), given as a series, a sequence or one number."""
     values = [w] * n if isinstance(w, numbers.Number) else _list_of(w)
     if len(values) != n:
         raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
@@ -51,13 +45,7 @@ def weights_of(w: Any, n: int) -> Floats:
 
 
 class ClassWeights:
-    """The weight of each class, given or from the number of its examples so far.
-
-    Parameters
-    ----------
-    given
-        The weights by label, or "balanced"; see `KernelClassifier`.
-    """
+    """The weight of each class, given or from the number of its examples so far."""
 
     __slots__ = ("_counts", "_given", "_total")
 
@@ -81,7 +69,6 @@ class ClassWeights:
         return self._total / (self._n_seen * self._counts[column])
 
     def state(self) -> Ints | None:
-        """Return the number of examples of each label, by columns; None if the weights are given."""
         return np.array(self._counts, np.int64) if self._given is None else None
 
     def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:

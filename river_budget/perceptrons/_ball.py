@@ -47,7 +47,6 @@ class BallPerceptron(NormedPerceptron, RulePerceptron):
     _square = Slot(SQUARE, key="squared_norm")
 
     def _set_ball(self, learning_rate: float, radius: float) -> None:
-        """Set the coefficient of a new support vector and the radius of the ball."""
         check_positive("learning_rate", learning_rate)
         self.learning_rate = learning_rate
         self._radius = radius

@@ -50,10 +50,7 @@ def add_term(scores, row, step, label, rival):
 
 @compiled(**UNCOUNTED)
 def replace_term(table, scores, n, slot, coefficients, scale, incoming, step, label, rival):
-    """Replace a vector's term and column by those of the incoming example, which may be the vector.
-
-    The table has n examples. The slots of the two vectors are `slot` and `incoming`.
-    """
+    """Replace a vector's term and column by those of the incoming example, which may be the vector."""
     add_term(scores, table[:n, incoming], step, label, rival)
     removed = step, label, rival
     if slot < incoming:
@@ -75,10 +72,7 @@ def move_row(table, scores, columns, old, new):
 
 @compiled(**UNCOUNTED)
 def _find_largest(scores, skipped, largest):
-    """Write the columns of the largest scores, in descending order; -1 where there are no more.
-
-    The column `skipped` is left out.
-    """
+    """Write the columns of the largest scores but `skipped`, in descending order; -1 at the end."""
     largest[:] = -1
     for c in range(len(scores)):
         place = len(largest)
@@ -126,10 +120,7 @@ def removal_errors(table, scores, columns, steps, labels, rivals):
 
 @compiled()
 def removal_losses(table, scores, weights, steps, labels, rivals):
-    """Return the expected hinge loss after each removal (vectors,).
-
-    The weights are the probability of each label at each example (examples, labels).
-    """
+    """Return the hinge loss expected by weights (examples, labels) after each removal (vectors,)."""
     losses = np.zeros(len(steps))
     if scores.shape[1] == 2:
         alphas = np.where(labels == 1, steps, -steps)
@@ -197,11 +188,7 @@ def _with_incoming(table, scores, coefficients, scale, n, step, label, rival):
 def fewest_errors(
     table, scores, columns, n_examples, coefficients, scale, inserted, step, label, rival
 ):  # fmt: skip
-    """Return the slot whose removal gives the fewest errors on validation examples.
-
-    It is the oldest among ties by the order of insertion (n,), and n for the incoming example, whose
-    term is given.
-    """
+    """Return the slot whose removal gives the fewest errors, the oldest among ties; n for incoming."""
     n, table = len(inserted), table[:n_examples]
     after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)
     errors = removal_errors(table, after, columns, *terms)
@@ -210,10 +197,7 @@ def fewest_errors(
 
 @compiled()
 def least_loss(table, scores, weights, coefficients, scale, inserted, step, label, rival):
-    """Return the slot whose removal gives the least expected hinge loss on the vectors.
-
-    The incoming example is one of them; see `fewest_errors` and `removal_losses`.
-    """
+    """Return the slot whose removal gives the least expected loss; see `removal_losses`."""
     n, table = len(inserted), table[: len(inserted) + 1]
     after, terms = _with_incoming(table, scores, coefficients, scale, n, step, label, rival)
     losses = removal_losses(table, after, weights, *terms)

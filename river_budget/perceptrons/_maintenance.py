@@ -1,20 +1,53 @@
 """The maintenance of a full support set: onto which span a removed vector is projected.
 
-Each class is one choice of the vectors V that take over the term of the removed vector. The incoming
-example is always one of them, so the removal does not change its margin.
+Each `Maintenance` is one choice of the vectors V that take over the term of the removed vector. The
+incoming example is always one of them, so the removal does not change its margin.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._state import Count, Learned, Part, State, floats, require
-from river_budget.perceptrons._basis import IN_SPAN, Basis
-from river_budget.support import Expansion, Query, VectorStore
+from river_budget.support import Expansion, GramFactor, Query, VectorStore
+
+# A vector is numerically in the span of others if its squared distance from the span is at most this
+# fraction of its squared norm.
+IN_SPAN = 1e-10
+
+
+class Basis:
+    """The vectors that are apart from the span of those before them in a given order.
+
+    Apart is a vector whose squared distance from the span is above a fraction of its squared norm.
+    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram matrix.
+    """
+
+    __slots__ = ("_gram", "factor", "kept")
+
+    def __init__(self, gram: Floats, order: list[int], apart: float = IN_SPAN) -> None:
+        self._gram = gram
+        self.factor = GramFactor()
+        self.kept: list[int] = []
+        for slot in order:
+            z = self.factor.forward(gram[slot, self.kept])
+            square = gram[slot, slot] - float(z @ z)
+            if square > apart * gram[slot, slot]:
+                self.factor.append(z, math.sqrt(square))
+                self.kept.append(slot)
+
+    def merge_others(self, merge: Callable[[int, list[int], Floats], None]) -> list[int]:
+        """Project all other vectors onto the span by `Expansion.merge`, and return their slots."""
+        others = sorted(set(range(len(self._gram))) - set(self.kept))
+        for slot in others:
+            z = self.factor.forward(self._gram[slot, self.kept])
+            merge(slot, self.kept, self.factor.backward(z))
+        return others
 
 
 class OwnProjection(NamedTuple):
@@ -32,7 +65,6 @@ class Maintenance(Learned):
 
     @property
     def n(self) -> int:
-        """Number of support vectors."""
         return self.store.n
 
     def own(self, query: Query) -> OwnProjection:
@@ -45,10 +77,7 @@ class Maintenance(Learned):
         return np.maximum(0.0, self.store.self_values - query.row * to_query)
 
     def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
-        """Return the coefficients of the projection of the vector in a slot onto its V (n,).
-
-        That of the incoming example is in the slot itself.
-        """
+        """Return the projection of a vector onto its V (n,), the incoming example in its own slot."""
         weights = np.zeros(self.n)
         weights[slot] = query.row[slot] / self.store.self_value(query)
         return weights
@@ -56,10 +85,7 @@ class Maintenance(Learned):
     def residual_scores(
         self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
     ) -> Floats:
-        """Return the inner product of each g_c with what the projection of a vector leaves (labels,).
-
-        What it leaves has the squared norm `square`.
-        """
+        """Return the product of each g_c with what a projection leaves, of norm^2 `square` (labels,)."""
         scores = self.store.row(slot) @ hypothesis.rows
         return scores - weights[slot] * np.array(hypothesis.scores(query))
 
@@ -134,7 +160,6 @@ class Nearest(Maintenance):
 
     @property
     def nbytes(self) -> int:
-        """Memory of what is kept in bytes."""
         return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
 
     def state(self) -> State:
@@ -145,10 +170,7 @@ class Nearest(Maintenance):
         self._set_gram(floats(state["gram"], (n, n)))
 
     def _project(self, query: Query, slots: Ints) -> tuple[Ints, Floats, Floats]:
-        """Return the vectors nearest to others, and the projections onto the two: (slots,) each.
-
-        The latter are coefficients of the nearest vector and of the incoming example.
-        """
+        """Return the nearest vectors, their coefficients and the incoming example's: (slots,) each."""
         if not len(self._gram):
             self._set_gram(self.store.gram())
         gram, k, row = self._gram, self.store.self_value(query), query.row
@@ -161,7 +183,6 @@ class Nearest(Maintenance):
         return nearest, to_nearest, (row[slots] - to_nearest * between) / k
 
     def _set_gram(self, gram: Floats) -> None:
-        """Set the Gram matrix once the support set is full; before that, it is (0, 0)."""
         n = len(gram)
         self._gram = gram
         # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
@@ -197,12 +218,10 @@ class GramRoot:
 
     @property
     def matrix(self) -> Floats:
-        """W (n, n)."""
         return self._table[: self.n, : self.n]
 
     @property
     def nbytes(self) -> int:
-        """Memory in bytes."""
         return self._table.nbytes
 
     def project(self, row: Floats) -> tuple[Floats, float]:
@@ -225,10 +244,7 @@ class GramRoot:
         return 1 / ((self.matrix**2).sum(axis=1) + d**2 / square)
 
     def project_slot(self, slot: int, d: Floats, square: float) -> Floats:
-        """Return the coefficients of the projection of a vector onto all others and one to add (n,).
-
-        That of the one to add is in the slot itself.
-        """
+        """Return the projection of a vector onto all others and one to add (n,), that in its slot."""
         row, corner = self.matrix[slot], d[slot] / square
         weights = -(self.matrix @ row + d * corner)
         weights[slot] = corner
@@ -249,21 +265,16 @@ class GramRoot:
         matrix -= np.multiply.outer(share * along, axis)
 
     def rebuild(self, gram: Floats, order: Any) -> None:
-        """Compute the root for a Gram matrix anew.
-
-        Each vector has to be apart from the span of those before it in the given order.
-        """
+        """Compute the root anew, where each vector is apart from the span of those before it."""
         self.n = len(gram)
         self._table = np.zeros_like(gram)
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
         self._table[order] = np.linalg.inv(factor).T
 
     def state(self) -> State:
-        """Return W."""
         return {"root": self.matrix.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        """Restore an empty root from its state for n vectors."""
         self._table = floats(state["root"], (n, n))
         self.n = n
         require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")

@@ -11,10 +11,7 @@ from river_budget.support import Target
 
 
 class NormedPerceptron(Perceptron):
-    """A perceptron with the squared norm of its hypothesis, which may be limited to a ball.
-
-    A subclass updates `_square` with the hypothesis.
-    """
+    """A perceptron that updates the squared norm of its hypothesis, which may be limited to a ball."""
 
     _square = Number(key="squared_norm")
     _radius = math.inf

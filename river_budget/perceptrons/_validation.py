@@ -24,44 +24,27 @@ def coefficients_of(f: Expansion) -> tuple[Floats, float]:
 
 
 class ValidationSet(Learned, abc.ABC):
-    """Labelled examples with their kernel rows and scores.
+    """Labelled examples, at most `limit`, with their kernel rows and scores (n or more, labels).
 
-    Parameters
-    ----------
-    budget, limit
-        Maximum number of support vectors, and of examples, an incoming one included.
-
-    Attributes
-    ----------
-    n, n_vectors
-        Number of examples and of support vectors. An incoming example counts from `set_incoming` on.
-    table
-        k(v, s) for each example v and each slot, and for an incoming s after the last slot (n or
-        more, slots or more).
-    scores
-        The scores of all labels at each example (n or more, labels).
+    The table has k(v, s) for each example v and each slot, and for an incoming s after the last slot
+    (n or more, slots or more). An incoming example counts from `set_incoming` on.
     """
 
-    table = Array("n", "n_vectors")
-    scores = Array("n", "n_labels")
+    table = Array("n", "n_vectors", start=(0, 0))
+    scores = Array("n", "n_labels", start=(0, 2))
     # The columns of the labels.
-    _columns = Array("n", dtype=np.int64)
+    _columns = Array("n", start=(0,), dtype=np.int64)
 
     def __init__(self, budget: int, limit: int) -> None:
         self.n = self.n_vectors = 0
         self._budget = budget
         self._limit = limit
-        self.table = np.zeros((0, 0))
-        self.scores = np.zeros((0, 2))
-        self._columns = np.zeros(0, np.int64)
 
     @property
     def n_labels(self) -> int:
-        """Number of labels."""
         return self.scores.shape[1]
 
     def widen(self, n_labels: int) -> None:
-        """Add scores of 0 for new labels, up to `n_labels`."""
         self.scores = widened(self.scores, n_labels)
 
     def rescale(self, hypothesis: Expansion, scales: Any) -> None:
@@ -85,10 +68,7 @@ class ValidationSet(Learned, abc.ABC):
         """Set the kernel values of an incoming example."""
 
     def fewest_errors(self, hypothesis: Expansion, y: Target) -> int:
-        """Return the slot whose removal gives the fewest errors, the oldest among ties.
-
-        It is the number of slots for the incoming example.
-        """
+        """Return the slot whose removal gives the fewest errors; the next one for the incoming."""
         return _compiled.fewest_errors(
             self.table, self.scores, self._columns, self.n, *coefficients_of(hypothesis),
             hypothesis.store.inserted, y.weight, y.label, y.rival,

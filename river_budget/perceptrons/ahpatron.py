@@ -9,11 +9,11 @@ from river_budget._checks import check_count, check_positive
 from river_budget._state import AtLeast, Number
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._basis import Basis
+from river_budget.perceptrons._maintenance import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 # A vector is numerically in the span of others, and a norm 0 beside another one, if its square is at
 # most this fraction. Smaller distances would lead to large coefficients that cancel.
@@ -101,9 +101,7 @@ class Ahpatron(NormedPerceptron):
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound, and that for the run so far; see `KernelPerceptron.guarantees`."""
         p, largest = self.learning_rate, self._radius
         theorem = bounds.ahpatron(norm, loss, self.budget, self.epsilon, p, largest)

@@ -9,8 +9,8 @@ from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels._compiled import LARGEST
-from river_budget.perceptrons._basis import IN_SPAN
 from river_budget.perceptrons._maintenance import (
+    IN_SPAN,
     Maintenance,
     Nearest,
     OwnProjection,
@@ -19,7 +19,7 @@ from river_budget.perceptrons._maintenance import (
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 MAINTENANCE: dict[str, type[Maintenance]] = {
     "simple": Maintenance,
@@ -107,9 +107,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         self.maintenance = maintenance
         self._maintenance = MAINTENANCE[maintenance](self._store)
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.budget_passive_aggressive_run(
             norm, loss, self.C, self.norm, self.removal_displacement, self.excess_step

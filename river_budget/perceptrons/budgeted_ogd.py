@@ -12,11 +12,14 @@ from river_budget._state import Random
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._compiled import term_of
-from river_budget.perceptrons._losses import check_loss, slope_of
 from river_budget.perceptrons._validation import coefficients_of
 from river_budget.support import Query, Target
 
+LOSSES = ["hinge", "logistic"]
 SAMPLINGS = ["weighted", "uniform"]
+
+# Beyond this margin, the logistic loss counts as 0: its slope is below 1e-43.
+LARGEST_MARGIN = 100.0
 
 
 @documented
@@ -164,3 +167,18 @@ def removal_probabilities(sizes: Floats, is_weighted: bool) -> Floats:
         return np.full(n, 1 / n)
     probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / total)
     return probabilities / probabilities.sum()
+
+
+def check_loss(loss: str) -> None:
+    if loss not in LOSSES:
+        raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
+
+
+def slope_of(loss: str, margin: float) -> float:
+    """Return the size of the derivative of a loss at a margin, from 0 to 1."""
+    if loss == "hinge":
+        return float(margin < 1)
+    if margin > LARGEST_MARGIN:
+        return 0.0
+    odds = math.exp(-abs(margin))
+    return (odds if margin > 0 else 1.0) / (1 + odds)

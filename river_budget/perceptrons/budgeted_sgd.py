@@ -9,7 +9,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import RBF, Features, Kernel
-from river_budget.perceptrons._losses import check_loss, slope_of
+from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
 from river_budget.support import Query, Target
 
 MAINTENANCE = ["merging", "removal"]
@@ -169,15 +169,13 @@ class BudgetedSGD(Perceptron):
 def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:
     """Return the best merging of each vector with the first one, infinitely bad with itself.
 
-    Given are the coefficients of all vectors (vectors, labels), the index of the first one and its
-    kernel row (vectors,), which ends before itself if it is the last vector. Returned are the share h
-    of the first one in each merged vector, and the squared norm of what the hypothesis loses.
+    The kernel row of the first one ends before itself if it is the last vector. Returned are the
+    share h of the first one in each merged vector, and the squared norm of what is lost.
     """
     k = np.append(row, 1.0)[: len(rows)]
     own, others, inner = float(rows[first] @ rows[first]), (rows**2).sum(axis=1), rows @ rows[first]
 
     def kept(h: Floats) -> Floats:
-        """Return the squared norm of the merged term."""
         near, far = k ** ((1 - h) ** 2), k ** (h * h)
         return own * near * near + others * far * far + 2 * inner * near * far
 

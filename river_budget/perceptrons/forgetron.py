@@ -8,7 +8,7 @@ from river_budget.base import RulePerceptron, Slot, documented
 from river_budget.support import Rule
 from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, shrink, step_of
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound; the last shrink
 # factor phi; and the sum of (1 - phi) / (1 + phi).
@@ -94,9 +94,7 @@ class Forgetron(RulePerceptron):
         """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
         return 15 / 32 * self._n_mistakes - self._slack
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
         theorem = bounds.forgetron(norm, loss, self.budget)

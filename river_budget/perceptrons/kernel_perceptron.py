@@ -3,7 +3,7 @@ from __future__ import annotations
 from river_budget.base import GrowingPerceptron, documented
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
 @documented
@@ -34,9 +34,7 @@ class KernelPerceptron(GrowingPerceptron):
     [^2]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
     """
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the mistake bounds of this model against a comparator.
 
         They assume `k(x, x) <= 1`, which is checked on every example that updated the model.

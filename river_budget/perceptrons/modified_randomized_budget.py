@@ -9,7 +9,7 @@ from river_budget.perceptrons._ball import N_NUMBERS, BallPerceptron, descend
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, OWN, draw
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming
+from river_budget.theory.bounds import Guarantees, assuming
 
 # The state of the random number generator.
 BITS = OWN + N_NUMBERS
@@ -74,9 +74,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         self._own.seed(BITS, seed)
         self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Theorem 1 of the unified analysis; see `KernelPerceptron.guarantees`.
 
         It bounds the expected number of mistakes over the random draws.

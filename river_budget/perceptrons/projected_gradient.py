@@ -8,11 +8,11 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import AtLeast, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._basis import IN_SPAN, Basis
+from river_budget.perceptrons._maintenance import IN_SPAN, Basis
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
 @documented
@@ -77,9 +77,7 @@ class ProjectedGradient(NormedPerceptron):
         self.eta = eta
         self.norm_bound = self._radius = norm_bound
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
         run = bounds.projected_gradient_run(
             norm, loss, self.norm_bound, self.gradients, self.residuals, self.excess_loss

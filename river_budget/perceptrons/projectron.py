@@ -9,10 +9,10 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._state import Part
 from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._basis import Basis
+from river_budget.perceptrons._maintenance import Basis
 from river_budget.support import GramFactor, Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming, fixed_comparator
+from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 # A squared distance of an example from the span of the support vectors is a rounding error if it is
 # at most this fraction of the squared norm.
@@ -95,9 +95,7 @@ class Projectron(GrowingPerceptron):
         self.budget = budget
         self._is_full = False
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
         theorems = fixed_comparator(path_length, *self._theorems(norm, loss))
         if self.budget is not None:
@@ -120,7 +118,7 @@ class Projectron(GrowingPerceptron):
         self._factor = basis.factor
         self._is_full = self.n_support == self.budget
 
-    def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
+    def _theorems(self, norm: float, loss: float) -> Guarantees:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
         eta = self._fixed_eta

@@ -7,7 +7,7 @@ from river_budget.base import documented
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.support import Query, Target
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee
+from river_budget.theory.bounds import Guarantees
 
 
 @documented
@@ -26,22 +26,6 @@ class ProjectronPlusPlus(Projectron):
     paper seem to use a test in which `tau` does not multiply `2 U ||delta||`, which gives slightly
     more mistakes and support vectors on Adult9; this class implements the test that the paper
     proves.
-
-    Parameters
-    ----------
-    eta
-        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
-        is not given.
-    norm_bound
-        Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a
-        Forgetron.
-    budget
-        Maximum number of support vectors. Once it is reached, every mistake is projected.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or both `eta` and `norm_bound` are given.
 
     Examples
     --------
@@ -72,7 +56,7 @@ class ProjectronPlusPlus(Projectron):
         if not self._n_weighted:
             finite(self.bound_improvement, 0.0, math.inf)
 
-    def _theorems(self, norm: float, loss: float) -> tuple[Guarantee, ...]:
+    def _theorems(self, norm: float, loss: float) -> Guarantees:
         improvement = max(0.0, self.bound_improvement)
         if self.norm_bound is not None:
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)

@@ -7,7 +7,7 @@ from river_budget.perceptrons._ball import DECAY, BallPerceptron, descend
 from river_budget.support import Rule
 from river_budget.support.rule import BUDGET, step_of
 from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantee, assuming
+from river_budget.theory.bounds import Guarantees, assuming
 
 
 @compiled(**UNCOUNTED)
@@ -75,9 +75,7 @@ class SimplifiedForgetron(BallPerceptron):
         self._set_ball(learning_rate, radius)
         self._own.numbers[DECAY] = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
 
-    def guarantees(
-        self, norm: float, loss: float, path_length: float = 0.0
-    ) -> tuple[Guarantee, ...]:
+    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
         theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)

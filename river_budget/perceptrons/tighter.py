@@ -155,17 +155,7 @@ class StoredExamples(ValidationSet):
 
 
 class Reservoir(StoredExamples):
-    """A uniform random sample of the examples seen so far that are not support vectors.
-
-    Parameters
-    ----------
-    budget
-        Maximum number of support vectors.
-    size
-        Maximum number of examples.
-    seed
-        Random number generator seed for reproducibility.
-    """
+    """A uniform random sample of the examples seen so far that are not support vectors."""
 
     _n_offered = Count()
     _rng = Random()

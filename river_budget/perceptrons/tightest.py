@@ -93,9 +93,8 @@ class TightestPerceptron(BlockPerceptron):
         _posterior.load()
         numbers = self._own.numbers
         numbers[BUDGET], numbers[compiled_rule.PRIOR] = budget, prior
-        numbers[compiled_rule.RANKS_BY_DISTANCE] = isinstance(
-            self._store.kernel, RBF | RationalQuadratic
-        )
+        ranks_by_distance = isinstance(self._store.kernel, RBF | RationalQuadratic)
+        numbers[compiled_rule.RANKS_BY_DISTANCE] = ranks_by_distance
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the weight w_c of each label c at the support vector nearest to x.
@@ -119,11 +118,10 @@ class TightestPerceptron(BlockPerceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         n, f, tables = self.n_support, self._hypothesis, self._own.tables
+        table = np.abs(tables.gram[:n, :n] - self._store.gram())
         return {
             "validation scores": float(np.abs(tables.scores[:n] - f.values()).max(initial=0.0)),
-            "validation table": float(
-                np.abs(tables.gram[:n, :n] - self._store.gram()).max(initial=0.0)
-            ),
+            "validation table": float(table.max(initial=0.0)),
         }
 
     def state(self) -> State:
@@ -171,7 +169,6 @@ class TightestPerceptron(BlockPerceptron):
             f.finish(rule, own, slot, query, y.label, y.weight)
 
     def _answer(self, query: Query) -> None:
-        """Compute what the compiled rule has asked for."""
         n, numbers, tables = self._store.n, self._own.numbers, self._own.tables
         asked = numbers[compiled_rule.ANSWERED] = numbers[compiled_rule.ASKED]
         if asked == compiled_rule.WEIGHTS:
@@ -193,9 +190,9 @@ class TightestPerceptron(BlockPerceptron):
         """Return the slot of the support vector nearest to an example."""
         ranks = self._own.numbers[compiled_rule.RANKS_BY_DISTANCE]
         nearest = compiled_rule.unique_largest(query.row, -1) if ranks else -1
-        if nearest < 0:
-            nearest = self._store.oldest_largest(-self._store.distances(query))
-        return nearest
+        return (
+            nearest if nearest >= 0 else self._store.oldest_largest(-self._store.distances(query))
+        )
 
     def _nearest_to_removed(self, r: int, query: Query) -> int:
         """Return the slot nearest to slot r by distance; `n_support` for the incoming example."""
@@ -205,13 +202,7 @@ class TightestPerceptron(BlockPerceptron):
 
 
 class CountedVectors(AlgorithmState):
-    """The support vectors as a validation set: tables among the numbers of a model; see `Tables`.
-
-    Parameters
-    ----------
-    budget
-        Maximum number of support vectors.
-    """
+    """The support vectors as a validation set: tables among the numbers of a model; see `Tables`."""
 
     __slots__ = ("_limit", "_n_labels")
 
@@ -222,12 +213,10 @@ class CountedVectors(AlgorithmState):
 
     @property
     def tables(self) -> Tables:
-        """The tables, by slots."""
         tables: Tables = compiled_rule.tables_of.py_func(self.numbers, self._n_labels)
         return tables
 
     def widen(self, n_labels: int) -> None:
-        """Add scores and counts of 0 for new labels, up to `n_labels`."""
         if n_labels > self._n_labels:
             self._resize(len(self.tables.gram), n_labels)
 
@@ -244,7 +233,6 @@ class CountedVectors(AlgorithmState):
         tables.weights[: len(counts)] = math.nan
 
     def state(self, n: int) -> State:
-        """Return Gram matrix, scores and columns of the labels of n vectors."""
         tables = self.tables
         return {
             "table": tables.gram[:n, :n].copy(),
@@ -253,11 +241,9 @@ class CountedVectors(AlgorithmState):
         }
 
     def restore(self, state: State, counts: Floats) -> None:
-        """Restore new tables from the state and the counts of all vectors."""
         n, n_labels = counts.shape
         gram, scores = floats(state["table"], (None, None)), floats(state["scores"], (n, n_labels))
-        matches = gram.shape == (n, n)
-        require(matches, "a validation table has too few or too many rows or columns")
+        require(gram.shape == (n, n), "a validation table has too few or too many rows or columns")
         columns = integers(state["columns"], (n,))
         is_valid = ((columns >= 0) & (columns < n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
@@ -280,10 +266,7 @@ class CountedVectors(AlgorithmState):
 
 
 def _similarity(before: Floats, after: Floats) -> float:
-    """Return how similar two Gram matrices of a radial kernel are, without their diagonals.
-
-    It is the sum of the smaller values over that of the larger ones, 1 if there are none.
-    """
+    """Return the sum of the smaller of two Gram matrices' values over that of the larger ones."""
     n = len(before)
     larger = np.maximum(before, after).sum() - n
     return float((np.minimum(before, after).sum() - n) / larger) if larger > 0 else 1.0

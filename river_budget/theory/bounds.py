@@ -349,7 +349,10 @@ def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guaran
     return assuming({"a fixed comparator": path_length == 0}, *guarantees)
 
 
-def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+Guarantees = tuple[Guarantee, ...]
+
+
+def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> Guarantees:
     """Add assumptions, and whether each of them holds, to guarantees."""
     return tuple(
         dataclasses.replace(g, assumptions={**g.assumptions, **assumptions}) for g in guarantees

@@ -7,7 +7,7 @@ import pytest
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons._losses import slope_of
+from river_budget.perceptrons.budgeted_ogd import slope_of
 
 
 class Draws:
