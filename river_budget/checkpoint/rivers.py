@@ -289,7 +289,8 @@ def _check(values: State, kinds: Kinds) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and abs(value) <= sys.float_info.max
+    size: Any = abs(value) if isinstance(value, Real) else math.inf
+    return size <= sys.float_info.max
 
 
 def _is_weight(value: Any) -> bool:

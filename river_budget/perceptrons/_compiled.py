@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._compile import UNCOUNTED, compiled
-from river_budget.support._compiled import TILE, oldest_largest
+from river_budget.kernels._compiled import TILE
+from river_budget.support._compiled import oldest_largest
 
 
 @compiled(**UNCOUNTED)

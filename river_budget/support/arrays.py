@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats, padded
 from river_budget._state import State, integers, require
 from river_budget.kernels import Features, Kernel, VectorKernel
-from river_budget.kernels._compiled import LARGEST
+from river_budget.kernels._compiled import LARGEST, TILE, self_value
 from river_budget.kernels.spec import (
     GAMMA,
     IDENTITY,
@@ -26,8 +26,7 @@ from river_budget.kernels.spec import (
     Spec,
     kernel_spec,
 )
-from river_budget.support import _arrays_compiled, _compiled
-from river_budget.support._compiled import TILE
+from river_budget.support import _arrays_compiled
 from river_budget.support.features import check_array, check_shape, invalid_example, is_array
 from river_budget.support.numeric import UNKNOWN_NAME, NumericStore
 from river_budget.support.plain import PlainStore
@@ -144,7 +143,7 @@ class ArrayStore(PlainStore, ScaledStore):
         return {**self._numbers.features(parts.numbers), **self._unscaled(parts.arrays)}
 
     def self_value(self, query: Query) -> float:
-        return _compiled.self_value(self._spec, query.layout.statistic)
+        return self_value(self._spec, query.layout.statistic)
 
     def vector(self, slot: int) -> Features:
         return {**self._numbers.vector(slot), **self._unscaled(self._arrays_of(slot))}

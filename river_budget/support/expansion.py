@@ -10,8 +10,8 @@ import numpy as np
 from river_budget._arrays import Floats, padded
 from river_budget._state import ROUNDING, State, finite, floats, require
 from river_budget.kernels import Features, Kernel
+from river_budget.kernels._compiled import TILE
 from river_budget.support import _compiled, _rule_compiled
-from river_budget.support._compiled import TILE
 from river_budget.support._rule_compiled import DONE
 from river_budget.support.numeric import NumericStore
 from river_budget.support.objects import ObjectStore

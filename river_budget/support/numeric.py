@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, floats, integers, require
 from river_budget.kernels import Features, Kernel, VectorKernel
+from river_budget.kernels._compiled import TILE
 from river_budget.kernels.spec import (
     DOT_PRODUCT,
     FACTORS,
@@ -23,7 +24,6 @@ from river_budget.kernels.spec import (
     kernel_spec,
 )
 from river_budget.support import _compiled, _rule_compiled, _values_compiled
-from river_budget.support._compiled import TILE
 from river_budget.support.features import (
     NOT_NUMBERS,
     FeatureIndex,

@@ -17,8 +17,9 @@ from numba import types
 from river_budget._arrays import Floats, Ints
 from river_budget._compile import UNCOUNTED, address_of, compiled, function_at
 from river_budget._state import integers
+from river_budget.kernels._compiled import TILE
 from river_budget.support import _compiled
-from river_budget.support._compiled import TILE, margin_and_rival_of
+from river_budget.support._compiled import margin_and_rival_of
 
 # The numbers of a model. Those that an algorithm adds follow from `OWN` on.
 SCALE, N_INSERTED, BUDGET, LARGEST_SELF_VALUE, OWN = range(5)

@@ -11,9 +11,8 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded
 from river_budget.kernels import Kernel
+from river_budget.kernels._compiled import TILE, self_value
 from river_budget.kernels.wrappers import Scaled
-from river_budget.support import _compiled
-from river_budget.support._compiled import TILE
 from river_budget.support.store import VectorStore
 
 
@@ -35,7 +34,7 @@ class ScaledStore(VectorStore):
         self._statistics: Floats = np.zeros((0, TILE))
 
     def self_value_of(self, slot: int) -> float:
-        return _compiled.self_value(self._spec, self._statistics.item(slot))
+        return self_value(self._spec, self._statistics.item(slot))
 
     @property
     def resolved_kernel(self) -> Kernel:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats, Ints, padded
 from river_budget._state import State, count, integers, require
 from river_budget.kernels import Features, Kernel
+from river_budget.kernels._compiled import TILE
 from river_budget.support import _compiled
-from river_budget.support._compiled import TILE
 from river_budget.support.rule import AlgorithmState, Rule
 from river_budget.support.sums import Sums
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints, padded
+from river_budget.kernels._compiled import COLUMN, COUNT, ENTRIES, TILE
 from river_budget.kernels.spec import Spec
 from river_budget.support import _values_compiled as _compiled
-from river_budget.support._compiled import TILE
 from river_budget.support.features import Rows
 
 # A feature is in a column if at least one in this many vectors has a value of it other than 0.
@@ -96,7 +96,7 @@ class FeatureValues:
         )  # fmt: skip
 
     def unused(self, rows: Rows) -> Rows:
-        return rows[self.features[rows, _compiled.COUNT] == 0]
+        return rows[self.features[rows, COUNT] == 0]
 
     def extend_rows(self, n_rows: int) -> None:
         if n_rows > len(self.features):
@@ -104,7 +104,7 @@ class FeatureValues:
 
     def extend_blocks(self, n_blocks: int) -> None:
         heap = _new_heap(n_blocks)
-        n_columns = 1 + np.count_nonzero(self.features[:, _compiled.COLUMN])
+        n_columns = 1 + np.count_nonzero(self.features[:, COLUMN])
         tiles = np.zeros((n_columns * n_blocks + int(self.heap[_compiled.END]), TILE))
         _compiled.relocate(*self._arrays, tiles, heap)
         self.tiles, self.heap = tiles[: heap[_compiled.END]].copy(), heap
@@ -112,14 +112,14 @@ class FeatureValues:
     def extend(self) -> None:
         """Make room to store at least one more value, and to move its feature."""
         longest = 2 * int(self.features[0, _compiled.THRESHOLD])
-        n_needed = max(int(self.heap[_compiled.N_BLOCKS]), 1 + longest // _compiled.ENTRIES)
+        n_needed = max(int(self.heap[_compiled.N_BLOCKS]), 1 + longest // ENTRIES)
         self.tiles = padded(self.tiles, len(self.tiles) + max(n_needed, len(self.tiles) // 4))
 
     @property
     def is_sparse(self) -> bool:
         """Whether most of the memory is unused, so that all vectors should be stored anew."""
         heap, n_tiles = self.heap, len(self.tiles)
-        n_free = n_tiles - heap[_compiled.END] + heap[_compiled.N_FREE] // _compiled.ENTRIES
+        n_free = n_tiles - heap[_compiled.END] + heap[_compiled.N_FREE] // ENTRIES
         return bool(n_free > max(FEWEST_FREE, LARGEST_FREE_SHARE * n_tiles))
 
     @property
