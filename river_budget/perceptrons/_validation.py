@@ -126,7 +126,8 @@ class SupportVectors(ValidationSet):
 
     def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
         n, self_value = self.n, hypothesis.store.self_value(query)
-        self._reserve(n + 1, n + 1)
+        if n >= len(self._columns):
+            self._reserve(n + 1, n + 1)
         self.scores[n] = hypothesis.scores(query)
         self._columns[n] = y.label
         _compiled.set_incoming(self.table, n, query.row, self_value)
