@@ -96,7 +96,7 @@ class Reject(ClassifierWrapper):
     >>> answers(threshold=1.0)
     Accuracy: 88.15%, 99.9% answered
     >>> answers(threshold=0.5)
-    Accuracy: 94.68%, 63.1% answered
+    Accuracy: 94.54%, 63.0% answered
     """
 
     def __init__(

@@ -53,5 +53,7 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
         return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
 
     def _margin(self, probabilities: dict[Any, float]) -> float:
+        if not probabilities:  # of a model that knows no label
+            return 0.0
         p = self._clamp_proba(probabilities.get(self.pos_val, 0.0))
         return math.log(p / (1.0 - p))

@@ -235,13 +235,6 @@ def test_more_classes_with_one_vs_rest():
 # Labels
 
 
-def test_a_model_that_was_never_trained():
-    model = rb.KernelPerceptron()
-    assert model.predict_proba_one({"a": 1.0}) == {False: 0.5, True: 0.5}
-    assert model.predict_one({"a": 1.0}) is False
-    assert model.predict_many(pd.DataFrame({"a": [1.0]})).tolist() == [False]
-
-
 @pytest.mark.parametrize(
     ("first", "second", "negative", "positive"),
     [
@@ -272,19 +265,6 @@ def test_which_label_is_positive(first, second, negative, positive):
     for example, label in [({"a": 0.0}, first), ({"a": 9.0}, second)]:
         assert model.predict_one(example) == label
         assert (model.decision_function_one(example) > 0) == (label == positive)
-
-
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [(True, [False, True]), (0, [0, 1]), (-1, [-1, 1]), (1, [1]), ("spam", ["spam"])],
-)
-def test_the_other_label_is_inferred_from_one(label, expected):
-    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
-    model.learn_one({"a": 0.0}, label)
-    assert list(model.predict_proba_one({"a": 0.0})) == expected
-    assert sum(model.predict_proba_one({"a": 0.0}).values()) == pytest.approx(1.0)
-    assert model.predict_one({"a": 0.0}) == label
-    assert model.predict_many(pd.DataFrame({"a": [0.0]})).tolist() == [label]
 
 
 # Bad input, as in the table of the design

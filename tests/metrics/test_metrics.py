@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import copy
 import math
 
 import pytest
@@ -89,13 +90,24 @@ def test_another_positive_class():
 
 
 def test_progressive_validation_gives_the_mean_hinge_loss():
-    stream = list(synth.TwoGaussians(200, seed=1))
+    first, *stream = synth.TwoGaussians(200, seed=1)
+    second = next(i for i, (_, y) in enumerate(stream, 1) if y != first[1])
     model, by_hand = rb.Projectron(rb.RBF(gamma=1.0)), 0.0
+    # Before the second label comes, the first one has probability 1.
+    for x, y in [first, *stream[:second]]:
+        model.learn_one(x, y)
+    stream, before = stream[second:], copy.deepcopy(model)
     for x, y in stream:
         by_hand += max(0.0, 1.0 - (1 if y else -1) * model.decision_function_one(x))
         model.learn_one(x, y)
-    metric = evaluate.progressive_val_score(stream, model.clone(), metrics.HingeLoss())
-    assert metric.get() == pytest.approx(by_hand / 200)
+    metric = evaluate.progressive_val_score(stream, before, metrics.HingeLoss())
+    assert metric.get() == pytest.approx(by_hand / len(stream))
+
+
+def test_the_hinge_loss_without_a_label_is_that_of_a_margin_of_0():
+    metric = metrics.HingeLoss()
+    metric.update(True, {})
+    assert metric.get() == 1.0
 
 
 def test_a_calibration_error_by_hand():

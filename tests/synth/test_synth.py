@@ -288,7 +288,7 @@ def test_no_budget_withstands_the_unit_vectors(name):
     stream = synth.UnitVectors(BUDGET, n_samples=200)
     comparator = dict.fromkeys(range(BUDGET + 1), 1.0)
     for x, y in stream.against(model):
-        assert model.predict_one(x) is False
+        assert model.decision_function_one(x) <= 0
         model.learn_one(x, y)
         assert rb.Linear()(comparator, x) == 1.0
     assert model.n_mistakes == 200

@@ -335,7 +335,7 @@ def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
 @each_stream
 @pytest.mark.parametrize("name", ["BudgetPassiveAggressive", "Ahpatron"])
 def test_a_removal_that_is_not_counted_is_detected(monkeypatch, make_stream, name):
-    uncounted = property(lambda self: 0.0)
+    uncounted = property(lambda self: 0.0, lambda self, value: None)
     monkeypatch.setattr(type(MAKERS[name]()), "removal_displacement", uncounted)
     assert violates_a_theorem(MAKERS[name], make_stream)
 
@@ -349,7 +349,8 @@ def test_a_projection_that_is_not_counted_is_detected(monkeypatch):
     stream = [({"a": 1.0, "b": side}, side > 0) for side in (1.0, -1.0)] * 300
     scaled = [({k: v / math.sqrt(2) for k, v in x.items()}, y) for x, y in stream]
     assert not contradictions(make, scaled, 0)
-    monkeypatch.setattr(rb.ProjectedGradient, "residuals", property(lambda self: 0.0))
+    uncounted = property(lambda self: 0.0, lambda self, value: None)
+    monkeypatch.setattr(rb.ProjectedGradient, "residuals", uncounted)
     assert contradictions(make, scaled, 0)
 
 

@@ -80,7 +80,9 @@ def hardest_stream(model, seed, n_rounds=120):
     trained(model, stream := pool[:2])
     for t in range(n_rounds):
         known = pool[: 2 + t * (len(pool) - 1) // n_rounds]
-        stream.append(min(known, key=lambda example: margin(model, *example)))
+        stream.append(
+            min(known, key=lambda example: margin(all_scores(model, *example, known), example[1]))
+        )
         model.learn_one(*stream[-1])
     return stream
 
@@ -128,18 +130,25 @@ def trained(model, stream):
     return model
 
 
-def margin(model, x, y):
+def all_scores(model, x, y, stream):
+    """Return the score of each label, also of y and of the second one in a stream if they are new."""
+    scores, labels = model.scores_one(x), [*dict.fromkeys(label for _, label in stream), None, None]
+    if len(scores) < 2:
+        f = scores.get(labels[0], 0.0)
+        return {labels[0]: f, labels[1]: -f}
+    return {y: 0.0, **scores}
+
+
+def margin(scores, y):
     """Return the margin of an example, half of what its label's score is above all others."""
-    scores = model.scores_one(x)
-    own = scores.pop(y, 0.0)
-    return (own - max(scores.values())) / 2
+    return (scores[y] - max(score for label, score in scores.items() if label != y)) / 2
 
 
 def summed_psi(model, stream):
     """Train a Forgetron, and return the sum of Psi over all removals, by its definition."""
     damage, vectors, directions, steps = 0.0, [], [], np.zeros(0)
     for x, y in stream:
-        mistakes, scores = model.n_mistakes, model.scores_one(x)
+        mistakes, scores = model.n_mistakes, all_scores(model, x, y, stream)
         model.learn_one(x, y)
         if model.n_mistakes == mistakes:
             continue
@@ -184,7 +193,7 @@ def projections(model, stream):
     """Train a Projectron, and yield the projection of each example with a loss."""
     kernel = model.resolved_kernel
     for x, y in stream:
-        vectors, before = model.support_vectors, margin(model, x, y)
+        vectors, before = model.support_vectors, margin(all_scores(model, x, y, stream), y)
         model.learn_one(x, y)
         if before < 1:
             n = len(vectors)
