@@ -23,9 +23,3 @@ def widened(array: Any, n_columns: int) -> Any:
     copy = np.zeros((len(array), n_columns), array.dtype)
     copy[:, : array.shape[1]] = array
     return copy
-
-
-def softmax(logits: Floats) -> Floats:
-    """Return the probabilities whose logarithms are these, up to a constant, along the last axis."""
-    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return odds / odds.sum(axis=-1, keepdims=True)

@@ -128,8 +128,7 @@ def loads(data: bytes) -> Any:
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     """Return the model that `dumps` made bytes of, and what else was kept. Raises as `loads`."""
     try:
-        tensors, size = read_tensors(data), int.from_bytes(data[:8], "little")
-        metadata = json.loads(data[8 : 8 + size]).get("__metadata__", {})
+        tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *FORGED) as error:
         raise CheckpointError(f"this is no whole safetensors file: {error}") from None
     if FORMAT not in metadata:
@@ -212,6 +211,12 @@ class Checkpointer:
         name = self.path.name
         older = [self.path.with_name(f"{name}.{age}") for age in range(1, self.keep)]
         write([self.path, *older], dumps(self.model, extra))
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """Return the texts in the head of a safetensors file."""
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
 def _digest(text: str, tensors: Tensors) -> str:
