@@ -90,7 +90,9 @@ def measure(model: Machine, examples: list) -> Result:
         scaled = pipeline.transform_one(x)
         probabilities = wrapper.predict_proba_one(scaled)
         result.raw.update(y, model.predict_proba_one(scaled), model.predict_one(scaled))
-        result.calibrated.update(y, probabilities, max(probabilities, key=probabilities.get, default=None))
+        result.calibrated.update(
+            y, probabilities, max(probabilities, key=probabilities.get, default=None)
+        )
         pipeline.learn_one(x, y)
     return result
 
