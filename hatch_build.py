@@ -1,10 +1,18 @@
-"""Metadata from the one address in pyproject.toml: the project's links, and a README that works anywhere."""
+"""The native modules, and metadata from the one address in pyproject.toml: links, and a README that works anywhere."""
 
 from __future__ import annotations
 
+import os
 import pathlib
 import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
 
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 # What stands between the address and the path of a page, and between the address and that of a picture.
@@ -38,3 +46,72 @@ class AddressHook(MetadataHookInterface):
             "Changelog": f"{home}/{PAGES}/CHANGELOG.md",
             "Issues": f"{home}/issues",
         }
+
+
+# The folder with all native code.
+CORE = "river_budget/_core"
+# Products are never fused, so that all machines get the same bits.
+FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
+# If it is set, a missing compiler is an error, and none is installed.
+REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
+
+
+def installed_compiler() -> list[str] | None:
+    """Return the command of GCC or Clang, or None if there is none. `CC` names another one."""
+    named = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "")
+    for command in (named, ["gcc"], ["clang"], ["cc"]):
+        if command and shutil.which(command[0]):
+            return command
+    return None
+
+
+def compile_module(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Compile a Cython file to an extension module."""
+    compiler = installed_compiler() or [sys.executable, "-m", "ziglang", "cc"]
+    paths = sysconfig.get_paths()
+    includes = [f"-I{path}" for path in (source.parent, paths["include"], paths["platinclude"])]
+    if sys.platform == "darwin":
+        link = ["-bundle", "-undefined", "dynamic_lookup"]
+    elif sys.platform == "win32":
+        link = [
+            "-shared",
+            f"-L{sys.base_prefix}/libs",
+            f"-lpython{sys.version_info[0]}{sys.version_info[1]}",
+        ]
+    else:
+        link = ["-shared", "-fPIC", "-s"]
+    given = [
+        flag
+        for name in ("ARCHFLAGS", "CFLAGS", "LDFLAGS")
+        for flag in shlex.split(os.environ.get(name, ""))
+    ]
+    with tempfile.TemporaryDirectory() as directory:
+        c = pathlib.Path(directory, f"{source.stem}.c")
+        subprocess.run([sys.executable, "-m", "cython", "-3", source, "-o", c], check=True)
+        # A library in use is replaced, not changed.
+        built = pathlib.Path(directory, target.name)
+        subprocess.run([*compiler, *FLAGS, *link, *includes, *given, c, "-o", built], check=True)
+        target.unlink(missing_ok=True)
+        shutil.copy(built, target)
+
+
+class NativeHook(BuildHookInterface):
+    """Compiles the native modules into the package, for wheels and editable installs alike."""
+
+    def dependencies(self) -> list[str]:
+        """Return the compiler as a build requirement where none is installed."""
+        if self.target_name != "wheel" or installed_compiler():
+            return []
+        if os.environ.get(REQUIRED):
+            raise RuntimeError(f"there is no C compiler, and {REQUIRED} is set")
+        return ["ziglang"]
+
+    def initialize(self, version: str, build_data: dict) -> None:
+        if self.target_name != "wheel":
+            return
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
+        for source in sorted(pathlib.Path(self.root, CORE).glob("*.pyx")):
+            target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+            compile_module(source, target)
+            build_data["artifacts"].append(f"/{CORE}/{target.name}")

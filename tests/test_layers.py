@@ -14,6 +14,7 @@ ROOT = Path(river_budget.__file__).parent
 LAYERS = [
     ["_arrays", "_checks", "_compile"],
     ["_state"],
+    ["_core"],
     ["kernels"],
     ["support"],
     ["base"],

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
+from river_budget._core.gram import GramFactor
 from river_budget._state import Count, Learned, Part, State, floats, require
-from river_budget.support import Expansion, GramFactor, Query, VectorStore
+from river_budget.support import Expansion, Query, VectorStore
 
 # A vector is numerically in the span of others if its squared distance from the span is at most this
 # fraction of its squared norm.

@@ -6,11 +6,12 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._core.gram import GramFactor
 from river_budget._state import Part
 from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._maintenance import Basis
-from river_budget.support import GramFactor, Query, Target
+from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 

@@ -8,7 +8,6 @@
 - `expansion`: hypotheses, coefficients over a store; `target`: the direction of an update.
 - `rule`: the update of a budgeted algorithm as two compiled functions.
 - `scales`: scales of features, learned from the data, and `sums`: the running sums for them.
-- `gram_factor`: the Cholesky factor of a growing Gram matrix.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from __future__ import annotations
 from .arrays import ArrayStore
 from .expansion import Expansion, MulticlassExpansion, vector_store
 from .features import ArrayFoundError, check_features, is_array
-from .gram_factor import GramFactor
 from .rule import AlgorithmState, Rule
 from .scales import Scales
 from .store import Query, VectorStore
@@ -27,7 +25,6 @@ __all__ = [
     "ArrayFoundError",
     "ArrayStore",
     "Expansion",
-    "GramFactor",
     "MulticlassExpansion",
     "Query",
     "Rule",

@@ -1,0 +1,1 @@
+"""The native code: Cython for objects, C for loops. It knows no algorithm and nothing of River."""
