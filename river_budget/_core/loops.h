@@ -7,8 +7,7 @@
 
 #ifndef RIVER_BUDGET_LOOPS_H
 #define RIVER_BUDGET_LOOPS_H
-#include <stdint.h>
-#include <string.h>
+#include "lanes.h"
 
 /* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
@@ -17,19 +16,6 @@ struct loops {
     /* Solve L' d = d in place. */
     void (*backward)(const double *packed, double *d, long n);
 };
-
-#define JOIN(a, b) a##b
-#define JOINED(a, b) JOIN(a, b)
-#define NAME(x) JOINED(x##_, W)
-
-#define PRAGMA(x) _Pragma(#x)
-#ifdef __clang__
-#define BEGIN_TARGET(isa) PRAGMA(clang attribute push(__attribute__((target(isa))), apply_to = function))
-#define END_TARGET PRAGMA(clang attribute pop)
-#else
-#define BEGIN_TARGET(isa) PRAGMA(GCC push_options) PRAGMA(GCC target(isa))
-#define END_TARGET PRAGMA(GCC pop_options)
-#endif
 
 #define W 2 /* SSE2, NEON, WebAssembly */
 #include "loops.h"
@@ -45,21 +31,6 @@ BEGIN_TARGET("avx512f,avx512dq")
 #include "loops.h"
 #undef W
 END_TARGET
-#endif
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-/* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
-static int supported_lanes(void) {
-    unsigned a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 2;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 2;
-    if ((low & 0xe6) == 0xe6 && (b & bit_AVX512F) && (b & bit_AVX512DQ)) return 8;
-    return b & bit_AVX2 ? 4 : 2;
-}
-#else
-static int supported_lanes(void) { return 2; }
 #endif
 
 #define TABLE(w) ((struct loops){JOINED(forward_, w), JOINED(backward_, w)})
