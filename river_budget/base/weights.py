@@ -47,7 +47,7 @@ def weights_of(w: Any, n: int) -> Floats:
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_total")
+    __slots__ = ("_counts", "_given", "_last", "_total")
 
     def __init__(self, given: ClassWeight) -> None:
         _check_class_weight(given)
@@ -57,9 +57,27 @@ class ClassWeights:
         # The number of examples of each label, by columns, which balanced weights need.
         self._counts = [0, 0]
         self._total = 0
+        # The columns of the last examples, which may not be learned.
+        self._last: list[int] = []
 
     def next(self, column: int, labels: Labels) -> float:
         """Return the weight of the class of the next example, which is counted first."""
+        self._last = [column]
+        return self._next(column, labels)
+
+    def following(self, columns: Ints, labels: Labels) -> Floats:
+        """Return the weights of the classes of the next examples (columns,); see `next`."""
+        self._last = columns.tolist()
+        return np.array([self._next(column, labels) for column in self._last], np.float64)
+
+    def take_back(self, n_rounds: int) -> None:
+        """Uncount those of the last examples that were not learned, given the number of rounds."""
+        if self._given is None:
+            for column in self._last[len(self._last) - (self._total - n_rounds) :]:
+                self._counts[column] -= 1
+            self._total = n_rounds
+
+    def _next(self, column: int, labels: Labels) -> float:
         if self._given is not None:
             return self._given.get(labels.names[column], 1.0)
         if column == len(self._counts):
