@@ -1,19 +1,25 @@
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
+from river_budget._arrays import Floats
 from river_budget._core.store import Store
 from river_budget._state import State
 
-class Sums:
-    """Running sums of the values of features, for their scales; see support/sums.py of today."""
+class Measures(NamedTuple):
+    sizes: Floats
+    variances: Floats
+    scales: Floats
 
-    def observe(self, store: Store) -> None:
-        """Add the store's example; only names that some vector has get sums."""
+class Sums:
+    """Running sums of the values of each feature, and of arrays."""
+
     @property
     def n_observed(self) -> int: ...
     @property
     def names(self) -> list[Any]: ...
-    def measures(self) -> Any: ...
-    def drop_unused(self, names: Any) -> None: ...
+    def observe(self, store: Store) -> None: ...
+    def measures(self) -> Measures: ...
+    def drop_unused(self, names: Collection[Any]) -> None: ...
     def clear(self) -> None: ...
     @property
     def nbytes(self) -> int: ...
