@@ -1,0 +1,64 @@
+/* The scores of labels from their coefficients and a kernel row. See `lanes.h` and `loops.h` for the widths. */
+#ifndef W
+
+#ifndef RIVER_BUDGET_EXPANSION_H
+#define RIVER_BUDGET_EXPANSION_H
+#include "lanes.h"
+
+struct expansion_loops {
+    /* The inner product of two vectors, n of whose elements are read, a multiple of 8. */
+    double (*dot)(const double *a, const double *b, long n);
+};
+
+#define W 2 /* SSE2, NEON, WebAssembly */
+#include "expansion.h"
+#undef W
+#if defined(__x86_64__)
+BEGIN_TARGET("avx2")
+#define W 4
+#include "expansion.h"
+#undef W
+END_TARGET
+BEGIN_TARGET("avx512f,avx512dq")
+#define W 8
+#include "expansion.h"
+#undef W
+END_TARGET
+#endif
+
+static int choose_expansion_lanes(struct expansion_loops *table, int most) {
+    int lanes = supported_lanes();
+    if (most < lanes) lanes = most;
+#if defined(__x86_64__)
+    if (lanes >= 8) return table->dot = dot_8, 8;
+    if (lanes >= 4) return table->dot = dot_4, 4;
+#endif
+    return table->dot = dot_2, 2;
+}
+
+#endif
+#else /* the body for vectors of W doubles */
+
+typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
+#define V NAME(v)
+/* A sum has two times so many parts, whatever the width. */
+#define PARTS 8
+
+static double NAME(dot)(const double *a, const double *b, long n) {
+    V s[2 * PARTS / W];
+    double t[2 * PARTS];
+    long i = 0;
+    memset(s, 0, sizeof s);
+    for (; i + 2 * PARTS <= n; i += 2 * PARTS)
+        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    if (i < n)
+        for (int k = 0; k < PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    memcpy(t, s, sizeof t);
+    for (int k = PARTS; k; k /= 2)
+        for (int j = 0; j < k; j++) t[j] += t[j + k];
+    return t[0];
+}
+
+#undef V
+#undef PARTS
+#endif
