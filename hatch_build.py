@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
@@ -120,6 +121,7 @@ class NativeHook(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         root = pathlib.Path(self.root)
-        for source in sorted(root.glob(f"{CORE}/*.pyx")):
-            target = compile_module(root, source.relative_to(root))
-            build_data["artifacts"].append(f"/{target.as_posix()}")
+        sources = [path.relative_to(root) for path in sorted(root.glob(f"{CORE}/*.pyx"))]
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for target in threads.map(lambda source: compile_module(root, source), sources):
+                build_data["artifacts"].append(f"/{target.as_posix()}")

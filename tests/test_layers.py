@@ -12,11 +12,10 @@ ROOT = Path(river_budget.__file__).parent
 # From the lowest layer up. A module imports from its own layer and from lower ones; the names of a
 # layer that stand on one line do not import each other.
 LAYERS = [
-    ["_arrays", "_checks", "_compile"],
+    ["_arrays", "_checks"],
     ["_state"],
     ["_core"],
     ["kernels"],
-    ["support"],
     ["base"],
     ["theory"],
     ["perceptrons", "mnemotron", "calibration"],

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Store
 
-cdef struct Feature:
+cdef struct FeatureSums:
     double since                      # examples that were observed before the first one with it
     # The first value, from which differences are taken, so that no digits cancel in the variance of
     # values that are far from 0.
@@ -21,7 +21,7 @@ cdef class Sums:
     cdef dict rows                    # names of numbers -> rows
     cdef dict arrays                  # names of arrays -> ArraySums
     cdef object table                 # the array of `features`, with room for more
-    cdef Feature *features
+    cdef FeatureSums *features
     cdef list columns                 # the last list of names
     cdef object found                 # the array of `slots`
     cdef Py_ssize_t n_columns

@@ -18,7 +18,7 @@ from river_budget._core.store cimport Store
 cdef Py_ssize_t MAX_UNUSED = 64
 
 # Numbers in a row of the table.
-cdef Py_ssize_t N_COLUMNS = sizeof(Feature) // sizeof(double)
+cdef Py_ssize_t N_COLUMNS = sizeof(FeatureSums) // sizeof(double)
 
 # Numbers of values since the first example with each feature, their variances and their scales. Of
 # an array, variances are summed over its elements. A scale is 0 if there is none.
@@ -40,7 +40,7 @@ cdef class ArraySums:
     cdef int add(self, const double[::1] values) except -1:
         cdef double[:, ::1] sums = self.sums
         cdef double[::1] counts = self.counts
-        cdef Feature *own = <Feature *> &counts[0]
+        cdef FeatureSums *own = <FeatureSums *> &counts[0]
         cdef double difference
         cdef Py_ssize_t i
         for i in range(values.shape[0]):
@@ -95,7 +95,7 @@ cdef class Sums:
                 self.look_up(store)
         cdef int64_t *slots = self.slots
         cdef const double *values = store.values
-        cdef Feature *own
+        cdef FeatureSums *own
         cdef double difference
         cdef Py_ssize_t i
         for i in range(self.n_columns):
@@ -142,7 +142,7 @@ cdef class Sums:
         cdef Py_ssize_t row = len(self.rows)
         if row == len(self.table):
             self.set_table(padded(self.table, 2 * row))
-        self.features[row] = Feature(self.n_observed, value, 0.0, 0.0, 0.0, 0.0)
+        self.features[row] = FeatureSums(self.n_observed, value, 0.0, 0.0, 0.0, 0.0)
         self.rows[name] = row
 
     cdef int forget_columns(self) except -1:
@@ -150,7 +150,7 @@ cdef class Sums:
 
     cdef int set_table(self, table) except -1:
         cdef double[:, ::1] rows = table
-        self.table, self.features = table, <Feature *> &rows[0, 0]
+        self.table, self.features = table, <FeatureSums *> &rows[0, 0]
 
     cdef int add_arrays(self, dict arrays, names) except -1:
         kept = {name: own for name, own in self.arrays.items() if name in names}
@@ -196,7 +196,7 @@ cdef class Sums:
         return Measures(*np.array(measured, np.float64).reshape(-1, 3).T)
 
     cdef tuple measure(self, Py_ssize_t row):
-        cdef Feature *own = self.features + row
+        cdef FeatureSums *own = self.features + row
         cdef double n = self.n_observed - own.since
         cdef double n_missing = n - own.n_present, reference = own.reference, scale = 0.0
         cdef double mean = (own.total - n_missing * reference) / n
