@@ -45,3 +45,13 @@ cdef class CountedTable(VectorTable):
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2
     cdef int count_one(self, Expansion f, Py_ssize_t slot) except -1
     cdef void keep(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept
+
+
+cdef class VectorScores:
+    cdef double[:, ::1] scores            # (labels, vectors)
+
+    cdef int reserve(self, Expansion f, Py_ssize_t n) except -1
+    cdef void add_term(
+        self, const double *row, double step, Py_ssize_t label, Py_ssize_t rival, Py_ssize_t n
+    ) noexcept
+    cdef double margin(self, Expansion f, Py_ssize_t slot, double *size) noexcept

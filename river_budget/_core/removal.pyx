@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Which vector to remove: the losses of validation examples after each removal; see `removal.pxd`."""
 
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN, fabs
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -35,6 +35,9 @@ cdef Loops loops
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
 cdef double LARGEST_COUNT = 1e12
+
+# Margins that differ by less than this, relative to the largest score, are ties.
+cdef double ROUNDING = 1e-12
 
 
 def use_lanes(int most):
@@ -450,3 +453,110 @@ cdef class CountedTable(VectorTable):
         for c in range(self.n_labels):
             self.before[0, c], self.before[1, c] = self.counts[c, first], self.counts[c, second]
         self.changed, self.changed_in = [first, second], f.n_rounds
+
+
+cdef class VectorScores:
+    """The scores at each vector without its own term."""
+
+    def __init__(self):
+        self.scores = np.zeros((2, 0))
+
+    def __reduce__(self):
+        return type(self), (), self.scores.base
+
+    def __setstate__(self, scores):
+        self.scores = scores.copy()
+
+    @property
+    def nbytes(self):
+        """Memory of the scores in bytes."""
+        return self.scores.base.nbytes
+
+    def values(self, Expansion f):
+        """Return the scores (n, labels)."""
+        self.reserve(f, f.store.n)
+        return self.scores.base.T[: f.store.n]
+
+    def safest(self, Expansion f):
+        """Return the vector with the largest margin without its own term, the oldest among ties.
+
+        Margins are those after the example of the round is added. It is the youngest one, n.
+        """
+        cdef Py_ssize_t i, best, n = f.store.n
+        cdef int64_t *inserted = f.store.inserted
+        cdef double size = 0.0, largest
+        cdef double[::1] margins = np.empty(n + 1)
+        self.reserve(f, n)
+        margins[n] = largest = f.y.margin
+        for i in range(f.n_labels):
+            size = max(size, fabs(f.answers[i]))
+        for i in range(n):
+            margins[i] = self.margin(f, i, &size)
+            largest = max(largest, margins[i])
+        # What differs by less may differ by rounding only.
+        largest -= ROUNDING * max(1.0, size)
+        best = n
+        for i in range(n):
+            if margins[i] >= largest and (best == n or inserted[i] < inserted[best]):
+                best = i
+        return best
+
+    def put(self, Expansion f, Py_ssize_t slot):
+        """Add the example of the round, in place of the vector in a slot unless that is n."""
+        cdef Py_ssize_t c, i, label, rival, n = f.store.n
+        cdef double step
+        cdef const double *row
+        require(0 <= slot <= n, "there is no such vector")
+        self.reserve(f, n + 1)
+        self.add_term(f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
+        for c in range(f.n_labels):
+            self.scores[c, n] = f.answers[c]
+        if slot == n:
+            return
+        label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
+        self.add_term(f.store.rows_of(slot), -step, label, rival, n)
+        self.scores[label, n] -= step * f.store.rows[slot]
+        self.scores[rival, n] += step * f.store.rows[slot]
+        for c in range(f.n_labels):
+            self.scores[c, slot] = self.scores[c, n]
+
+    def derive(self, Expansion f, scores):
+        """Set the scores (n, labels)."""
+        self.values(f)[:] = scores
+
+    def state(self, Expansion f):
+        """Return the scores."""
+        return self.values(f).copy()
+
+    def restore(self, state, Expansion f):
+        """Restore the scores."""
+        self.derive(f, floats(state, (f.store.n, f.n_labels)))
+
+    cdef int reserve(self, Expansion f, Py_ssize_t n) except -1:
+        cdef Py_ssize_t n_labels = self.scores.shape[0], room = self.scores.shape[1]
+        if n > room or f.n_labels > n_labels:
+            room = room if n <= room else 2 * n
+            self.scores = resized(self.scores.base, (max(n_labels, f.n_labels), room))
+        return 0
+
+    cdef void add_term(
+        self, const double *row, double step, Py_ssize_t label, Py_ssize_t rival, Py_ssize_t n
+    ) noexcept:
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.scores[label, i] += step * row[i]
+            self.scores[rival, i] -= step * row[i]
+
+    cdef double margin(self, Expansion f, Py_ssize_t slot, double *size) noexcept:
+        """Return a margin after the example is added, and raise the largest size of a score."""
+        cdef Py_ssize_t c, label = f.label_of(slot)
+        cdef double score, own = 0.0, rival = -INFINITY
+        cdef double change = f.y.weight * f.store.rows[slot]
+        for c in range(f.n_labels):
+            score = self.scores[c, slot] + change * ((c == f.y.label) - (c == f.y.rival))
+            size[0] = max(size[0], fabs(score))
+            if c == label:
+                own = score
+            else:
+                rival = max(rival, score)
+        return 0.5 * (own - rival)
