@@ -12,6 +12,9 @@
 #define COLUMNS const double *v, const double *w, const double *const *columns, long m, long n, double *row
 #define ARRAYS double w, const double *elements, const void *matrix, long size, long n, double *row
 
+typedef void (*OverColumns)(COLUMNS);
+typedef void (*OverArrays)(ARRAYS);
+
 /* Coefficients of the polynomial of exp, from that of x^2 on. */
 static const double EXP[] = {
     0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d63p-5, 0x1.11111111109b3p-7,
@@ -27,15 +30,10 @@ struct loops {
     /* Inner statistics of x and n vectors, a multiple of 8, whose m features are in columns: v are the
        values of x, w the weights of the features (gamma times weight in sums of rationals). `overlaps`
        are what a shared feature adds to the statistics of x and a vector alone. */
-    void (*products)(COLUMNS);
-    void (*squares)(COLUMNS);
-    void (*weighted_squares)(COLUMNS);
-    void (*absolutes)(COLUMNS);
-    void (*rationals)(COLUMNS);
-    void (*absolute_overlaps)(COLUMNS);
-    void (*rational_overlaps)(COLUMNS);
+    OverColumns products, squares, weighted_squares, absolutes, rationals;
+    OverColumns absolute_overlaps, rational_overlaps;
     /* The same for an array of x and the rows of a matrix (n, size), added to the row; w is a number. */
-    void (*add_arrays[2][4])(ARRAYS); /* by float or double, and by statistic */
+    OverArrays add_arrays[2][4]; /* by float or double, and by statistic */
     /* row = max(0, (constant + statistics) + factor row) */
     void (*combine)(double constant, const double *statistics, double factor, long n, double *row);
     /* Kernel functions of a row in place. */

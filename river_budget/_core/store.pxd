@@ -5,12 +5,59 @@
 # until the example or a vector changes. Everything a kernel reads comes from the three parts of a
 # vector: numbers (in columns by feature, rare ones in lists), arrays (a matrix for each name), and a
 # deep copy of the dict for kernels that are Python functions.
-from libc.stdint cimport int64_t
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t
 
 cdef struct Spec:                     # one kernel, from `kernels.spec`
     int statistic, function, degree
     double gamma, coef0, n_names
     bint normalized
+
+
+cdef struct Kernel:
+    Spec spec
+    Py_ssize_t inner                  # of its inner statistic; -1: a Python function
+    double *norms                     # k(s, s) of the vectors, its root if normalized; NULL: all 1
+
+cdef struct Inner:                    # an inner statistic that kernels share
+    int statistic
+    bint is_scaled, is_plain          # plain: all weights are 1
+    Py_ssize_t leader                 # the first of its kernels
+    double gamma, n_names             # the largest gamma of its kernels
+    double *statistics                # of the numbers of each vector alone (capacity,)
+    double *weights                   # of the feature rows (rows_room,), 0 for unread ones; NULL if plain
+
+cdef struct Feature:                  # a feature row: the values of one name in all vectors
+    int32_t count                     # vectors with the name; 0: free, and `length` is the next free row
+    int32_t length                    # vectors with a value other than 0
+    int32_t room                      # of the list
+    int32_t mark                      # of the last `put` that had the name
+    double *column                    # values by slots (capacity,); NULL: in a list
+    double *values                    # the list (room,), followed by its slots
+
+cdef struct Matrix:                   # the arrays of one name
+    Py_ssize_t size                   # elements of each
+    Py_ssize_t count                  # vectors that have it
+    char *present                     # which (capacity,)
+    void *values                      # (capacity, size) floats or doubles, 0 if absent
+
+cdef struct Point:                    # an example or a vector, as rows are computed from it
+    Py_ssize_t m, n_known             # features, and those that some vector has
+    double *values
+    int32_t *rows                     # feature rows; -1: none
+    double *weights                   # (n_inner, room); unset if plain
+    double *own                       # (n_inner,) self statistics of the numbers
+    double *extra                     # (n_inner,) self statistics of arrays that no vector has
+    double **elements                 # (n_matrices,) its arrays; NULL: zeros
+    double *array_values              # memory for them
+
+
+cdef class Layout:                    # names in order, shared by the vectors that were put with it
+    cdef list names                   # all that were packed
+    cdef list columns                 # those that some kernel reads
+    cdef Py_ssize_t n_names, m        # their numbers
+    cdef int32_t *active              # their positions among the names; NULL: all
+    cdef int32_t *rows                # their feature rows
 
 
 cdef class Block:
@@ -36,6 +83,50 @@ cdef class Store:
     cdef double *values               # and their values in the units of the user (len(columns),)
     cdef dict arrays                  # the example's array features; None if it has none
 
+    # Private from here to the methods.
+    cdef tuple _kernels
+    cdef list scaled
+    cdef object dtype
+    cdef dict factors                 # inverse scales of names
+    cdef double pooled                # and of all others
+    cdef Kernel *z
+    cdef Inner *inners
+    cdef Py_ssize_t n_inner
+    cdef bint is_selective, is_busy
+    # Feature rows.
+    cdef dict index                   # name -> row
+    cdef Feature *features
+    cdef Py_ssize_t n_features, n_used, rows_room
+    cdef int32_t free_row, mark       # first free row, -1: none
+    cdef int64_t version              # another number whenever the index or matrices change
+    # Vectors.
+    cdef PyObject **layouts           # (capacity,) owned
+    cdef dict matrix_of               # name -> place in matrices
+    cdef Matrix *matrices
+    cdef Py_ssize_t n_matrices
+    cdef bint is_float
+    cdef list objects                 # deep copies for Python functions; None without them
+    # The example.
+    cdef Layout layout
+    cdef int64_t found                # the version for which its rows were looked up
+    cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
+    cdef double *packed               # values of all names
+    cdef double *fresh                # those of the example that is being packed
+    cdef double *read                 # of those that some kernel reads
+    cdef Point point
+    cdef dict snapshot                # a deep copy for Python functions
+    cdef list order                   # names in order, if some are arrays
+    # Scratch memory for one row.
+    cdef Point other                  # a vector
+    cdef double *other_values
+    cdef double *other_rows
+    cdef Py_ssize_t room              # features
+    cdef const double **columns_of
+    cdef double *terms
+    cdef double *term_weights
+    cdef int32_t *listed
+    cdef double *zeros                # (capacity,)
+
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.
     cdef int evaluate(self, object x) except -1
@@ -48,3 +139,46 @@ cdef class Store:
     cdef int put(self, Py_ssize_t slot) except -1 nogil
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
     cdef Py_ssize_t oldest_slot(self) noexcept nogil
+
+    # Private methods.
+    cdef int enter(self) except -1 nogil
+    cdef void free_inners(self) noexcept
+    cdef int set_kernels(self, tuple kernels) except -1
+    cdef int renew(self) except -1
+    cdef double weight_of(self, Py_ssize_t g, name) except -1
+    cdef int set_weights(self, name, Py_ssize_t row) except -1
+    cdef int resize(self, Py_ssize_t room) except -1 nogil
+    cdef int set_capacity(self, Py_ssize_t capacity) except -1
+    cdef void free_vectors(self) noexcept
+    cdef int set_layout(self, list names) except -1
+    cdef list active(self, list names)
+    cdef int find_rows(self) except -1
+    cdef int pack(self, dict x) except -1
+    cdef int take(self) except -1 nogil
+    cdef int compute(self) except -1 nogil
+    cdef void measure(self, Point *p) noexcept nogil
+    cdef bint is_valid(self) noexcept nogil
+    cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil
+    cdef int inner_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
+    cdef int sparse_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
+    cdef bint cancels(self, Point *p, Py_ssize_t g) noexcept nogil
+    cdef int exact_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
+    cdef void copy_feature(self, Py_ssize_t r, double *values) noexcept nogil
+    cdef int load(self, Py_ssize_t slot) except -1 nogil
+    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
+    cdef int settle(self, Feature *feature) except -1 nogil
+    cdef int set_value(self, Feature *feature, Py_ssize_t slot, double value) except -1 nogil
+    cdef int place(self, Py_ssize_t slot) except -1 nogil
+    cdef int resolve(self) except -1
+    cdef int repack(self) except -1
+    cdef int store(self, Layout layout, const double *values, Py_ssize_t slot) except -1
+    cdef int assign_rows(self, Layout layout) except -1
+    cdef int add_rows(self, Py_ssize_t n) except -1
+    cdef int leave(self, Layout old, Py_ssize_t slot) except -1
+    cdef int settle_all(self) except -1
+    cdef list dumped(self, slots)
+    cdef int refill(self, list vectors) except -1
+    cdef object limiting_kernel(self)
+    cdef object copied(self, const double *values, Py_ssize_t n)
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1
+    cdef int check_slot(self, Py_ssize_t slot) except -1

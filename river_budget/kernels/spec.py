@@ -23,6 +23,9 @@ DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
 # Kernel functions.
 IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN = range(5)
 
+# Bound on squares and kernel values, so that sums over a support set cannot overflow.
+LARGEST = 1e150
+
 
 def kernel_spec(
     inner_statistic: int,

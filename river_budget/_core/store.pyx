@@ -1,0 +1,1186 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
+
+from collections.abc import Mapping
+import sys
+
+import numpy as np
+
+from river_budget._features import (
+    NOT_NUMBERS, as_double, check_features, invalid_example, is_array, pack_rows,
+)
+from river_budget._state import count, floats, integers, require
+from river_budget.kernels import spec as kernel_spec
+
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
+from libc.math cimport INFINITY, fabs, isfinite, pow, signbit, sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from river_budget._core.loops cimport (
+    LANES, Loops, OverColumns, aligned_bytes, aligned_free, aligned_zeros, loops,
+)
+
+cdef extern from "Python.h":
+    PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
+
+# As in `kernels.spec`.
+cdef enum:
+    DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS
+cdef enum:
+    IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN
+cdef double LARGEST = kernel_spec.LARGEST
+
+cdef enum:
+    # A feature is in a column if at least one in so many vectors has a value of it other than 0.
+    SHARE = 8
+    # Zeros are left out if there are this many more of them than other values.
+    FEWEST_ZEROS = 32
+    # More feature rows, or scratch memory for more features, are given back when few are used.
+    FEWEST_ROWS = 256
+    LARGE_ROOM = 4096
+
+# Above this value of gamma times the largest squared norm, differences of squared norms lose
+# significant digits of kernel values: the error is about 1e-16 times that value.
+cdef double CANCELS_ABOVE = 1e5
+
+# A name that no example has, to test whether a kernel reads all names.
+UNKNOWN_NAME = object()
+
+
+cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
+    cdef void *new = realloc(memory[0], n_bytes + 1)
+    if new == NULL:
+        with gil:
+            raise MemoryError
+    memory[0] = new
+    return 0
+
+
+cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
+    """Copy n values by slots to more memory, followed by zeros."""
+    cdef double *new = aligned_zeros(capacity)
+    if new == NULL:
+        with gil:
+            raise MemoryError
+    if values[0] != NULL:
+        memcpy(new, values[0], n * sizeof(double))
+        aligned_free(values[0])
+    values[0] = new
+    return 0
+
+
+cdef inline bint is_stored(double value) noexcept nogil:
+    """Return whether a value takes a place. The sign of -0.0 is kept."""
+    return value != 0.0 or signbit(value)
+
+
+cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
+    """Return k(x, x) before normalization."""
+    if spec.function == IDENTITY:
+        return statistic
+    if spec.function == POWER:
+        return pow(spec.gamma * statistic + spec.coef0, spec.degree)
+    return 1.0
+
+
+cdef inline int32_t *slots_of(Feature *feature) noexcept nogil:
+    return <int32_t *> (feature.values + feature.room)
+
+
+cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
+    """Return the place of a slot in a list; -1 if its value is 0."""
+    cdef int32_t *slots = slots_of(feature)
+    cdef int32_t e
+    for e in range(feature.length):
+        if slots[e] == slot:
+            return e
+    return -1
+
+
+cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
+    cdef int32_t e
+    if feature.column != NULL:
+        return feature.column[slot]
+    e = find(feature, slot)
+    return feature.values[e] if e >= 0 else 0.0
+
+
+cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
+    """Give a list another room of at least its length."""
+    cdef double *values = <double *> malloc(room * (sizeof(double) + sizeof(int32_t)) + 1)
+    if values == NULL:
+        with gil:
+            raise MemoryError
+    if feature.length:
+        memcpy(values, feature.values, feature.length * sizeof(double))
+        memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))
+    free(feature.values)
+    feature.values, feature.room = values, room
+    return 0
+
+
+cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
+    if feature.length == feature.room:
+        set_room(feature, feature.room + feature.room // 2 + 1)
+    slots_of(feature)[feature.length] = <int32_t> slot
+    feature.values[feature.length] = value
+    feature.length += 1
+    return 0
+
+
+cdef int delete(Feature *feature, int32_t e) except -1 nogil:
+    """Delete an entry of a list. The last one takes its place."""
+    cdef int32_t *slots = slots_of(feature)
+    feature.length -= 1
+    feature.values[e], slots[e] = feature.values[feature.length], slots[feature.length]
+    if feature.length < feature.room // 4:
+        set_room(feature, feature.room // 2)
+    return 0
+
+
+cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+    cdef int32_t *slots = slots_of(feature)
+    cdef int32_t e
+    cdef double *column = NULL
+    widen(&column, 0, capacity)
+    for e in range(feature.length):
+        column[slots[e]] = feature.values[e]
+    free(feature.values)
+    feature.column, feature.values, feature.room = column, NULL, 0
+    return 0
+
+
+cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
+    cdef Py_ssize_t slot
+    cdef double *column = feature.column
+    cdef Feature empty
+    memset(&empty, 0, sizeof(Feature))
+    set_room(&empty, feature.length)
+    feature.values, feature.room, feature.length = empty.values, empty.room, 0
+    for slot in range(capacity):
+        if is_stored(column[slot]):
+            append(feature, slot, column[slot])
+    feature.column = NULL
+    aligned_free(column)
+    return 0
+
+
+cdef bint is_same(name, other) except -1:
+    return PyObject_RichCompareBool(name, other, Py_EQ)
+
+
+cdef double number(value) except? -1:
+    if PyLong_CheckExact(value):
+        return PyLong_AsDouble(value)
+    return as_double(value)
+
+
+cdef void add_listed(Inner *inner, double v, double w, Feature *feature, double *row) noexcept nogil:
+    """Add what a feature in a list adds to inner statistics."""
+    cdef int32_t *slots = slots_of(feature)
+    cdef int32_t e
+    cdef double s, d, g = inner.gamma * w
+    for e in range(feature.length):
+        s = feature.values[e]
+        d = v - s
+        if inner.statistic <= SQUARED_DISTANCE:
+            row[slots[e]] += w * v * s
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            row[slots[e]] += w * ((fabs(d) - fabs(v)) - fabs(s))
+        else:
+            d = 1.0 / (1.0 + g * d * d) - 1.0 / (1.0 + g * v * v)
+            row[slots[e]] += d + (1.0 - 1.0 / (1.0 + g * s * s))
+
+
+cdef OverColumns loop_of(Inner *inner) noexcept nogil:
+    """Return the loop of plain sums."""
+    if inner.statistic == SQUARED_DISTANCE:
+        return loops.squares if inner.is_plain else loops.weighted_squares
+    return loops.absolutes if inner.statistic == MANHATTAN_DISTANCE else loops.rationals
+
+
+cdef void apply(Kernel *kernel, double statistic, Py_ssize_t n, double *row) noexcept nogil:
+    """Convert inner statistics of x to kernel values, given the self statistic of x."""
+    cdef Spec *spec = &kernel.spec
+    cdef Py_ssize_t i
+    if spec.function == EXPONENTIAL:
+        loops.exponential(spec.gamma, n, row)
+    elif spec.function == RATIONAL:
+        loops.rational(spec.gamma, n, row)
+    elif spec.function == POWER:
+        loops.power(spec.gamma, spec.coef0, spec.degree, n, row)
+    elif spec.function == MEAN:
+        for i in range(n):
+            row[i] = row[i] / spec.n_names if spec.n_names > 0.0 else 1.0
+    if spec.normalized and kernel.norms != NULL:
+        loops.normalize(sqrt(raw_self_value(spec, statistic)), kernel.norms, n, row)
+
+
+cdef class Layout:
+
+    def __dealloc__(self):
+        free(self.active)
+        free(self.rows)
+
+
+cdef class Block:
+
+    def __len__(self):
+        return self.n_rows
+
+    def kept(self, rows):
+        mask = np.asarray(rows, np.bool_)
+        if self.values is not None:
+            return block_of(self.names, self.values[mask], None)
+        return block_of(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
+
+
+cdef Block block_of(list names, values, list dicts):
+    cdef Block block = Block.__new__(Block)
+    cdef const double[:, ::1] view
+    block.names, block.dicts = names, dicts
+    if values is None:
+        block.n_rows = len(dicts)
+        return block
+    block.values = np.ascontiguousarray(values, np.float64)
+    view = block.values
+    block.n_rows = view.shape[0]
+    if view.shape[0] and view.shape[1]:
+        block.data = &view[0, 0]
+    return block
+
+
+cdef class Store:
+    """Vectors under one or several kernels, and one example beside them."""
+
+    def __cinit__(self, kernels, dtype="float32", scaled=None):
+        self.n_kernels = len(kernels)
+        self.scaled = [False] * self.n_kernels if scaled is None else list(scaled)
+        self.dtype, self.is_float = np.dtype(dtype), dtype == "float32"
+        self.factors, self.pooled, self.index, self.matrix_of = {}, 1.0, {}, {}
+        self.free_row = -1
+        self.z = <Kernel *> calloc(self.n_kernels + 1, sizeof(Kernel))
+        self.self_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
+        if self.z == NULL or self.self_values == NULL:
+            raise MemoryError
+        self.layout = Layout()
+        self.layout.names = self.layout.columns = self.columns = []
+        self.resize(8)
+        self.set_kernels(tuple(kernels))
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        self.free_vectors()
+        self.free_inners()
+        for i in range(self.n_kernels):
+            aligned_free(self.z[i].norms)
+        for memory in (
+            <size_t> self.rows, <size_t> self.other_rows, <size_t> self.zeros,
+        ):
+            aligned_free(<void *> <size_t> memory)
+        for memory in (
+            <size_t> self.z, <size_t> self.self_values, <size_t> self.inserted,
+            <size_t> self.layouts, <size_t> self.packed, <size_t> self.fresh, <size_t> self.read,
+            <size_t> self.other_values, <size_t> self.columns_of, <size_t> self.terms,
+            <size_t> self.term_weights, <size_t> self.listed, <size_t> self.features,
+            <size_t> self.point.weights, <size_t> self.point.own, <size_t> self.point.extra,
+            <size_t> self.other.weights, <size_t> self.other.own, <size_t> self.other.extra,
+        ):
+            free(<void *> <size_t> memory)
+
+    cdef int enter(self) except -1 nogil:
+        """Claim the store for a call, which has to end by `is_busy = False`."""
+        if self.is_busy:
+            with gil:
+                raise RuntimeError("the model is in use: by another thread, or by its own kernel")
+        self.is_busy = True
+        return 0
+
+    # Kernels.
+
+    cdef void free_inners(self) noexcept:
+        cdef Py_ssize_t g
+        for g in range(self.n_inner):
+            aligned_free(self.inners[g].statistics)
+            free(self.inners[g].weights)
+        free(self.inners)
+        self.inners, self.n_inner = NULL, 0
+
+    cdef int set_kernels(self, tuple kernels) except -1:
+        """Change the kernels, and derive all that follows from them."""
+        cdef Inner *inner
+        cdef Spec *spec
+        cdef Py_ssize_t i, g
+        self.free_inners()
+        self.inners = <Inner *> calloc(self.n_kernels + 1, sizeof(Inner))
+        if self.inners == NULL:
+            raise MemoryError
+        is_scaled = bool(self.factors) or self.pooled != 1.0
+        places, self.is_selective = {}, True
+        for i, kernel in enumerate(kernels):
+            values = kernel.spec
+            if values is None:
+                self.z[i].inner = -1
+                continue
+            spec = &self.z[i].spec
+            spec.statistic, spec.function, spec.degree = map(int, (values[0], values[1], values[4]))
+            spec.gamma, spec.coef0, spec.n_names = values[2], values[3], values[5]
+            spec.normalized = values[6]
+            reads_all = kernel.active([UNKNOWN_NAME]) is None
+            self.is_selective &= not reads_all
+            has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS
+            key = spec.statistic, is_scaled and self.scaled[i], i if has_own else -1
+            g = places.setdefault(key, len(places))
+            self.z[i].inner = g
+            inner = &self.inners[g]
+            if g == self.n_inner:
+                self.n_inner += 1
+                inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
+                inner.is_plain = reads_all and not inner.is_scaled
+                inner.n_names = spec.n_names
+                inner.gamma = spec.gamma
+            inner.gamma = max(inner.gamma, spec.gamma)
+        self._kernels = kernels
+        return self.renew()
+
+    cdef int renew(self) except -1:
+        """Derive all that follows from the kernels, scales and vectors."""
+        cdef Py_ssize_t g, i, slot
+        cdef bint needs_norms
+        cdef size_t n_bytes = self.n_inner * sizeof(double)
+        self.resize(self.room)
+        for point in (<size_t> &self.point, <size_t> &self.other):
+            reallocate(<void **> &(<Point *> <size_t> point).own, n_bytes)
+            reallocate(<void **> &(<Point *> <size_t> point).extra, n_bytes)
+            memset((<Point *> <size_t> point).extra, 0, n_bytes)
+        for g in range(self.n_inner):
+            widen(&self.inners[g].statistics, 0, self.capacity)
+            if not self.inners[g].is_plain:
+                reallocate(<void **> &self.inners[g].weights, self.rows_room * sizeof(double))
+        for i in range(self.n_kernels):
+            aligned_free(self.z[i].norms)
+            self.z[i].norms = NULL
+            if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER:
+                widen(&self.z[i].norms, 0, self.capacity)
+        for name, row in self.index.items():
+            self.set_weights(name, row)
+        for slot in range(self.n):
+            self.load(slot)
+            self.set_statistics(slot, &self.other)
+        self.set_layout(self.layout.names)
+        return 0
+
+    cdef double weight_of(self, Py_ssize_t g, name) except -1:
+        """Return the weight of a feature in an inner statistic; 0 if it is not read."""
+        cdef Inner *inner = &self.inners[g]
+        cdef double factor = 1.0
+        if self._kernels[inner.leader].active([name]) is not None:
+            return 0.0
+        if inner.is_scaled:
+            factor = self.factors.get(name, self.pooled)
+        return fabs(factor) if inner.statistic == MANHATTAN_DISTANCE else factor * factor
+
+    cdef int set_weights(self, name, Py_ssize_t row) except -1:
+        cdef Py_ssize_t g
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                self.inners[g].weights[row] = self.weight_of(g, name)
+        return 0
+
+    # Memory.
+
+    cdef int resize(self, Py_ssize_t room) except -1 nogil:
+        """Make room for the features of one example."""
+        cdef size_t n_bytes = room * sizeof(double)
+        reallocate(<void **> &self.packed, n_bytes)
+        reallocate(<void **> &self.fresh, n_bytes)
+        reallocate(<void **> &self.read, n_bytes)
+        reallocate(<void **> &self.other_values, n_bytes)
+        reallocate(<void **> &self.terms, n_bytes)
+        reallocate(<void **> &self.term_weights, n_bytes)
+        reallocate(<void **> &self.columns_of, room * sizeof(double *))
+        reallocate(<void **> &self.listed, room * sizeof(int32_t))
+        reallocate(<void **> &self.point.weights, self.n_inner * n_bytes)
+        reallocate(<void **> &self.other.weights, self.n_inner * n_bytes)
+        self.room = room
+        self.values = self.point.values = self.packed if self.layout.active == NULL else self.read
+        return 0
+
+    cdef int set_capacity(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t r, i, old = self.capacity
+        cdef double **column
+        for r in range(self.n_features):
+            if self.features[r].column != NULL:
+                widen(&self.features[r].column, old, capacity)
+        for i in range(self.n_inner):
+            widen(&self.inners[i].statistics, old, capacity)
+        for i in range(self.n_kernels):
+            if self.z[i].norms != NULL:
+                widen(&self.z[i].norms, old, capacity)
+        widen(&self.zeros, old, capacity)
+        widen(&self.other_rows, 0, self.n_kernels * capacity)
+        cdef double *rows = NULL
+        widen(&rows, 0, self.n_kernels * capacity)
+        for i in range(self.n_kernels):
+            if old:
+                memcpy(rows + i * capacity, self.rows + i * old, old * sizeof(double))
+        aligned_free(self.rows)
+        self.rows = rows
+        reallocate(<void **> &self.inserted, capacity * sizeof(int64_t))
+        reallocate(<void **> &self.layouts, capacity * sizeof(PyObject *))
+        memset(self.layouts + old, 0, (capacity - old) * sizeof(PyObject *))
+        self.capacity = capacity
+        return 0
+
+    cdef void free_vectors(self) noexcept:
+        """Forget all vectors and feature rows. The capacity stays."""
+        cdef Py_ssize_t i
+        for i in range(self.n_features):
+            if self.features[i].count:
+                aligned_free(self.features[i].column)
+                free(self.features[i].values)
+        for i in range(self.n):
+            Py_XDECREF(self.layouts[i])
+            self.layouts[i] = NULL
+        free(self.features)
+        self.features, self.n_features, self.n_used, self.rows_room = NULL, 0, 0, 0
+        self.free_row, self.n, self.index = -1, 0, {}
+        self.version += 1
+
+    # Packing.
+
+    cdef int set_layout(self, list names) except -1:
+        """Take other names for the example."""
+        cdef Layout layout = Layout()
+        cdef Py_ssize_t j, room = len(names)
+        active = self.active(names) if self.is_selective and self.n_inner else None
+        layout.names = names
+        layout.columns = names if active is None else [names[j] for j in active]
+        layout.n_names, layout.m = room, len(layout.columns)
+        reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
+        if active is not None:
+            reallocate(<void **> &layout.active, layout.m * sizeof(int32_t))
+            for j in range(layout.m):
+                layout.active[j] = active[j]
+        self.layout, self.columns = layout, layout.columns
+        if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
+            self.resize(room)
+        self.found, self.has_rows = -1, False
+        return 0
+
+    cdef list active(self, list names):
+        """Return the positions of the names that some kernel reads."""
+        positions = set()
+        for kernel in self._kernels:
+            own = kernel.active(names)
+            positions.update(range(len(names)) if own is None else own)
+        return sorted(positions)
+
+    cdef int find_rows(self) except -1:
+        """Look up the feature rows of the example, and the weights of its features."""
+        cdef Layout layout = self.layout
+        cdef Py_ssize_t j, g
+        cdef PyObject *row
+        cdef int32_t r
+        self.point.n_known = 0
+        for j in range(layout.m):
+            name = layout.columns[j]
+            row = PyDict_GetItemWithError(self.index, name)
+            r = -1 if row == NULL else <int32_t> <object> row
+            layout.rows[j] = r
+            self.point.n_known += r >= 0
+            for g in range(self.n_inner):
+                if not self.inners[g].is_plain:
+                    self.point.weights[g * self.room + j] = (
+                        self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
+                    )
+        self.point.m, self.point.rows = layout.m, layout.rows
+        self.found = self.version
+        return 0
+
+    cdef int pack(self, dict x) except -1:
+        """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
+        cdef Py_ssize_t place = 0, j = 0
+        cdef Layout layout = self.layout
+        cdef PyObject *names = <PyObject *> layout.names
+        cdef PyObject *key
+        cdef PyObject *value
+        while PyDict_Next(x, &place, &key, &value):
+            if j == layout.n_names or (
+                key != PyList_GET_ITEM(names, j)
+                and not is_same(<object> key, <object> PyList_GET_ITEM(names, j))
+            ):
+                j = -1
+                break
+            if PyFloat_Check(<object> value):
+                self.fresh[j] = PyFloat_AS_DOUBLE(<object> value)
+            elif is_array(<object> value):
+                return True
+            else:
+                self.fresh[j] = number(<object> value)
+            j += 1
+        if j == layout.n_names:
+            return False
+        if any(map(is_array, x.values())):
+            return True
+        self.has_example = False
+        self.set_layout(list(x))
+        for j, other in enumerate(x.values()):
+            self.fresh[j] = number(other)
+        return False
+
+    cdef int take(self) except -1 nogil:
+        """Make what was packed the example, and compute its rows unless it is the last one."""
+        cdef Py_ssize_t j, n_names = self.layout.n_names
+        cdef double *last = self.packed
+        if self.has_rows and not memcmp(self.fresh, last, n_names * sizeof(double)):
+            return 0
+        self.has_rows = self.has_example = False
+        self.packed, self.fresh = self.fresh, last
+        self.values = self.packed
+        if self.layout.active != NULL:
+            for j in range(self.layout.m):
+                self.read[j] = self.packed[self.layout.active[j]]
+            self.values = self.read
+        self.point.values = self.values
+        return self.compute()
+
+    cdef int compute(self) except -1 nogil:
+        """Compute rows and self values of the example."""
+        if self.found != self.version:
+            with gil:
+                self.find_rows()
+        self.measure(&self.point)
+        if not self.is_valid():
+            with gil:
+                raise ValueError
+        self.kernel_rows(&self.point, self.rows)
+        self.has_rows = self.has_example = True
+        self.stamp += 1
+        return 0
+
+    cdef void measure(self, Point *p) noexcept nogil:
+        """Set the self statistics of the numbers."""
+        cdef Py_ssize_t g, j
+        cdef Inner *inner
+        cdef double *weights
+        cdef double total, v, w
+        for g in range(self.n_inner):
+            inner = &self.inners[g]
+            weights = NULL if inner.is_plain else p.weights + g * self.room
+            total = 0.0
+            if inner.statistic == SUM_OF_RATIONALS:
+                total = inner.n_names
+                for j in range(p.m):
+                    w = 1.0 if weights == NULL else weights[j]
+                    if w != 0.0:
+                        v = p.values[j]
+                        total -= 1.0
+                        total += 1.0 / (1.0 + inner.gamma * w * v * v)
+            elif inner.statistic == MANHATTAN_DISTANCE:
+                for j in range(p.m):
+                    w = 1.0 if weights == NULL else weights[j]
+                    total += w * fabs(p.values[j])
+            elif weights == NULL:
+                for j in range(p.m):
+                    total += p.values[j] * p.values[j]
+            else:
+                for j in range(p.m):
+                    total += weights[j] * (p.values[j] * p.values[j])
+            p.own[g] = total
+
+    cdef bint is_valid(self) noexcept nogil:
+        """Return whether the example is finite, and neither squares nor kernel values overflow."""
+        cdef Py_ssize_t g, i, j
+        cdef Kernel *kernel
+        cdef Inner *inner
+        cdef double magnitude, v, raw
+        if self.layout.active != NULL:
+            for j in range(self.layout.n_names):
+                if not isfinite(self.packed[j]):
+                    return False
+        for g in range(self.n_inner):
+            inner = &self.inners[g]
+            magnitude = self.point.own[g]
+            if not inner.is_plain or inner.statistic == SUM_OF_RATIONALS:
+                # In the units of the user.
+                magnitude = 0.0
+                for j in range(self.point.m):
+                    if inner.is_plain or self.point.weights[g * self.room + j] != 0.0:
+                        v = self.point.values[j]
+                        magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+            if not magnitude <= LARGEST:
+                return False
+            for i in range(self.n_kernels):
+                kernel = &self.z[i]
+                if kernel.inner != g:
+                    continue
+                raw = raw_self_value(&kernel.spec, self.point.own[g])
+                if not (raw <= LARGEST and raw_self_value(&kernel.spec, magnitude) <= LARGEST):
+                    return False
+                self.self_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
+        return True
+
+    # Kernel rows.
+
+    cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil:
+        """Compute the kernel rows of an example or a vector (n_kernels, capacity)."""
+        cdef Py_ssize_t i, g, n = (self.n + 7) // 8 * 8
+        cdef Kernel *kernel
+        cdef double *row
+        if n == 0:
+            return 0
+        for i in range(self.n_kernels):
+            g = self.z[i].inner
+            if g >= 0:
+                row = rows + i * self.capacity
+                if self.inners[g].leader == i:
+                    self.inner_row(p, g, n, row)
+                else:
+                    memcpy(row, rows + self.inners[g].leader * self.capacity, n * sizeof(double))
+                    # The leader comes first, and its function only after the loop.
+        for i in range(self.n_kernels):
+            kernel = &self.z[i]
+            if kernel.inner >= 0:
+                row = rows + i * self.capacity
+                apply(kernel, p.own[kernel.inner], n, row)
+                memset(row + self.n, 0, (n - self.n) * sizeof(double))
+        return 0
+
+    cdef int inner_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
+        """Compute inner statistics: plain sums if x has all features of the vectors."""
+        cdef Inner *inner = &self.inners[g]
+        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
+        cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
+        cdef Feature *feature
+        for j in range(p.m):
+            if weights != NULL and weights[j] == 0.0:
+                continue
+            self.columns_of[k] = self.zeros
+            if p.rows[j] >= 0:
+                feature = &self.features[p.rows[j]]
+                if feature.column != NULL:
+                    self.columns_of[k] = feature.column
+                else:
+                    n_listed += feature.length != 0
+            self.terms[k] = p.values[j]
+            self.term_weights[k] = factor if weights == NULL else factor * weights[j]
+            n_nonzero += p.values[j] != 0.0
+            k += 1
+        if inner.statistic == DOT_PRODUCT or not (
+            p.n_known == self.n_used and n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= k
+        ):
+            return self.sparse_row(p, g, n, row)
+        loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
+        if inner.statistic == SUM_OF_RATIONALS:
+            loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
+        return 0
+
+    cdef int sparse_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
+        """Compute inner statistics where features are missing, are 0 or are in lists.
+
+        A distance follows from self statistics and from the features that x shares with a vector.
+        If it would lose significant digits, the terms of all features are summed instead.
+        """
+        cdef Inner *inner = &self.inners[g]
+        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
+        cdef Py_ssize_t j, k = 0, n_listed = 0
+        cdef double v, w
+        cdef Feature *feature
+        if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, g):
+            return self.exact_row(p, g, n, row)
+        for j in range(p.m):
+            v, w = p.values[j], 1.0 if weights == NULL else weights[j]
+            if v == 0.0 or w == 0.0 or p.rows[j] < 0:
+                continue
+            feature = &self.features[p.rows[j]]
+            if feature.column != NULL:
+                self.columns_of[k] = feature.column
+                self.terms[k] = v * w if is_product else v
+                self.term_weights[k] = inner.gamma * w if inner.statistic == SUM_OF_RATIONALS else w
+                k += 1
+            elif feature.length:
+                self.listed[n_listed] = <int32_t> j
+                n_listed += 1
+        if is_product:
+            loops.products(self.terms, self.term_weights, self.columns_of, k, n, row)
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            loops.absolute_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
+        else:
+            loops.rational_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
+        for k in range(n_listed):
+            j = self.listed[k]
+            w = 1.0 if weights == NULL else weights[j]
+            add_listed(inner, p.values[j], w, &self.features[p.rows[j]], row)
+        if inner.statistic == SQUARED_DISTANCE:
+            loops.combine(p.own[g], inner.statistics, -2.0, n, row)
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            loops.combine(p.own[g], inner.statistics, 1.0, n, row)
+        elif inner.statistic == SUM_OF_RATIONALS:
+            loops.combine(p.own[g] - inner.n_names, inner.statistics, 1.0, n, row)
+        return 0
+
+    cdef bint cancels(self, Point *p, Py_ssize_t g) noexcept nogil:
+        """Return whether statistics are too large to subtract without losing digits."""
+        cdef double limit = CANCELS_ABOVE / self.inners[g].gamma
+        cdef double *statistics = self.inners[g].statistics
+        cdef Py_ssize_t i, n_above = p.own[g] > limit
+        for i in range(self.n):
+            n_above += statistics[i] > limit
+        return n_above > 0
+
+    cdef int exact_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
+        """Sum squared or absolute differences over all features.
+
+        The terms of features that x lacks are summed with twice the digits, and so in any order.
+        """
+        cdef Inner *inner = &self.inners[g]
+        cdef Py_ssize_t j, r, i
+        cdef double w, d, total, rest, term
+        cdef double *feature = <double *> calloc(3 * n, sizeof(double))
+        cdef double *high = feature + n
+        cdef double *low = high + n
+        if feature == NULL:
+            with gil:
+                raise MemoryError
+        memset(row, 0, n * sizeof(double))
+        self.mark += 1
+        for j in range(p.m):
+            w = 1.0 if inner.is_plain else p.weights[g * self.room + j]
+            if p.rows[j] >= 0:
+                self.features[p.rows[j]].mark = self.mark
+                self.copy_feature(p.rows[j], feature)
+            else:
+                memset(feature, 0, n * sizeof(double))
+            for i in range(n):
+                d = p.values[j] - feature[i]
+                row[i] += w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+        for r in range(self.n_features):
+            if self.features[r].mark == self.mark or not self.features[r].count:
+                continue
+            w = 1.0 if inner.is_plain else inner.weights[r]
+            self.copy_feature(r, feature)
+            for i in range(n):
+                d = feature[i]
+                term = w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                total = high[i] + term
+                rest = total - high[i]
+                low[i] += (high[i] - (total - rest)) + (term - rest)
+                high[i] = total
+        for i in range(n):
+            row[i] += high[i] + low[i]
+        free(feature)
+        return 0
+
+    cdef void copy_feature(self, Py_ssize_t r, double *values) noexcept nogil:
+        """Copy the values of a feature in all vectors."""
+        cdef Feature *feature = &self.features[r]
+        cdef Py_ssize_t n = (self.n + 7) // 8 * 8
+        cdef int32_t e
+        if feature.column != NULL:
+            memcpy(values, feature.column, n * sizeof(double))
+            return
+        memset(values, 0, n * sizeof(double))
+        for e in range(feature.length):
+            values[slots_of(feature)[e]] = feature.values[e]
+
+    cdef int load(self, Py_ssize_t slot) except -1 nogil:
+        """Make the vector in a slot the other point, with its self statistics."""
+        cdef Point *p = &self.other
+        cdef Py_ssize_t j, g
+        p.m = p.n_known = (<Layout> self.layouts[slot]).m
+        p.rows = (<Layout> self.layouts[slot]).rows
+        if p.m > self.room:
+            self.resize(p.m)
+            self.found = -1
+        p.values = self.other_values
+        for j in range(p.m):
+            p.values[j] = value_of(&self.features[p.rows[j]], slot)
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                for j in range(p.m):
+                    p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
+        self.measure(p)
+        return 0
+
+    cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
+        self.enter()
+        try:
+            self.load(slot)
+            self.kernel_rows(&self.other, self.other_rows)
+        finally:
+            self.is_busy = False
+        return self.other_rows
+
+    # Changes of vectors.
+
+    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
+        """Keep the self statistics of the vector in a slot, which is a point."""
+        cdef Py_ssize_t g, i
+        cdef Kernel *kernel
+        cdef double raw
+        for g in range(self.n_inner):
+            self.inners[g].statistics[slot] = p.own[g]
+        for i in range(self.n_kernels):
+            kernel = &self.z[i]
+            if kernel.norms != NULL:
+                raw = raw_self_value(&kernel.spec, p.own[kernel.inner])
+                kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
+        return 0
+
+    cdef int settle(self, Feature *feature) except -1 nogil:
+        """Move a feature to a column if enough vectors have it, else to a list."""
+        cdef bint is_common = feature.length and feature.length * SHARE >= self.n
+        if is_common and feature.column == NULL:
+            return to_column(feature, self.capacity)
+        if not is_common and feature.column != NULL:
+            return to_list(feature, self.capacity)
+        return 0
+
+    cdef int set_value(self, Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
+        cdef int32_t e
+        if feature.column != NULL:
+            feature.length += is_stored(value) - is_stored(feature.column[slot])
+            feature.column[slot] = value
+        else:
+            e = find(feature, slot)
+            if e >= 0 and is_stored(value):
+                feature.values[e] = value
+            elif e >= 0:
+                delete(feature, e)
+            elif is_stored(value):
+                append(feature, slot, value)
+        return self.settle(feature)
+
+    cdef int put(self, Py_ssize_t slot) except -1 nogil:
+        self.enter()
+        try:
+            self.place(slot)
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef int place(self, Py_ssize_t slot) except -1 nogil:
+        """Store the example in a slot."""
+        cdef Py_ssize_t j
+        if not self.has_example or slot > self.n or slot < 0:
+            with gil:
+                raise ValueError(f"there is no example for slot {slot}")
+        if self.n_inserted == 0:
+            with gil:
+                self.resolve()
+        if self.found != self.version:
+            with gil:
+                self.find_rows()
+        self.has_rows = False
+        self.stamp += 1
+        if slot < self.n and self.point.m == (<Layout> self.layouts[slot]).m and not memcmp(
+            self.point.rows, (<Layout> self.layouts[slot]).rows, self.point.m * sizeof(int32_t)
+        ) and self.point.n_known == self.point.m:
+            for j in range(self.point.m):
+                self.set_value(&self.features[self.point.rows[j]], slot, self.values[j])
+        else:
+            with gil:
+                self.store(self.layout, self.values, slot)
+                self.find_rows()
+        self.measure(&self.point)
+        self.set_statistics(slot, &self.point)
+        self.inserted[slot] = self.n_inserted
+        self.n_inserted += 1
+        return 0
+
+    cdef int resolve(self) except -1:
+        """Set the parameters that kernels leave open."""
+        kernels = tuple([kernel.resolve(self.columns) for kernel in self._kernels])
+        if kernels != self._kernels:
+            self.set_kernels(kernels)
+            self.repack()
+        return 0
+
+    cdef int repack(self) except -1:
+        """Read the example anew, after the kernels have changed."""
+        cdef Py_ssize_t j
+        if self.found != self.version:
+            self.find_rows()
+        self.values = self.packed
+        if self.layout.active != NULL:
+            for j in range(self.layout.m):
+                self.read[j] = self.packed[self.layout.active[j]]
+            self.values = self.read
+        self.point.values = self.values
+        return 0
+
+    cdef int store(self, Layout layout, const double *values, Py_ssize_t slot) except -1:
+        """Store the values of a vector in a slot, instead of another one with other names."""
+        cdef Py_ssize_t j
+        cdef Feature *feature
+        if slot == self.capacity:
+            self.set_capacity(max(<Py_ssize_t> LANES, 2 * self.capacity))
+        self.assign_rows(layout)
+        if slot == self.n:
+            self.n += 1
+            if slot % SHARE == 0:
+                self.settle_all()
+        self.mark += 1
+        for j in range(layout.m):
+            feature = &self.features[layout.rows[j]]
+            feature.mark = self.mark
+            feature.count += 1
+            self.set_value(feature, slot, values[j])
+        old = <object> self.layouts[slot] if self.layouts[slot] != NULL else None
+        Py_INCREF(layout)
+        self.layouts[slot] = <PyObject *> layout
+        if old is not None:
+            Py_DECREF(old)
+            self.leave(old, slot)
+        return 0
+
+    cdef int assign_rows(self, Layout layout) except -1:
+        """Give a feature row to each name that has none."""
+        cdef Py_ssize_t j, g
+        cdef int32_t r
+        for j in range(layout.m):
+            name = layout.columns[j]
+            row = self.index.get(name)
+            if row is not None:
+                layout.rows[j] = row
+                continue
+            if self.free_row < 0:
+                self.add_rows(self.n_features + 1)
+            r = self.free_row
+            self.set_weights(name, r)
+            self.index[name] = r
+            self.free_row = self.features[r].length
+            self.features[r].length = 0
+            layout.rows[j] = r
+            self.n_used += 1
+            self.version += 1
+        return 0
+
+    cdef int add_rows(self, Py_ssize_t n) except -1:
+        """Have room for at least so many feature rows."""
+        cdef Py_ssize_t r, g, room = max(n, self.rows_room + self.rows_room // 2, 8)
+        if room > 2**31 - 1:
+            raise MemoryError
+        reallocate(<void **> &self.features, room * sizeof(Feature))
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
+        memset(self.features + self.rows_room, 0, (room - self.rows_room) * sizeof(Feature))
+        for r in range(room - 1, self.rows_room - 1, -1):
+            self.features[r].length = self.free_row
+            self.free_row = <int32_t> r
+        self.rows_room = self.n_features = room
+        return 0
+
+    cdef int leave(self, Layout old, Py_ssize_t slot) except -1:
+        """Take the vector with a layout out of a slot that another one has overwritten."""
+        cdef Py_ssize_t j
+        cdef int32_t r
+        cdef Feature *feature
+        for j in range(old.m):
+            r = old.rows[j]
+            feature = &self.features[r]
+            feature.count -= 1
+            if feature.mark != self.mark:
+                self.set_value(feature, slot, 0.0)
+            if feature.count == 0:
+                del self.index[old.columns[j]]
+                aligned_free(feature.column)
+                free(feature.values)
+                memset(feature, 0, sizeof(Feature))
+                feature.length = self.free_row
+                self.free_row = r
+                self.n_used -= 1
+                self.version += 1
+        if self.n_features > FEWEST_ROWS and 4 * self.n_used < self.n_features:
+            self.refill(self.dumped(range(self.n)))
+        return 0
+
+    cdef int settle_all(self) except -1:
+        cdef Py_ssize_t r
+        for r in range(self.n_features):
+            if self.features[r].count:
+                self.settle(&self.features[r])
+        return 0
+
+    cdef list dumped(self, slots):
+        """Return the layouts and values of the vectors in some slots."""
+        cdef Py_ssize_t slot
+        vectors = []
+        for slot in slots:
+            self.load(slot)
+            values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
+            vectors.append((<object> self.layouts[slot], values))
+        return vectors
+
+    cdef int refill(self, list vectors) except -1:
+        """Store other vectors, in new tables."""
+        cdef Py_ssize_t slot
+        cdef bytes values
+        self.free_vectors()
+        for slot, (layout, values) in enumerate(vectors):
+            self.store(layout, <const double *> <const char *> values, slot)
+            self.load(slot)
+            self.set_statistics(slot, &self.other)
+        return 0
+
+    # What the .pxd promises.
+
+    cdef int evaluate(self, object x) except -1:
+        self.enter()
+        try:
+            if type(x) is not dict:
+                if not isinstance(x, Mapping):
+                    raise invalid_example(x)
+                x = dict(x)
+            try:
+                if self.pack(x):
+                    raise ValueError("arrays")
+                self.take()
+            except NOT_NUMBERS:
+                raise invalid_example(x, self.limiting_kernel()) from None
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t m = self.layout.n_names
+        if block.data == NULL or <PyObject *> block.names != <PyObject *> self.layout.names:
+            with gil:
+                if block.dicts is not None:
+                    return self.evaluate(block.dicts[i])
+                if block.names != self.layout.names:
+                    self.has_example = False
+                self.set_layout(block.names)
+        self.enter()
+        try:
+            m = self.layout.n_names
+            if m:
+                memcpy(self.fresh, block.data + i * m, m * sizeof(double))
+            self.take()
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef object limiting_kernel(self):
+        """Return the kernel under which a value is too large first, for error messages."""
+        numeric = [kernel for kernel in self._kernels if kernel.spec is not None]
+        return next((kernel for kernel in numeric if not kernel.is_radial), numeric[0])
+
+    cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
+        cdef Kernel *own = &self.z[kernel]
+        if own.norms == NULL:
+            return 1.0
+        return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
+
+    cdef Py_ssize_t oldest_slot(self) noexcept nogil:
+        cdef Py_ssize_t slot, oldest = 0
+        for slot in range(1, self.n):
+            if self.inserted[slot] < self.inserted[oldest]:
+                oldest = slot
+        return oldest
+
+    # Python.
+
+    @property
+    def kernels(self):
+        return self._kernels
+
+    @property
+    def names(self):
+        return self.index.keys()
+
+    def __getattr__(self, name):
+        # The memory of these names is for other native modules, and no attribute in Python.
+        if name == "inserted":
+            return np.array([self.inserted[slot] for slot in range(self.n)], np.int64)
+        if name == "self_values":
+            return self.self_values_of
+        raise AttributeError(f"a store has no {name!r}", name=name, obj=self)
+
+    @property
+    def by_age(self):
+        return np.argsort([self.inserted[slot] for slot in range(self.n)])
+
+    @property
+    def oldest(self):
+        return self.oldest_slot()
+
+    def set_example(self, x):
+        self.evaluate(x)
+
+    def set_row(self, Block block, Py_ssize_t i):
+        if not 0 <= i < block.n_rows:
+            raise IndexError(f"row {i} of {block.n_rows}")
+        self.evaluate_row(block, i)
+
+    cdef object copied(self, const double *values, Py_ssize_t n):
+        cdef double[::1] copy = np.empty(n)
+        if n:
+            memcpy(&copy[0], values, n * sizeof(double))
+        return copy.base
+
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1:
+        if not 0 <= kernel < self.n_kernels:
+            raise IndexError(f"kernel {kernel} of {self.n_kernels}")
+        return 0
+
+    cdef int check_slot(self, Py_ssize_t slot) except -1:
+        if not 0 <= slot < self.n:
+            raise IndexError(f"slots [{slot}] are not in use: there are {self.n}")
+        return 0
+
+    def row(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        return self.copied(self.rows + kernel * self.capacity, self.n)
+
+    def self_value(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        return self.self_values[kernel]
+
+    def example(self):
+        cdef Py_ssize_t j
+        return {self.columns[j]: self.values[j] for j in range(self.layout.m)}
+
+    def is_flat(self, double low, double high):
+        cdef Py_ssize_t i
+        cdef double least = INFINITY, most = -INFINITY
+        for i in range(self.n):
+            least, most = min(least, self.rows[i]), max(most, self.rows[i])
+        return self.n > 0 and (most < low or least > high)
+
+    def vector(self, Py_ssize_t slot):
+        cdef Py_ssize_t j
+        cdef Layout layout
+        self.check_slot(slot)
+        layout = <Layout> self.layouts[slot]
+        return {
+            layout.columns[j]: value_of(&self.features[layout.rows[j]], slot)
+            for j in range(layout.m)
+        }
+
+    def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
+        self.check_slot(slot)
+        self.check_kernel(kernel)
+        return self.copied(self.rows_of(slot) + kernel * self.capacity, self.n)
+
+    def gram(self, Py_ssize_t kernel=0):
+        rows = [self.row_of(slot, kernel) for slot in range(self.n)]
+        return np.array(rows, np.float64).reshape(self.n, self.n)
+
+    def self_values_of(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        values = [self.self_value_of(slot, kernel) for slot in range(self.n)]
+        return np.array(values, np.float64)
+
+    def put_example(self, Py_ssize_t slot):
+        self.put(slot)
