@@ -315,12 +315,21 @@ class Learned:
     """An object that learns what its class and the bases of that, which come first, declare."""
 
     _fields: tuple[Field[Any], ...] = ()
+    # The fields that a class adds itself.
+    _own_fields: tuple[Field[Any], ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        names = {name: None for kind in reversed(cls.__mro__) for name in vars(kind)}
-        declared = (getattr(cls, name, None) for name in names)
-        cls._fields = tuple(field for field in declared if isinstance(field, Field))
+        cls._own_fields = tuple(f for f in vars(cls).values() if isinstance(f, Field))
+        # Attributes that a class has, too, are slower to read.
+        for field in cls._own_fields:
+            delattr(cls, field.name)
+        fields = {
+            field.name: field
+            for kind in reversed(cls.__mro__)
+            for field in vars(kind).get("_own_fields", ())
+        }
+        cls._fields = tuple(fields.values())
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         learned = super().__new__(cls)

@@ -39,9 +39,12 @@ cdef class Expansion:
     cdef double old_largest, old_scale
     cdef double *old_table
     cdef Py_ssize_t old_width
-    cdef list log                     # of (slot, its column of A or None, what the store saved)
+    cdef Py_ssize_t n_columns
+    cdef double *old_columns          # columns of A and their slots (n_columns, n_labels + 1)
+    cdef list log                     # what the store has saved
 
     cdef int require_free(self) except -1
+    cdef void close(self) noexcept
     cdef int evaluate(self, object x) except -1
     cdef void score(self) noexcept nogil
     cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1

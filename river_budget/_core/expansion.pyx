@@ -5,7 +5,7 @@ from collections import namedtuple
 import math
 
 from libc.math cimport INFINITY, fabs
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -68,6 +68,7 @@ cdef class Expansion:
         free(self.table)
         free(self.answers)
         free(self.old_table)
+        free(self.old_columns)
 
     def __reduce__(self):
         counts = self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at
@@ -163,7 +164,8 @@ cdef class Expansion:
 
     def roll_back(self):
         """Take back all since the round that asked for an update, and it; return whether it was open."""
-        cdef Py_ssize_t c
+        cdef Py_ssize_t c, slot
+        cdef double *column
         self.require_free()
         if not self.is_open:
             return False
@@ -174,11 +176,14 @@ cdef class Expansion:
                     self.table + c * self.width, self.old_table + c * self.old_width,
                     self.old_width * sizeof(double),
                 )
-        for slot, column, saved in reversed(self.log):
-            self.store.undo(saved)
-            if column is not None:
-                for c in range(self.n_labels):
-                    self.table[c * self.width + <Py_ssize_t> slot] = column[c]
+        while self.n_columns > 0:
+            self.n_columns -= 1
+            column = self.old_columns + self.n_columns * (self.n_labels + 1)
+            slot = <Py_ssize_t> column[self.n_labels]
+            for c in range(self.n_labels if slot < self.width else 0):
+                self.table[c * self.width + slot] = column[c]
+        while self.log:
+            self.store.undo(self.log.pop())
         self.scale, self.stamp = self.old_scale, -1
         self.n_rounds -= 1
         self.n_mistakes, self.n_weighted = self.old_mistakes, self.old_weighted
@@ -186,13 +191,13 @@ cdef class Expansion:
         self.close()
         return True
 
-    def close(self):
+    cdef void close(self) noexcept:
         """Forget what an open round has overwritten."""
-        self.is_open = False
-        if self.log:
-            self.log = []
-        free(self.old_table)
-        self.old_table = NULL
+        self.is_open, self.n_columns = False, 0
+        self.log.clear()
+        if self.old_table != NULL:
+            free(self.old_table)
+            self.old_table = NULL
 
     cdef int require_free(self) except -1:
         """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
@@ -389,7 +394,7 @@ cdef class Expansion:
         cdef double *row
         self.keep_all()
         if self.is_open:
-            self.log.append((0, None, self.store.save_all()))
+            self.log.append(self.store.save_all())
         kept = self.store.remove(slots)
         rows = np.ascontiguousarray(self.rows_until(self.store.n + len(set(slots)))[:, kept])
         self.set_rows(rows)
@@ -415,7 +420,8 @@ cdef class Expansion:
     def shrink(self, double factor):
         """Multiply all coefficients by a factor from 0 to 1, in constant time as a rule."""
         cdef Py_ssize_t i
-        require(0.0 <= factor <= 1.0, "the factor is not between 0 and 1")
+        if not 0.0 <= factor <= 1.0:
+            raise ValueError(f"the factor {factor} is not between 0 and 1")
         if self.scale * factor < C_SMALLEST_SCALE:
             self.keep_all()
             for i in range(self.n_labels * self.width):
@@ -459,12 +465,14 @@ cdef class Expansion:
         """Make room for a number of labels; fewer than there are change nothing."""
         self.require_free()
         if n_labels > self.n_labels:
+            require(not self.is_open, "the update of the last round has not ended")
             self.set_width(n_labels, self.width)
 
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1:
         cdef double alpha = step * y.weight / self.scale
         cdef Py_ssize_t c
-        require(fabs(alpha) <= LARGEST, "a coefficient is not finite or too large")
+        if not fabs(alpha) <= LARGEST:
+            raise ValueError("a coefficient is not finite or too large")
         self.keep_slot(slot)
         self.store.put(slot)
         if self.store.capacity > self.width:
@@ -478,15 +486,23 @@ cdef class Expansion:
 
     cdef int keep_slot(self, Py_ssize_t slot) except -1:
         """Keep what is in a slot, or that nothing is, for `roll_back`."""
-        cdef Py_ssize_t c
+        cdef Py_ssize_t c, size = self.n_labels + 1
+        cdef double *column
         if not self.is_open:
             return 0
-        column = None
         if self.old_table == NULL:
-            column = [0.0] * self.n_labels
-            if slot < self.width:
-                column = [self.table[c * self.width + slot] for c in range(self.n_labels)]
-        self.log.append((slot, column, self.store.save(slot)))
+            column = <double *> realloc(
+                self.old_columns, (self.n_columns + 1) * size * sizeof(double)
+            )
+            if column == NULL:
+                raise MemoryError
+            self.old_columns = column
+            column += self.n_columns * size
+            for c in range(self.n_labels):
+                column[c] = self.table[c * self.width + slot] if slot < self.width else 0.0
+            column[self.n_labels] = slot
+            self.n_columns += 1
+        self.log.append(self.store.save(slot))
         return 0
 
     cdef int keep_all(self) except -1:

@@ -526,14 +526,17 @@ class Machine(Learned, base.MiniBatchClassifier):
         n, scales = self._f.n_rounds, self._feature_scales
         self._schedule()
         self._check_width()
-        if scales is None or next_update(n - 1) != n or not scales.update(n, self._f.store.names):
+        if scales is None or next_update(n - 1) != n:
             return
-        try:
-            self._rescale(scales)
-        except BaseException:
-            # An interrupt must not leave half of it.
-            self._rescale(scales)
-            raise
+        if scales.update(self._f.store.names):
+            try:
+                self._rescale(scales)
+            except BaseException:
+                # An interrupt must not leave half of it.
+                self._rescale(scales)
+                raise
+        if n == LAST_UPDATE:
+            scales.sums.clear()
 
     def _schedule(self) -> None:
         """Set which examples are observed and checked next."""

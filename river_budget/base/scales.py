@@ -65,16 +65,14 @@ class Scales:
         # The fraction of the mean of the logarithms of all scales, or it plus an integer.
         self._offset = 0.0
 
-    def update(self, n: int, names: Collection[Any]) -> bool:
-        """Update all after the n-th example, given the names of features; return whether it changed."""
+    def update(self, names: Collection[Any]) -> bool:
+        """Update all, given the names of features; return whether anything has changed."""
         self.sums.drop_unused(names)
         measures, columns = self.sums.measures(), self.sums.names
         factors = np.array([self.factors.get(name, math.nan) for name in columns])
         pooled, updated = self._updated(measures, factors)
         total = math.fsum((measures.variances * updated * updated).tolist())
         gamma = 1 / total if total > 0 else self.gamma
-        if n == LAST_UPDATE:
-            self.sums.clear()
         before = np.where(np.isnan(factors), self.pooled, factors)
         unchanged = pooled == self.pooled and (updated == before).all()
         if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
