@@ -51,6 +51,8 @@ class AddressHook(MetadataHookInterface):
 
 # The folder with all native code.
 CORE = "river_budget/_core"
+# The module with Cython's own code for memoryviews, which all others use; it has no source.
+SHARED = "_shared"
 # Products are never fused, so that all machines get the same bits.
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
 # If it is set, a missing compiler is an error, and none is installed.
@@ -92,8 +94,10 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     ]
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
-        cython = [sys.executable, "-m", "cython", "-3", source, "-o", c]
-        subprocess.run(cython, cwd=root, check=True)
+        shared = f"{CORE.replace('/', '.')}.{SHARED}"
+        given_source = ["-3", f"--shared={shared}", source, "-o", c]
+        arguments = [f"--generate-shared={c}"] if source.stem == SHARED else given_source
+        subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
         command = [*compiler, *FLAGS, mapped, *link, *includes, *given, c, "-o", built]
@@ -121,7 +125,8 @@ class NativeHook(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         root = pathlib.Path(self.root)
-        sources = [path.relative_to(root) for path in sorted(root.glob(f"{CORE}/*.pyx"))]
+        sources = [pathlib.Path(CORE, f"{SHARED}.pyx")]
+        sources += [path.relative_to(root) for path in sorted(root.glob(f"{CORE}/*.pyx"))]
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for target in threads.map(lambda source: compile_module(root, source), sources):
                 build_data["artifacts"].append(f"/{target.as_posix()}")
