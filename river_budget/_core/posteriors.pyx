@@ -63,7 +63,7 @@ cdef class Triangles:
             raise MemoryError
         # Blocks start at lines of the cache.
         start = &self.memory[0]
-        start += (-(<Py_ssize_t> start) // 8) % LANES
+        start += (LANES - <size_t> start // sizeof(double) % LANES) % LANES
         for i in range(n_matrices):
             self.matrices[i].blocks = start + i * size
             self.matrices[i].diagonal = self.matrices[i].blocks + row_start(width)
