@@ -183,7 +183,12 @@ cdef class Expansion:
             for c in range(self.n_labels if slot < self.width else 0):
                 self.table[c * self.width + slot] = column[c]
         while self.log:
-            self.store.undo(self.log.pop())
+            place, saved = self.log.pop()
+            if place is None:
+                self.store.remove(range(self.store.n))
+                self.store.__setstate__(saved)
+            else:
+                self.store.undo(saved)
         self.scale, self.stamp = self.old_scale, -1
         self.n_rounds -= 1
         self.n_mistakes, self.n_weighted = self.old_mistakes, self.old_weighted
@@ -394,7 +399,7 @@ cdef class Expansion:
         cdef double *row
         self.keep_all()
         if self.is_open:
-            self.log.append(self.store.save_all())
+            self.log.append((None, self.store.__reduce__()[2]))
         kept = self.store.remove(slots)
         rows = np.ascontiguousarray(self.rows_until(self.store.n + len(set(slots)))[:, kept])
         self.set_rows(rows)
@@ -502,7 +507,7 @@ cdef class Expansion:
                 column[c] = self.table[c * self.width + slot] if slot < self.width else 0.0
             column[self.n_labels] = slot
             self.n_columns += 1
-        self.log.append(self.store.save(slot))
+        self.log.append((slot, self.store.save(slot)))
         return 0
 
     cdef int keep_all(self) except -1:
