@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """Which vector to remove: the losses of validation examples after each removal; see `removal.pxd`."""
 
-from libc.math cimport INFINITY, NAN, fabs
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from libc.math cimport INFINITY, NAN, fabs, isnan, sqrt
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -46,6 +47,24 @@ def use_lanes(int most):
 
 
 use_lanes(8)
+
+
+# SciPy's regularized incomplete Beta function; its last argument is Cython's "skip dispatch".
+ctypedef double (*Beta)(double, double, double, int) noexcept nogil
+cdef Beta betainc = NULL
+
+
+cdef int load_betainc() except -1:
+    """Look up the function in SciPy, which is slow to import."""
+    global betainc
+    from scipy.special import cython_special
+
+    for name, capsule in cython_special.__pyx_capi__.items():
+        signature = PyCapsule_GetName(capsule)
+        if name.endswith("betainc") and signature.startswith(b"double (double, double, double, int"):
+            betainc = <Beta> PyCapsule_GetPointer(capsule, signature)
+    require(betainc != NULL, "this version of SciPy has no betainc for doubles")
+    return 0
 
 
 def resized(array, shape):
@@ -373,6 +392,20 @@ cdef class CountedTable(VectorTable):
         """Return the counts of vectors (slots, labels)."""
         return self.arrays["counts"].T[slots]
 
+    def renew(self, double prior):
+        """Compute the weights of two labels anew where they have to be."""
+        cdef Py_ssize_t i
+        cdef double a, b, divisor
+        require(self.n_labels == 2, "there are more than two labels")
+        if betainc == NULL:
+            load_betainc()
+        for i in range(self.n):
+            if isnan(self.weights[0, i]):
+                a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
+                divisor = max(1.0, max(a, b) / LARGEST_COUNT)
+                self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5, 0)
+                self.weights[0, i] = 1.0 - self.weights[1, i]
+
     def weigh(self, slots, weights):
         """Set the weights of vectors (slots, labels)."""
         self.arrays["weights"].T[slots] = weights
@@ -392,6 +425,7 @@ cdef class CountedTable(VectorTable):
 
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one; -1 if it is not known."""
+        require(0 <= slot < self.n, "there is no such vector")
         if not self.ranks:
             return -1
         row = self.arrays["table"][slot, : self.n].copy()
@@ -560,3 +594,43 @@ cdef class VectorScores:
             else:
                 rival = max(rival, score)
         return 0.5 * (own - rival)
+
+
+def draw(Expansion f, double drawn, bint is_weighted, double limit):
+    """Draw a vector for removal, divide the terms of the others by their chances to stay, return it.
+
+    Parameters
+    ----------
+    drawn
+        A random number from 0 to 1.
+    is_weighted
+        Whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`, and not the same for all.
+    limit
+        The largest coefficient afterwards.
+    """
+    cdef Py_ssize_t c, i, slot = 0, n = f.store.n
+    cdef double growth, rest, total = 0.0
+    cdef double[::1] steps = np.empty(n), chances = np.empty(n)
+    require(n > 0, "there is no vector to remove")
+    for i in range(n):
+        steps[i] = f.scale * f.table[f.label_of(i) * f.width + i]
+        chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
+        total += chances[i]
+    is_weighted &= 0.0 < total < INFINITY
+    rest = 0.0
+    for i in range(n):
+        chances[i] = max(0.0, 1.0 - (n - 1) * chances[i] / total) if is_weighted else 1.0
+        rest += chances[i]
+    total, rest = rest, drawn * rest - chances[0]
+    while rest >= 0.0 and slot < n - 1:
+        slot += 1
+        rest -= chances[slot]
+    f.keep_all()
+    for i in range(n):
+        # The vector in the slot is replaced, and its own chance may be 1.
+        if i != slot and steps[i] > 0.0:
+            growth = min(1.0 / (1.0 - chances[i] / total), limit / steps[i])
+            for c in range(f.n_labels):
+                f.table[c * f.width + i] *= growth
+    f.stamp = -1
+    return slot

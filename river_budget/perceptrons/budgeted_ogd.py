@@ -3,11 +3,9 @@ from __future__ import annotations
 import math
 import random
 
-import numpy as np
-
-from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 from river_budget._core.expansion import Example, Expansion
+from river_budget._core.removal import draw
 from river_budget._state import Random
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import Kernel
@@ -113,33 +111,9 @@ class BudgetedOGD(Perceptron):
         if f.n < self.budget:
             f.add(y, step)
         else:
-            f.replace(self._remove(f), y, step)
-
-    def _remove(self, f: Expansion) -> int:
-        """Draw a support vector, and make up for its removal; return its slot.
-
-        Afterwards, coefficients are at most `clip * learning_rate`.
-        """
-        matrix, limit = f.matrix, self.clip * self.learning_rate
-        steps = matrix.max(axis=1)
-        sizes = steps * np.sqrt(f.store.self_values())
-        probabilities = removal_probabilities(sizes, self.sampling == "weighted")
-        sums = probabilities.cumsum()
-        slot = int(np.searchsorted(sums[:-1], self._rng.random() * sums[-1], side="right"))
-        # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
-        probabilities[slot] = 0.0
-        growth = np.minimum(1 / (1 - probabilities), limit / np.where(steps > 0, steps, limit))
-        f.change((growth - 1)[:, None] * matrix)
-        return slot
-
-
-def removal_probabilities(sizes: Floats, is_weighted: bool) -> Floats:
-    """Return the probability of each support vector to be removed, given the sizes of its terms."""
-    n, total = len(sizes), sizes.sum()
-    if not is_weighted or not 0 < total < np.inf:
-        return np.full(n, 1 / n)
-    probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / total)
-    return probabilities / probabilities.sum()
+            limit = self.clip * self.learning_rate
+            r = draw(f, self._rng.random(), self.sampling == "weighted", limit)
+            f.replace(r, y, step)
 
 
 def check_loss(loss: str) -> None:

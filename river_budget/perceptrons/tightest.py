@@ -139,8 +139,11 @@ class TightestPerceptron(Perceptron):
     def _remove_one(self, f: Expansion, y: Example) -> None:
         """Remove the vector with the least loss, and move its counts to the nearest one."""
         vectors = self._vectors
-        stale = vectors.stale
-        vectors.weigh(stale, _posterior.largest(vectors.counts_of(stale) + self.prior))
+        if f.n_labels == 2:
+            vectors.renew(self.prior)
+        else:
+            stale = vectors.stale
+            vectors.weigh(stale, _posterior.largest(vectors.counts_of(stale) + self.prior))
         r = vectors.least_loss(f)
         nearest = vectors.nearest(r)
         if nearest < 0:
