@@ -26,6 +26,7 @@ cdef struct Inner:                    # an inner statistic that kernels share
     double gamma, n_names             # the largest gamma of its kernels
     double *statistics                # of the numbers of each vector alone (capacity,)
     double *weights                   # of the feature rows (rows_room,), 0 for unread ones; NULL if plain
+    double *of_matrices               # of the arrays by names (n_matrices,)
 
 cdef struct Feature:                  # a feature row: the values of one name in all vectors
     int32_t count                     # vectors with the name; 0: free, and `length` is the next free row
@@ -36,7 +37,7 @@ cdef struct Feature:                  # a feature row: the values of one name in
     double *values                    # the list (room,), followed by its slots
 
 cdef struct Matrix:                   # the arrays of one name
-    Py_ssize_t size                   # elements of each
+    Py_ssize_t size, start            # elements of each, and those of all matrices before it
     Py_ssize_t count                  # vectors that have it
     char *present                     # which (capacity,)
     void *values                      # (capacity, size) floats or doubles, 0 if absent
@@ -48,8 +49,7 @@ cdef struct Point:                    # an example or a vector, as rows are comp
     double *weights                   # (n_inner, room); unset if plain
     double *own                       # (n_inner,) self statistics of the numbers
     double *extra                     # (n_inner,) self statistics of arrays that no vector has
-    double **elements                 # (n_matrices,) its arrays; NULL: zeros
-    double *array_values              # memory for them
+    double *elements                  # its arrays, one after another in the order of the matrices
 
 
 cdef class Layout:                    # names in order, shared by the vectors that were put with it
@@ -93,6 +93,7 @@ cdef class Store:
     cdef Inner *inners
     cdef Py_ssize_t n_inner
     cdef bint is_selective, is_busy
+    cdef bint is_sparse               # most feature rows are free: all vectors are stored anew
     # Feature rows.
     cdef dict index                   # name -> row
     cdef Feature *features
@@ -103,7 +104,7 @@ cdef class Store:
     cdef PyObject **layouts           # (capacity,) owned
     cdef dict matrix_of               # name -> place in matrices
     cdef Matrix *matrices
-    cdef Py_ssize_t n_matrices
+    cdef Py_ssize_t n_matrices, n_elements
     cdef bint is_float
     cdef list objects                 # deep copies for Python functions; None without them
     # The example.
@@ -114,8 +115,9 @@ cdef class Store:
     cdef double *fresh                # those of the example that is being packed
     cdef double *read                 # of those that some kernel reads
     cdef Point point
+    cdef bint has_arrays, has_objects # whether `arrays` and `objects` are not None
     cdef dict snapshot                # a deep copy for Python functions
-    cdef list order                   # names in order, if some are arrays
+    cdef dict called_rows             # what they said of it
     # Scratch memory for one row.
     cdef Point other                  # a vector
     cdef double *other_values
@@ -144,6 +146,7 @@ cdef class Store:
     cdef int enter(self) except -1 nogil
     cdef void free_inners(self) noexcept
     cdef int set_kernels(self, tuple kernels) except -1
+    cdef int count_elements(self, kernel, Spec *spec, Inner *inner) except -1
     cdef int renew(self) except -1
     cdef double weight_of(self, Py_ssize_t g, name) except -1
     cdef int set_weights(self, name, Py_ssize_t row) except -1
@@ -155,30 +158,54 @@ cdef class Store:
     cdef int find_rows(self) except -1
     cdef int pack(self, dict x) except -1
     cdef int take(self) except -1 nogil
+    cdef void read_values(self) noexcept nogil
     cdef int compute(self) except -1 nogil
     cdef void measure(self, Point *p) noexcept nogil
     cdef bint is_valid(self) noexcept nogil
+    cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil
     cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil
-    cdef int inner_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
-    cdef int sparse_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
-    cdef bint cancels(self, Point *p, Py_ssize_t g) noexcept nogil
-    cdef int exact_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil
+    cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil
+    cdef int inner_row( self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row ) except -1 nogil
+    cdef int sparse_row( self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row ) except -1 nogil
+    cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil
+    cdef int exact_row( self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row ) except -1 nogil
     cdef void copy_feature(self, Py_ssize_t r, double *values) noexcept nogil
     cdef int load(self, Py_ssize_t slot) except -1 nogil
+    cdef dict called(self, dict x)
+    cdef int write_rows(self, dict values, double *rows) except -1
+    cdef int evaluate_objects(self, dict x) except -1
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int settle(self, Feature *feature) except -1 nogil
     cdef int set_value(self, Feature *feature, Py_ssize_t slot, double value) except -1 nogil
     cdef int place(self, Py_ssize_t slot) except -1 nogil
+    cdef bint fits(self, Py_ssize_t slot) noexcept nogil
+    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil
     cdef int resolve(self) except -1
-    cdef int repack(self) except -1
-    cdef int store(self, Layout layout, const double *values, Py_ssize_t slot) except -1
+    cdef int store( self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot ) except -1
     cdef int assign_rows(self, Layout layout) except -1
     cdef int add_rows(self, Py_ssize_t n) except -1
     cdef int leave(self, Layout old, Py_ssize_t slot) except -1
     cdef int settle_all(self) except -1
-    cdef list dumped(self, slots)
+    cdef int set_matrix_capacity(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1
+    cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1
+    cdef int add_matrix(self, name, Py_ssize_t size) except -1
+    cdef int drop_matrix(self, name) except -1
+    cdef dict arrays_of(self, Py_ssize_t slot)
+    cdef dict converted(self, dict x)
+    cdef int pack_arrays(self, dict x) except -1
+    cdef int set_elements(self) except -1
+    cdef tuple vector_at(self, Py_ssize_t slot)
+    cdef list vectors_at(self, slots)
+    cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
     cdef int refill(self, list vectors) except -1
+    cdef int evaluate_numbers(self, dict x) except -1
+    cdef object too_large(self)
     cdef object limiting_kernel(self)
     cdef object copied(self, const double *values, Py_ssize_t n)
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
+    cdef object function_distances(self, row)
+    cdef object squared_distances(self, Point *p)
+    cdef int check_rows(self, Block block) except -1
+    cdef Block block_of_dicts(self, list names, rows)
+    cdef int check_arrays(self, dict arrays, list columns) except -1

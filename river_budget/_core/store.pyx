@@ -2,14 +2,19 @@
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 
 from collections.abc import Mapping
+import copy
+import dataclasses
+import itertools
 import sys
 
 import numpy as np
 
 from river_budget._features import (
-    NOT_NUMBERS, as_double, check_features, invalid_example, is_array, pack_rows,
+    NOT_NUMBERS, another_length, as_double, check_array, check_features, check_shape,
+    invalid_example, is_array, pack_rows,
 )
 from river_budget._state import count, floats, integers, require
+from river_budget.kernels import Kernel as Kernel_
 from river_budget.kernels import spec as kernel_spec
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
@@ -181,6 +186,15 @@ cdef double number(value) except? -1:
     return as_double(value)
 
 
+cdef double[::1] powers(const double *values, Py_ssize_t n, int power):
+    """Return powers of values; ones if there are none."""
+    cdef Py_ssize_t i
+    cdef double[::1] result = np.ones(n + 1)
+    for i in range(n if values != NULL else 0):
+        result[i] = values[i] if power == 1 else values[i] * values[i]
+    return result
+
+
 cdef void add_listed(Inner *inner, double v, double w, Feature *feature, double *row) noexcept nogil:
     """Add what a feature in a list adds to inner statistics."""
     cdef int32_t *slots = slots_of(feature)
@@ -222,6 +236,23 @@ cdef void apply(Kernel *kernel, double statistic, Py_ssize_t n, double *row) noe
         loops.normalize(sqrt(raw_self_value(spec, statistic)), kernel.norms, n, row)
 
 
+cdef bint are_equal(dict x, dict z) except -1:
+    """Return whether two examples have equal values of equal types, and the same order of names."""
+    try:
+        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
+        return bool(x == z) and repr(x) == repr(z)
+    except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
+        return False
+
+
+cdef bint have_same_bytes(dict arrays, dict others) except -1:
+    if arrays is None or others is None:
+        return arrays is others
+    return list(arrays) == list(others) and all(
+        [array.tobytes() == others[name].tobytes() for name, array in arrays.items()]
+    )
+
+
 cdef class Layout:
 
     def __dealloc__(self):
@@ -233,6 +264,13 @@ cdef class Block:
 
     def __len__(self):
         return self.n_rows
+
+    def __getitem__(self, Py_ssize_t i):
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} of {self.n_rows}")
+        if self.dicts is not None:
+            return self.dicts[i]
+        return dict(zip(self.names, self.values[i].tolist()))
 
     def kept(self, rows):
         mask = np.asarray(rows, np.bool_)
@@ -260,18 +298,21 @@ cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
-        self.n_kernels = len(kernels)
-        self.scaled = [False] * self.n_kernels if scaled is None else list(scaled)
+        cdef Py_ssize_t n_kernels = len(kernels)
+        self.scaled = [False] * n_kernels if scaled is None else list(scaled)
         self.dtype, self.is_float = np.dtype(dtype), dtype == "float32"
         self.factors, self.pooled, self.index, self.matrix_of = {}, 1.0, {}, {}
         self.free_row = -1
-        self.z = <Kernel *> calloc(self.n_kernels + 1, sizeof(Kernel))
-        self.self_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
+        self.z = <Kernel *> calloc(n_kernels + 1, sizeof(Kernel))
+        self.self_values = <double *> calloc(n_kernels + 1, sizeof(double))
         if self.z == NULL or self.self_values == NULL:
             raise MemoryError
+        self.n_kernels = n_kernels
         self.layout = Layout()
         self.layout.names = self.layout.columns = self.columns = []
         self.resize(8)
+        if any(kernel.spec is None for kernel in kernels):
+            self.objects, self.has_objects = [], True
         self.set_kernels(tuple(kernels))
 
     def __dealloc__(self):
@@ -291,6 +332,7 @@ cdef class Store:
             <size_t> self.term_weights, <size_t> self.listed, <size_t> self.features,
             <size_t> self.point.weights, <size_t> self.point.own, <size_t> self.point.extra,
             <size_t> self.other.weights, <size_t> self.other.own, <size_t> self.other.extra,
+            <size_t> self.point.elements, <size_t> self.other.elements, <size_t> self.matrices,
         ):
             free(<void *> <size_t> memory)
 
@@ -309,6 +351,7 @@ cdef class Store:
         for g in range(self.n_inner):
             aligned_free(self.inners[g].statistics)
             free(self.inners[g].weights)
+            free(self.inners[g].of_matrices)
         free(self.inners)
         self.inners, self.n_inner = NULL, 0
 
@@ -343,17 +386,31 @@ cdef class Store:
                 self.n_inner += 1
                 inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
                 inner.is_plain = reads_all and not inner.is_scaled
-                inner.n_names = spec.n_names
-                inner.gamma = spec.gamma
+                inner.n_names, inner.gamma = spec.n_names, spec.gamma
             inner.gamma = max(inner.gamma, spec.gamma)
+            if spec.n_names > 0.0:
+                self.count_elements(kernel, spec, inner)
         self._kernels = kernels
         return self.renew()
+
+    cdef int count_elements(self, kernel, Spec *spec, Inner *inner) except -1:
+        """Let each element of an array count in a sum of rationals."""
+        cdef double n_names = spec.n_names
+        for name, a in self.matrix_of.items():
+            if kernel.active([name]) is None:
+                inner.n_names = max(0.0, inner.n_names - 1.0)
+                spec.n_names += self.matrices[a].size
+        spec.n_names += inner.n_names - n_names
+        spec.gamma *= spec.n_names / n_names
+        inner.gamma = spec.gamma
+        return 0
 
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, scales and vectors."""
         cdef Py_ssize_t g, i, slot
         cdef bint needs_norms
         cdef size_t n_bytes = self.n_inner * sizeof(double)
+        self.version += 1
         self.resize(self.room)
         for point in (<size_t> &self.point, <size_t> &self.other):
             reallocate(<void **> &(<Point *> <size_t> point).own, n_bytes)
@@ -363,6 +420,11 @@ cdef class Store:
             widen(&self.inners[g].statistics, 0, self.capacity)
             if not self.inners[g].is_plain:
                 reallocate(<void **> &self.inners[g].weights, self.rows_room * sizeof(double))
+            reallocate(<void **> &self.inners[g].of_matrices, self.n_matrices * sizeof(double))
+            for name, a in self.matrix_of.items():
+                self.inners[g].of_matrices[a] = self.weight_of(g, name)
+        reallocate(<void **> &self.point.elements, self.n_elements * sizeof(double))
+        reallocate(<void **> &self.other.elements, self.n_elements * sizeof(double))
         for i in range(self.n_kernels):
             aligned_free(self.z[i].norms)
             self.z[i].norms = NULL
@@ -374,6 +436,8 @@ cdef class Store:
             self.load(slot)
             self.set_statistics(slot, &self.other)
         self.set_layout(self.layout.names)
+        self.read_values()
+        self.set_elements()
         return 0
 
     cdef double weight_of(self, Py_ssize_t g, name) except -1:
@@ -423,6 +487,8 @@ cdef class Store:
         for i in range(self.n_kernels):
             if self.z[i].norms != NULL:
                 widen(&self.z[i].norms, old, capacity)
+        for i in range(self.n_matrices):
+            self.set_matrix_capacity(&self.matrices[i], old, capacity)
         widen(&self.zeros, old, capacity)
         widen(&self.other_rows, 0, self.n_kernels * capacity)
         cdef double *rows = NULL
@@ -448,6 +514,12 @@ cdef class Store:
         for i in range(self.n):
             Py_XDECREF(self.layouts[i])
             self.layouts[i] = NULL
+        for i in range(self.n_matrices):
+            free(self.matrices[i].present)
+            aligned_free(self.matrices[i].values)
+        self.matrix_of, self.n_matrices, self.n_elements = {}, 0, 0
+        if self.objects is not None:
+            self.objects = []
         free(self.features)
         self.features, self.n_features, self.n_used, self.rows_room = NULL, 0, 0, 0
         self.free_row, self.n, self.index = -1, 0, {}
@@ -537,19 +609,23 @@ cdef class Store:
 
     cdef int take(self) except -1 nogil:
         """Make what was packed the example, and compute its rows unless it is the last one."""
-        cdef Py_ssize_t j, n_names = self.layout.n_names
+        cdef Py_ssize_t n_names = self.layout.n_names
         cdef double *last = self.packed
         if self.has_rows and not memcmp(self.fresh, last, n_names * sizeof(double)):
             return 0
         self.has_rows = self.has_example = False
         self.packed, self.fresh = self.fresh, last
-        self.values = self.packed
+        self.read_values()
+        return self.compute()
+
+    cdef void read_values(self) noexcept nogil:
+        """Select the values that some kernel reads."""
+        cdef Py_ssize_t j
+        self.values = self.point.values = self.packed
         if self.layout.active != NULL:
+            self.values = self.point.values = self.read
             for j in range(self.layout.m):
                 self.read[j] = self.packed[self.layout.active[j]]
-            self.values = self.read
-        self.point.values = self.values
-        return self.compute()
 
     cdef int compute(self) except -1 nogil:
         """Compute rows and self values of the example."""
@@ -559,7 +635,7 @@ cdef class Store:
         self.measure(&self.point)
         if not self.is_valid():
             with gil:
-                raise ValueError
+                raise self.too_large()
         self.kernel_rows(&self.point, self.rows)
         self.has_rows = self.has_example = True
         self.stamp += 1
@@ -600,7 +676,7 @@ cdef class Store:
         cdef Py_ssize_t g, i, j
         cdef Kernel *kernel
         cdef Inner *inner
-        cdef double magnitude, v, raw
+        cdef double magnitude, statistic, v, raw
         if self.layout.active != NULL:
             for j in range(self.layout.n_names):
                 if not isfinite(self.packed[j]):
@@ -615,17 +691,33 @@ cdef class Store:
                     if inner.is_plain or self.point.weights[g * self.room + j] != 0.0:
                         v = self.point.values[j]
                         magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
-            if not magnitude <= LARGEST:
+            statistic = self.own_statistic(&self.point, g)
+            if not magnitude <= LARGEST or (self.has_arrays and statistic > LARGEST):
                 return False
             for i in range(self.n_kernels):
                 kernel = &self.z[i]
                 if kernel.inner != g:
                     continue
-                raw = raw_self_value(&kernel.spec, self.point.own[g])
+                raw = raw_self_value(&kernel.spec, statistic)
                 if not (raw <= LARGEST and raw_self_value(&kernel.spec, magnitude) <= LARGEST):
                     return False
                 self.self_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
         return True
+
+    cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil:
+        """Return the self statistic of numbers and arrays."""
+        cdef Inner *inner = &self.inners[g]
+        cdef Py_ssize_t a, e
+        cdef double sum, v, total = p.own[g] + p.extra[g]
+        if inner.statistic == SUM_OF_RATIONALS:
+            return total
+        for a in range(self.n_matrices):
+            sum = 0.0
+            for e in range(self.matrices[a].start, self.matrices[a].start + self.matrices[a].size):
+                v = p.elements[e]
+                sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+            total += inner.of_matrices[a] * sum
+        return total
 
     # Kernel rows.
 
@@ -641,21 +733,39 @@ cdef class Store:
             if g >= 0:
                 row = rows + i * self.capacity
                 if self.inners[g].leader == i:
-                    self.inner_row(p, g, n, row)
+                    self.inner_row(p, &self.inners[g], g, n, row)
+                    self.add_arrays(p, &self.inners[g], g, row)
                 else:
                     memcpy(row, rows + self.inners[g].leader * self.capacity, n * sizeof(double))
-                    # The leader comes first, and its function only after the loop.
         for i in range(self.n_kernels):
             kernel = &self.z[i]
             if kernel.inner >= 0:
                 row = rows + i * self.capacity
-                apply(kernel, p.own[kernel.inner], n, row)
+                apply(kernel, self.own_statistic(p, kernel.inner), n, row)
                 memset(row + self.n, 0, (n - self.n) * sizeof(double))
         return 0
 
-    cdef int inner_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
-        """Compute inner statistics: plain sums if x has all features of the vectors."""
-        cdef Inner *inner = &self.inners[g]
+    cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
+        """Add the inner statistics of arrays, those that no vector has among them."""
+        cdef Py_ssize_t a, i
+        cdef double w
+        cdef Matrix *matrix
+        for a in range(self.n_matrices):
+            w, matrix = inner.of_matrices[a], &self.matrices[a]
+            if inner.statistic == SUM_OF_RATIONALS:
+                w *= inner.gamma
+            if w != 0.0:
+                loops.add_arrays[not self.is_float][inner.statistic](
+                    w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
+                )
+        if p.extra[g] != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
+            for i in range(self.n):
+                row[i] += p.extra[g]
+
+    cdef int inner_row(
+        self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+    ) except -1 nogil:
+        """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
         cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
         cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
         cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
@@ -677,26 +787,27 @@ cdef class Store:
         if inner.statistic == DOT_PRODUCT or not (
             p.n_known == self.n_used and n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= k
         ):
-            return self.sparse_row(p, g, n, row)
+            return self.sparse_row(p, inner, g, n, row)
         loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
         if inner.statistic == SUM_OF_RATIONALS:
             loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
         return 0
 
-    cdef int sparse_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
+    cdef int sparse_row(
+        self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+    ) except -1 nogil:
         """Compute inner statistics where features are missing, are 0 or are in lists.
 
         A distance follows from self statistics and from the features that x shares with a vector.
         If it would lose significant digits, the terms of all features are summed instead.
         """
-        cdef Inner *inner = &self.inners[g]
         cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
         cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
         cdef Py_ssize_t j, k = 0, n_listed = 0
         cdef double v, w
         cdef Feature *feature
-        if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, g):
-            return self.exact_row(p, g, n, row)
+        if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, inner, g):
+            return self.exact_row(p, inner, p.weights + g * self.room, n, row)
         for j in range(p.m):
             v, w = p.values[j], 1.0 if weights == NULL else weights[j]
             if v == 0.0 or w == 0.0 or p.rows[j] < 0:
@@ -728,21 +839,21 @@ cdef class Store:
             loops.combine(p.own[g] - inner.n_names, inner.statistics, 1.0, n, row)
         return 0
 
-    cdef bint cancels(self, Point *p, Py_ssize_t g) noexcept nogil:
+    cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil:
         """Return whether statistics are too large to subtract without losing digits."""
-        cdef double limit = CANCELS_ABOVE / self.inners[g].gamma
-        cdef double *statistics = self.inners[g].statistics
+        cdef double limit = CANCELS_ABOVE / inner.gamma
         cdef Py_ssize_t i, n_above = p.own[g] > limit
         for i in range(self.n):
-            n_above += statistics[i] > limit
+            n_above += inner.statistics[i] > limit
         return n_above > 0
 
-    cdef int exact_row(self, Point *p, Py_ssize_t g, Py_ssize_t n, double *row) except -1 nogil:
+    cdef int exact_row(
+        self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row
+    ) except -1 nogil:
         """Sum squared or absolute differences over all features.
 
         The terms of features that x lacks are summed with twice the digits, and so in any order.
         """
-        cdef Inner *inner = &self.inners[g]
         cdef Py_ssize_t j, r, i
         cdef double w, d, total, rest, term
         cdef double *feature = <double *> calloc(3 * n, sizeof(double))
@@ -754,7 +865,7 @@ cdef class Store:
         memset(row, 0, n * sizeof(double))
         self.mark += 1
         for j in range(p.m):
-            w = 1.0 if inner.is_plain else p.weights[g * self.room + j]
+            w = 1.0 if inner.is_plain else weights[j]
             if p.rows[j] >= 0:
                 self.features[p.rows[j]].mark = self.mark
                 self.copy_feature(p.rows[j], feature)
@@ -795,7 +906,8 @@ cdef class Store:
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""
         cdef Point *p = &self.other
-        cdef Py_ssize_t j, g
+        cdef Py_ssize_t j, g, a
+        cdef Matrix *matrix
         p.m = p.n_known = (<Layout> self.layouts[slot]).m
         p.rows = (<Layout> self.layouts[slot]).rows
         if p.m > self.room:
@@ -808,17 +920,65 @@ cdef class Store:
             if not self.inners[g].is_plain:
                 for j in range(p.m):
                     p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
+        for a in range(self.n_matrices):
+            matrix = &self.matrices[a]
+            for j in range(matrix.size):
+                p.elements[matrix.start + j] = (
+                    (<float *> matrix.values)[slot * matrix.size + j] if self.is_float
+                    else (<double *> matrix.values)[slot * matrix.size + j]
+                )
         self.measure(p)
         return 0
 
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
         self.enter()
         try:
+            if slot < 0 or slot >= self.n:
+                with gil:
+                    self.check_slot(slot)
             self.load(slot)
             self.kernel_rows(&self.other, self.other_rows)
+            if self.has_objects:
+                with gil:
+                    self.write_rows(self.called(self.objects[slot]), self.other_rows)
         finally:
             self.is_busy = False
         return self.other_rows
+
+    # Kernels that are Python functions.
+
+    cdef dict called(self, dict x):
+        """Return what the functions say of an example and each vector, by kernels."""
+        rows = {}
+        for i, kernel in enumerate(self._kernels):
+            if self.z[i].inner < 0:
+                rows[i] = row = np.array([kernel(x, s) for s in self.objects], np.float64)
+                if not np.isfinite(row).all():
+                    raise ValueError(
+                        f"{kernel} returned a value that is not finite for {x!r}"
+                    )
+        return rows
+
+    cdef int write_rows(self, dict values, double *rows) except -1:
+        cdef Py_ssize_t i, slot
+        for i, row in values.items():
+            for slot in range(self.n):
+                rows[i * self.capacity + slot] = row[slot]
+        return 0
+
+    cdef int evaluate_objects(self, dict x) except -1:
+        """Call the functions for an example, unless it is the last one."""
+        cdef Py_ssize_t i
+        if self.has_rows and self.snapshot is not None and are_equal(x, self.snapshot):
+            return 0
+        self.has_rows = self.has_example = False
+        self.snapshot = None
+        snapshot = copy.deepcopy(x)
+        self.called_rows = self.called(snapshot)
+        for i in self.called_rows:
+            self.self_values[i] = self._kernels[i](snapshot, snapshot)
+        self.snapshot = snapshot
+        return 0
 
     # Changes of vectors.
 
@@ -832,7 +992,7 @@ cdef class Store:
         for i in range(self.n_kernels):
             kernel = &self.z[i]
             if kernel.norms != NULL:
-                raw = raw_self_value(&kernel.spec, p.own[kernel.inner])
+                raw = raw_self_value(&kernel.spec, self.own_statistic(p, kernel.inner))
                 kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
         return 0
 
@@ -870,7 +1030,6 @@ cdef class Store:
 
     cdef int place(self, Py_ssize_t slot) except -1 nogil:
         """Store the example in a slot."""
-        cdef Py_ssize_t j
         if not self.has_example or slot > self.n or slot < 0:
             with gil:
                 raise ValueError(f"there is no example for slot {slot}")
@@ -882,44 +1041,56 @@ cdef class Store:
                 self.find_rows()
         self.has_rows = False
         self.stamp += 1
-        if slot < self.n and self.point.m == (<Layout> self.layouts[slot]).m and not memcmp(
-            self.point.rows, (<Layout> self.layouts[slot]).rows, self.point.m * sizeof(int32_t)
-        ) and self.point.n_known == self.point.m:
-            for j in range(self.point.m):
-                self.set_value(&self.features[self.point.rows[j]], slot, self.values[j])
+        if self.fits(slot):
+            self.overwrite(slot)
         else:
             with gil:
-                self.store(self.layout, self.values, slot)
+                self.store(self.layout, self.values, self.arrays, self.snapshot, slot)
                 self.find_rows()
         self.measure(&self.point)
         self.set_statistics(slot, &self.point)
         self.inserted[slot] = self.n_inserted
         self.n_inserted += 1
+        if self.is_sparse:
+            with gil:
+                self.refill(self.vectors_at(range(self.n)))
+        return 0
+
+    cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
+        """Return whether the example has the names of the vector in a slot, and numbers only."""
+        if slot == self.n or self.n_matrices or self.has_arrays or self.has_objects:
+            return False
+        return (
+            self.point.m == self.point.n_known == (<Layout> self.layouts[slot]).m
+            and not memcmp(
+                self.point.rows, (<Layout> self.layouts[slot]).rows, self.point.m * sizeof(int32_t)
+            )
+        )
+
+    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.point.m):
+            self.set_value(&self.features[self.point.rows[j]], slot, self.values[j])
         return 0
 
     cdef int resolve(self) except -1:
         """Set the parameters that kernels leave open."""
-        kernels = tuple([kernel.resolve(self.columns) for kernel in self._kernels])
-        if kernels != self._kernels:
-            self.set_kernels(kernels)
-            self.repack()
+        cdef Py_ssize_t n_features = len(self.columns)
+        names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
+        if self.has_arrays:
+            names, n_features = [*names, *self.arrays], n_features + sum(map(len, self.arrays.values()))
+        for kernel in self._kernels:
+            if self.has_arrays and kernel.learns_scales:
+                kernel = kernel.with_width(1.0 / max(n_features, 1), names)
+            kernels.append(kernel.resolve(names))
+        if tuple(kernels) != self._kernels:
+            self.set_kernels(tuple(kernels))
         return 0
 
-    cdef int repack(self) except -1:
-        """Read the example anew, after the kernels have changed."""
-        cdef Py_ssize_t j
-        if self.found != self.version:
-            self.find_rows()
-        self.values = self.packed
-        if self.layout.active != NULL:
-            for j in range(self.layout.m):
-                self.read[j] = self.packed[self.layout.active[j]]
-            self.values = self.read
-        self.point.values = self.values
-        return 0
-
-    cdef int store(self, Layout layout, const double *values, Py_ssize_t slot) except -1:
-        """Store the values of a vector in a slot, instead of another one with other names."""
+    cdef int store(
+        self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
+    ) except -1:
+        """Store a vector in a slot, instead of any other one."""
         cdef Py_ssize_t j
         cdef Feature *feature
         if slot == self.capacity:
@@ -941,6 +1112,10 @@ cdef class Store:
         if old is not None:
             Py_DECREF(old)
             self.leave(old, slot)
+        if self.has_objects:
+            self.objects[slot:slot + 1] = [object_]
+        if arrays is not None or self.n_matrices:
+            self.store_arrays(arrays or {}, slot)
         return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
@@ -1002,7 +1177,7 @@ cdef class Store:
                 self.n_used -= 1
                 self.version += 1
         if self.n_features > FEWEST_ROWS and 4 * self.n_used < self.n_features:
-            self.refill(self.dumped(range(self.n)))
+            self.is_sparse = True
         return 0
 
     cdef int settle_all(self) except -1:
@@ -1012,25 +1187,172 @@ cdef class Store:
                 self.settle(&self.features[r])
         return 0
 
-    cdef list dumped(self, slots):
-        """Return the layouts and values of the vectors in some slots."""
-        cdef Py_ssize_t slot
-        vectors = []
-        for slot in slots:
-            self.load(slot)
-            values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
-            vectors.append((<object> self.layouts[slot], values))
-        return vectors
+    # Arrays.
+
+    cdef int set_matrix_capacity(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1:
+        cdef size_t size = matrix.size * (4 if self.is_float else 8)
+        cdef char *values = <char *> aligned_bytes(new * size)
+        if values == NULL:
+            raise MemoryError
+        memset(values, 0, new * size)
+        if old:
+            memcpy(values, matrix.values, old * size)
+        aligned_free(matrix.values)
+        matrix.values = values
+        reallocate(<void **> &matrix.present, new)
+        memset(matrix.present + old, 0, new - old)
+        return 0
+
+    cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1:
+        """Set the arrays of a slot. A name has a matrix as long as a vector has an array of it."""
+        cdef Matrix *matrix
+        cdef Py_ssize_t a, n_matrices = self.n_matrices
+        cdef size_t size
+        cdef const char[::1] raw
+        for name in arrays.keys() - self.matrix_of.keys():
+            self.add_matrix(name, len(arrays[name]))
+        for name, a in list(self.matrix_of.items()):
+            matrix = &self.matrices[a]
+            size = matrix.size * (4 if self.is_float else 8)
+            matrix.count += (name in arrays) - matrix.present[slot]
+            matrix.present[slot] = name in arrays
+            if name in arrays:
+                raw = arrays[name].view(np.int8)
+                memcpy(<char *> matrix.values + slot * size, &raw[0], size)
+            else:
+                memset(<char *> matrix.values + slot * size, 0, size)
+        unused = [name for name, a in self.matrix_of.items() if self.matrices[a].count == 0]
+        for name in unused:
+            self.drop_matrix(name)
+        if unused or self.n_matrices > n_matrices:
+            self.set_kernels(self._kernels)
+        return 0
+
+    cdef int add_matrix(self, name, Py_ssize_t size) except -1:
+        cdef Matrix *matrix
+        reallocate(<void **> &self.matrices, (self.n_matrices + 1) * sizeof(Matrix))
+        matrix = &self.matrices[self.n_matrices]
+        memset(matrix, 0, sizeof(Matrix))
+        matrix.size, matrix.start = size, self.n_elements
+        self.matrix_of[name] = self.n_matrices
+        self.n_matrices += 1
+        self.n_elements += size
+        return self.set_matrix_capacity(matrix, 0, self.capacity)
+
+    cdef int drop_matrix(self, name) except -1:
+        cdef Py_ssize_t a = self.matrix_of.pop(name), b
+        aligned_free(self.matrices[a].values)
+        free(self.matrices[a].present)
+        self.n_elements -= self.matrices[a].size
+        for b in range(a + 1, self.n_matrices):
+            self.matrices[b].start -= self.matrices[a].size
+        for b in range(a + 1, self.n_matrices):
+            self.matrices[b - 1] = self.matrices[b]
+        self.matrix_of = {other: b - (b > a) for other, b in self.matrix_of.items()}
+        self.n_matrices -= 1
+        return 0
+
+    cdef dict arrays_of(self, Py_ssize_t slot):
+        """Return copies of the arrays of the vector in a slot."""
+        cdef Py_ssize_t a
+        cdef char[::1] raw
+        arrays = {}
+        for name, a in self.matrix_of.items():
+            if self.matrices[a].present[slot]:
+                arrays[name] = array = np.empty(self.matrices[a].size, self.dtype)
+                raw = array.view(np.int8)
+                memcpy(&raw[0], <char *> self.matrices[a].values + slot * raw.shape[0], raw.shape[0])
+        return arrays
+
+    cdef dict converted(self, dict x):
+        """Return the arrays of an example that some kernel reads, with the dtype of the store."""
+        arrays = {}
+        for name, value in x.items():
+            check_shape(name, value)
+            if name in self.index:
+                raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
+            size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
+                name in self.matrix_of
+            ) else len(value)
+            if len(value) != size:
+                raise another_length(name, value, size)
+            with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
+                array = np.array(value, self.dtype)
+            if not np.dot(array, array.astype(np.float64)) <= LARGEST:
+                check_array(name, value)
+                raise ValueError(f"feature {name!r} is an array with too large a value")
+            arrays[name] = array
+        if not self.is_selective:
+            return arrays
+        names = list(arrays)
+        return {names[j]: arrays[names[j]] for j in self.active(names)}
+
+    cdef int pack_arrays(self, dict x) except -1:
+        """Pack an example that may have arrays."""
+        numbers = {name: value for name, value in x.items() if not is_array(value)}
+        for name in numbers.keys() & self.matrix_of.keys():
+            raise ValueError(f"feature {name!r} is {x[name]!r}, but an array in support vectors")
+        arrays = {name: value for name, value in x.items() if is_array(value)}
+        arrays = self.converted(arrays) if arrays else None
+        self.pack(numbers)
+        if not self.has_rows or not have_same_bytes(arrays, self.arrays):
+            self.has_rows = self.has_example = False
+            self.arrays, self.has_arrays = arrays, arrays is not None
+            self.set_elements()
+        return 0
+
+    cdef int set_elements(self) except -1:
+        """Unpack the arrays of the example."""
+        cdef Py_ssize_t g, a
+        cdef double[::1] elements
+        memset(self.point.extra, 0, self.n_inner * sizeof(double))
+        memset(self.point.elements, 0, self.n_elements * sizeof(double))
+        for name, array in (self.arrays or {}).items():
+            elements = array.astype(np.float64)
+            if name in self.matrix_of:
+                a = self.matrix_of[name]
+                memcpy(
+                    self.point.elements + self.matrices[a].start, &elements[0],
+                    self.matrices[a].size * sizeof(double),
+                )
+                continue
+            for g in range(self.n_inner):
+                is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
+                own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
+                self.point.extra[g] += self.weight_of(g, name) * own
+        return 0
+
+    # Vectors as a whole.
+
+    cdef tuple vector_at(self, Py_ssize_t slot):
+        """Return the layout, values, arrays and object of the vector in a slot."""
+        self.load(slot)
+        values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
+        arrays = self.arrays_of(slot) if self.n_matrices else None
+        return <object> self.layouts[slot], values, arrays, self.objects[slot] if self.has_objects else None
+
+    cdef list vectors_at(self, slots):
+        return [self.vector_at(slot) for slot in slots]
+
+    cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1:
+        cdef bytes values = vector[1]
+        self.store(vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
+        self.load(slot)
+        self.set_statistics(slot, &self.other)
+        return 0
 
     cdef int refill(self, list vectors) except -1:
         """Store other vectors, in new tables."""
         cdef Py_ssize_t slot
-        cdef bytes values
+        had_matrices = self.n_matrices > 0
         self.free_vectors()
-        for slot, (layout, values) in enumerate(vectors):
-            self.store(layout, <const double *> <const char *> values, slot)
-            self.load(slot)
-            self.set_statistics(slot, &self.other)
+        self.is_sparse = False
+        for slot in range(len(vectors)):
+            self.set_vector(vectors[slot], slot)
+        if had_matrices:
+            self.set_kernels(self._kernels)
+        self.has_rows = False
+        self.stamp += 1
         return 0
 
     # What the .pxd promises.
@@ -1042,34 +1364,52 @@ cdef class Store:
                 if not isinstance(x, Mapping):
                     raise invalid_example(x)
                 x = dict(x)
-            try:
-                if self.pack(x):
-                    raise ValueError("arrays")
-                self.take()
-            except NOT_NUMBERS:
-                raise invalid_example(x, self.limiting_kernel()) from None
+            if self.has_objects:
+                self.evaluate_objects(x)
+            if self.n_inner:
+                self.evaluate_numbers(x)
+            elif not self.has_rows:
+                self.has_rows = self.has_example = True
+                self.stamp += 1
+            if self.has_objects:
+                self.write_rows(self.called_rows, self.rows)
         finally:
             self.is_busy = False
         return 0
 
+    cdef int evaluate_numbers(self, dict x) except -1:
+        if self.n_matrices or self.has_arrays:
+            self.pack_arrays(x)
+        else:
+            try:
+                found_array = self.pack(x)
+            except NOT_NUMBERS:
+                raise invalid_example(x, self.limiting_kernel()) from None
+            if found_array:
+                self.pack_arrays(x)
+        return self.take()
+
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t m = self.layout.n_names
-        if block.data == NULL or <PyObject *> block.names != <PyObject *> self.layout.names:
+        if block.data == NULL or self.n_matrices or self.has_arrays:
             with gil:
-                if block.dicts is not None:
-                    return self.evaluate(block.dicts[i])
-                if block.names != self.layout.names:
-                    self.has_example = False
-                self.set_layout(block.names)
+                return self.evaluate(block[i])
         self.enter()
         try:
-            m = self.layout.n_names
-            if m:
-                memcpy(self.fresh, block.data + i * m, m * sizeof(double))
+            if <PyObject *> block.names != <PyObject *> self.layout.names:
+                with gil:
+                    self.has_example = self.has_example and block.names == self.layout.names
+                    self.set_layout(block.names)
+            memcpy(self.fresh, block.data + i * self.layout.n_names, self.layout.n_names * sizeof(double))
             self.take()
         finally:
             self.is_busy = False
         return 0
+
+    cdef object too_large(self):
+        """Return an error that describes why the example is invalid."""
+        cdef Py_ssize_t j
+        x = {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
+        return invalid_example(x | (self.arrays or {}), self.limiting_kernel())
 
     cdef object limiting_kernel(self):
         """Return the kernel under which a value is too large first, for error messages."""
@@ -1078,6 +1418,9 @@ cdef class Store:
 
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
         cdef Kernel *own = &self.z[kernel]
+        if own.inner < 0:
+            with gil:
+                return self._kernels[kernel](self.objects[slot], self.objects[slot])
         if own.norms == NULL:
             return 1.0
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
@@ -1097,7 +1440,9 @@ cdef class Store:
 
     @property
     def names(self):
-        return self.index.keys()
+        if self.has_objects and not self.n_inner:
+            return {name for x in self.objects for name in x}
+        return self.index.keys() | self.matrix_of.keys() if self.n_matrices else self.index.keys()
 
     def __getattr__(self, name):
         # The memory of these names is for other native modules, and no attribute in Python.
@@ -1149,7 +1494,12 @@ cdef class Store:
 
     def example(self):
         cdef Py_ssize_t j
-        return {self.columns[j]: self.values[j] for j in range(self.layout.m)}
+        if self.has_objects:
+            return copy.deepcopy(self.snapshot)
+        x = {self.columns[j]: self.values[j] for j in range(self.layout.m)}
+        for name, array in (self.arrays or {}).items():
+            x[name] = array.copy()
+        return x
 
     def is_flat(self, double low, double high):
         cdef Py_ssize_t i
@@ -1162,11 +1512,15 @@ cdef class Store:
         cdef Py_ssize_t j
         cdef Layout layout
         self.check_slot(slot)
+        if self.has_objects:
+            return copy.deepcopy(self.objects[slot])
         layout = <Layout> self.layouts[slot]
-        return {
+        x = {
             layout.columns[j]: value_of(&self.features[layout.rows[j]], slot)
             for j in range(layout.m)
         }
+        x.update(self.arrays_of(slot))
+        return x
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_slot(slot)
@@ -1182,5 +1536,323 @@ cdef class Store:
         values = [self.self_value_of(slot, kernel) for slot in range(self.n)]
         return np.array(values, np.float64)
 
+    def distances(self):
+        if self.z[0].inner < 0:
+            return self.function_distances(self.row())
+        return self.squared_distances(&self.point)
+
+    def distances_of(self, Py_ssize_t slot):
+        self.check_slot(slot)
+        if self.z[0].inner < 0:
+            return self.function_distances(self.row_of(slot))
+        self.load(slot)
+        return self.squared_distances(&self.other)
+
+    cdef object function_distances(self, row):
+        """Return squared distances in feature space, less the common term k(x, x)."""
+        return self.self_values_of() - 2 * row
+
+    cdef object squared_distances(self, Point *p):
+        """Return squared distances of the features that the first kernel reads, as it scales them."""
+        cdef Inner inner = self.inners[0]
+        cdef Py_ssize_t n = (self.n + 7) // 8 * 8
+        cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices
+        if self.found != self.version:
+            self.find_rows()
+        inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+        if self.inners[0].statistic <= SQUARED_DISTANCE:
+            self.inner_row(p, &inner, 0, n, &row[0])
+        else:
+            # The weights of absolute differences are roots of those of squares.
+            power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
+            of_matrices = powers(inner.of_matrices, self.n_matrices, power)
+            own = powers(NULL if inner.is_plain else p.weights, p.m, power)
+            of_rows = powers(inner.weights, self.rows_room, power)
+            inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
+            self.exact_row(p, &inner, &own[0], n, &row[0])
+        self.add_arrays(p, &inner, 0, &row[0])
+        return row.base[: self.n]
+
     def put_example(self, Py_ssize_t slot):
         self.put(slot)
+
+    def remove(self, slots):
+        cdef Py_ssize_t i, j, slot
+        unused = set(slots) - set(range(self.n))
+        if unused:
+            raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
+        self.enter()
+        try:
+            kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
+            inserted = [self.inserted[slot] for slot in kept]
+            rows = [[self.rows[i * self.capacity + j] for j in kept] for i in range(self.n_kernels)]
+            self.refill(self.vectors_at(kept))
+            if self.n_kernels * self.capacity:
+                memset(self.rows, 0, self.n_kernels * self.capacity * sizeof(double))
+            for slot in range(self.n):
+                self.inserted[slot] = inserted[slot]
+                for i in range(self.n_kernels):
+                    self.rows[i * self.capacity + slot] = rows[i][slot]
+        finally:
+            self.is_busy = False
+        return kept
+
+    def block(self, columns, rows):
+        names = list(columns)
+        if self.has_objects or (rows.dtype.kind == "O" and any(map(is_array, rows.flat))):
+            return self.block_of_dicts(names, rows)
+        values = pack_rows(names, rows)
+        block = block_of(names, values, None)
+        self.enter()
+        try:
+            self.check_rows(block)
+        finally:
+            self.is_busy = False
+        return block
+
+    cdef int check_rows(self, Block block) except -1:
+        """Raise ValueError unless all rows of a matrix are valid."""
+        cdef Py_ssize_t i
+        self.has_rows = self.has_example = False
+        self.set_layout(block.names)
+        self.find_rows()
+        for i in range(block.n_rows):
+            if block.data != NULL:
+                memcpy(
+                    self.packed, block.data + i * self.layout.n_names,
+                    self.layout.n_names * sizeof(double),
+                )
+            self.read_values()
+            self.measure(&self.point)
+            if not self.is_valid():
+                raise ValueError(f"row {i}: {self.too_large()}")
+        return 0
+
+    cdef Block block_of_dicts(self, list names, rows):
+        """Return rows as dicts. Their numbers and arrays are valid, and fit each other."""
+        cdef Store empty = self.empty_like()
+        block = [dict(zip(names, row, strict=True)) for row in rows]
+        sizes = {name: self.matrices[<Py_ssize_t> a].size for name, a in self.matrix_of.items()}
+        for i, x in enumerate(block if self.n_inner else ()):
+            try:
+                empty.evaluate(x)
+                for name, value in x.items():
+                    size = len(value) if is_array(value) else 0
+                    if size and size != sizes.setdefault(name, size):
+                        raise another_length(name, value, sizes[name])
+            except ValueError as error:
+                raise ValueError(f"row {i}: {error}") from None
+        return block_of(names, None, block)
+
+    def rescale(self, kernels, factors, pooled):
+        self.enter()
+        try:
+            require(len(kernels) == self.n_kernels, f"expected {self.n_kernels} kernels")
+            self.factors, self.pooled = dict(factors), pooled
+            self.has_rows = False
+            self.stamp += 1
+            self.set_kernels(tuple(kernels))
+        finally:
+            self.is_busy = False
+
+    def empty_like(self):
+        store = Store(self._kernels, self.dtype.name, self.scaled)
+        store.rescale(self._kernels, self.factors, self.pooled)
+        return store
+
+    # Transactions.
+
+    def save(self, Py_ssize_t slot):
+        if slot < self.n:
+            return slot, self.vector_at(slot), self.inserted[slot], self.n_inserted, self._kernels
+        return slot, None, 0, self.n_inserted, self._kernels
+
+    def undo(self, saved):
+        cdef Py_ssize_t slot = saved[0]
+        self.enter()
+        try:
+            self.n_inserted = saved[3]
+            if saved[1] is not None:
+                self.set_vector(saved[1], slot)
+                self.inserted[slot] = saved[2]
+            elif slot < self.n:
+                self.refill(self.vectors_at(range(slot)))
+            self.has_rows = False
+            self.stamp += 1
+            if self._kernels != saved[4]:
+                self.set_kernels(saved[4])
+        finally:
+            self.is_busy = False
+
+    # State.
+
+    @property
+    def nbytes(self):
+        cdef Py_ssize_t r, a, i, slot, newest = 0
+        cdef Layout layout
+        cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
+        containers = {id(self.index): self.index, **{id(name): name for name in self.index}}
+        for i in range(self.n_kernels):
+            n += self.capacity if self.z[i].norms != NULL else 0
+        for r in range(self.n_features):
+            if self.features[r].count and self.features[r].column != NULL:
+                n += self.capacity
+            elif self.features[r].count:
+                n += (3 * self.features[r].room + 5) // 2  # with what `malloc` adds
+        n += self.rows_room * self.n_inner
+        n_bytes = 8 * n + self.rows_room * sizeof(Feature) + 16 * self.capacity
+        for slot in range(self.n):
+            layout = <Layout> self.layouts[slot]
+            containers[id(layout)] = layout
+            containers[id(layout.columns)] = layout.columns
+            newest = slot if self.inserted[slot] > self.inserted[newest] else newest
+        for part in containers.values():
+            if isinstance(part, Layout):
+                n_bytes += 4 * (<Layout> part).m
+        for a in range(self.n_matrices):
+            n_bytes += self.capacity * (1 + self.matrices[a].size * self.dtype.itemsize)
+        if self.has_objects:
+            containers.update((id(x), x) for x in [self.objects, *self.objects])
+            containers.update((id(v), v) for x in self.objects for v in x.values())
+        # An example like the newest vector is always counted, so that the figure does not depend on
+        # the last call.
+        m = (<Layout> self.layouts[newest]).m if self.n else 0
+        n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.n_elements
+        return n_bytes + sys.getsizeof(self) + sum(map(sys.getsizeof, containers.values()))
+
+    def vectors_state(self):
+        """Return the vectors as lists of names, bytes, arrays and objects, by slots."""
+        return [
+            ((<Layout> layout).columns, values, arrays, own)
+            for layout, values, arrays, own in self.vectors_at(range(self.n))
+        ]
+
+    def __reduce__(self):
+        inserted = [self.inserted[slot] for slot in range(self.n)]
+        state = (self.vectors_state(), inserted, self.n_inserted, self.factors, self.pooled)
+        return Store, (self._kernels, self.dtype.name, self.scaled), state
+
+    def __setstate__(self, state):
+        vectors, inserted, self.n_inserted, factors, pooled = state
+        self.rescale(self._kernels, factors, pooled)
+        layouts = {}
+        for slot, (names, values, arrays, own) in enumerate(vectors):
+            layout = layouts.get(id(names))
+            if layout is None:
+                layout = layouts[id(names)] = layout_of(names)
+            self.set_vector((layout, values, arrays, own), slot)
+            self.inserted[slot] = inserted[slot]
+
+    def state(self):
+        for kernel in self._kernels:
+            require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
+        vectors = self.vectors_state()
+        names = list(dict.fromkeys(name for own, *_ in vectors for name in own))
+        places = {name: i for i, name in enumerate(names)}
+        arrays = {"names": tuple(self.matrix_of)}
+        for i, name in enumerate(self.matrix_of):
+            own = [x.get(name) for _, _, x, _ in vectors]
+            blank = np.zeros(self.matrices[<Py_ssize_t> self.matrix_of[name]].size, self.dtype)
+            arrays[str(i)] = {
+                "values": np.array([blank if array is None else array for array in own]),
+                "is_present": np.array([array is not None for array in own], np.int64),
+            }
+        return {
+            "kernels": self._kernels,
+            "names": tuple(names),
+            "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
+            "places": np.array([places[name] for own, *_ in vectors for name in own], np.int64),
+            "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
+            "arrays": arrays,
+            "inserted": np.array([self.inserted[slot] for slot in range(self.n)], np.int64),
+            "n_inserted": self.n_inserted,
+        }
+
+    def restore(self, state):
+        cdef Store empty
+        kernels = state["kernels"]
+        fits = type(kernels) is tuple and len(kernels) == self.n_kernels
+        require(
+            fits and all(map(may_resolve_to, self._kernels, kernels)),
+            f"expected the kernels {self._kernels!r}, got {kernels!r}",
+        )
+        vectors = restored_vectors(state)
+        inserted = integers(state["inserted"], (len(vectors),))
+        n_inserted = count(state["n_inserted"])
+        is_resolved = all([kernel.is_resolved for kernel in kernels])
+        require(not n_inserted or is_resolved, "the kernel of a store in use lacks parameters")
+        require(
+            len(set(inserted.tolist())) == len(vectors)
+            and ((inserted >= 0) & (inserted < n_inserted)).all(),
+            "the insertion order is invalid",
+        )
+        self.rescale(kernels, self.factors, self.pooled)
+        # An empty store checks a vector without a kernel value for each one before it.
+        empty = self.empty_like()
+        layout = layout_of([])
+        for slot, x in enumerate(vectors):
+            empty.evaluate(x)
+            if empty.columns != (<Layout> layout).columns:
+                layout = layout_of(empty.columns)
+            values = (<char *> empty.values)[: (<Layout> layout).m * sizeof(double)]
+            self.check_arrays(empty.arrays or {}, empty.columns)
+            self.set_vector((layout, values, empty.arrays, None), slot)
+            self.inserted[slot] = inserted[slot]
+        self.n_inserted = n_inserted
+
+    cdef int check_arrays(self, dict arrays, list columns) except -1:
+        """Raise ValueError unless arrays, and names of numbers, fit those of the vectors."""
+        for name, array in arrays.items():
+            size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
+                name in self.matrix_of
+            ) else len(array)
+            require(name not in self.index and len(array) == size, "the arrays do not fit")
+        require(not self.matrix_of.keys() & set(columns), "a name is a number and an array")
+        return 0
+
+
+cdef Layout layout_of(list names):
+    """Return a layout whose feature rows are not known."""
+    cdef Layout layout = Layout()
+    layout.names = layout.columns = names
+    layout.n_names = layout.m = len(names)
+    reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
+    return layout
+
+
+def restored_vectors(state):
+    """Return the vectors of a state as dicts, by slots."""
+    names = state["names"]
+    sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
+    values = floats(state["values"], (len(places),))
+    require(type(names) is tuple, "the names are not a tuple")
+    possible = ((sizes >= 0) & (sizes <= len(places))).all()
+    require(possible and sizes.sum() == len(places), "the sizes of the vectors are invalid")
+    require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
+    pairs = zip([names[i] for i in places], values.tolist(), strict=True)
+    vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+    require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
+    arrays = state["arrays"]
+    for i, name in enumerate(arrays["names"]):
+        own = arrays[str(i)]["values"]
+        present = integers(arrays[str(i)]["is_present"], (len(vectors),))
+        is_valid = isinstance(own, np.ndarray) and own.dtype.kind == "f" and own.ndim == 2
+        require(is_valid and len(own) == len(vectors), "arrays are missing")
+        for slot in np.flatnonzero(present).tolist():
+            require(name not in vectors[slot], "a vector has a name twice")
+            vectors[slot][name] = own[slot]
+    return vectors
+
+
+def may_resolve_to(given, resolved):
+    """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
+    if given is None or given == resolved:
+        return True
+    return (
+        isinstance(given, Kernel_)
+        and type(given) is type(resolved)
+        and all(
+            may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
+            for field in dataclasses.fields(given)
+        )
+    )
