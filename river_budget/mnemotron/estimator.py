@@ -43,7 +43,7 @@ class Mnemotron(Machine):
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
     an expert is updated and O(B d + E B C) otherwise. The matrices take about
-    `4 (E + Z) B (B + 10)` bytes, 706 kB by default, and each label `8 E (B + 1)` bytes with more
+    `4 (E + Z) B (B + 28)` bytes, 819 kB by default, and each label `8 E (B + 1)` bytes with more
     than two of them.
 
     Parameters
