@@ -115,6 +115,9 @@ cdef class ValidationTable:
             "scores": (n_labels, rows),
             "columns": rows,
             **dict.fromkeys(("steps", "alphas", "labels", "rivals", "sums"), stride),
+            "old_scores": (n_labels, rows),
+            "old_column": rows,
+            "old_row": stride,
         }
 
     def bind(self):
@@ -123,6 +126,8 @@ cdef class ValidationTable:
         self.table, self.scores, self.columns = arrays["table"], arrays["scores"], arrays["columns"]
         self.steps, self.alphas, self.sums = arrays["steps"], arrays["alphas"], arrays["sums"]
         self.labels, self.rivals = arrays["labels"], arrays["rivals"]
+        self.old_scores, self.old_column = arrays["old_scores"], arrays["old_column"]
+        self.old_row = arrays["old_row"]
 
     @property
     def nbytes(self):
@@ -164,10 +169,13 @@ cdef class ValidationTable:
         self.scores_of_examples[:] = scores
         self.arrays["columns"][: self.m] = columns
 
-    def put(self, Py_ssize_t i, row, scores, label):
+    def put(self, Expansion f, Py_ssize_t i, row, scores, label):
         """Write an example with its kernel row (n,), scores (labels,) and label; m is a new one."""
-        require(0 <= i <= self.m and len(row) == self.n, "an example has another size")
-        self.reserve(i + 1, self.n, len(scores))
+        is_valid = 0 <= i <= self.m and len(row) == self.n and len(scores) == f.n_labels
+        require(is_valid, "an example has another size")
+        self.reserve(i + 1, self.n, f.n_labels)
+        self.keep(f)
+        self.keep_row(i)
         self.arrays["table"][i, : self.n] = row
         self.arrays["scores"][: len(scores), i] = scores
         self.columns[i] = label
@@ -181,14 +189,11 @@ cdef class ValidationTable:
         """Return the label of a vector's term."""
         return int(self.arrays["labels"][slot])
 
-    def relabel(self, Py_ssize_t i, label):
-        """Give an example another label."""
-        self.arrays["columns"][i] = label
-
     def join(self, Expansion f, column):
         """Add the example of the round as the last vector, given its kernel values (m,)."""
         require(len(column) == self.m, "a column has another size")
         self.reserve(self.m, self.n + 1, f.n_labels)
+        self.keep(f)
         self.arrays["table"][: self.m, self.n] = column
         self.join_last(f)
 
@@ -208,15 +213,33 @@ cdef class ValidationTable:
         return self.least(f)
 
     def remove(self, Py_ssize_t slot):
-        """Remove a vector, whose slot the last one takes."""
+        """Remove a vector after one has joined, which takes its slot."""
         cdef Py_ssize_t i, last = self.n - 1
-        require(0 <= slot <= last, "there is no such vector")
+        require(0 <= slot <= last and last == self.old_n, "there is no such vector")
         self.add_term(slot, -1.0)
+        self.old_slot, self.old_term = slot, self.term(slot)
         for i in range(self.m):
+            self.old_column[i] = self.table[i, slot]
             self.table[i, slot] = self.table[i, last]
-        self.steps[slot], self.alphas[slot] = self.steps[last], self.alphas[last]
-        self.labels[slot], self.rivals[slot] = self.labels[last], self.rivals[last]
+        self.set_term(slot, self.term(last))
         self.n = last
+
+    def take_back(self, Expansion f):
+        """Take back what happened in a round that the hypothesis has taken back."""
+        cdef Py_ssize_t c, i
+        if self.changed_in <= f.n_rounds:
+            return
+        self.m, self.n, self.changed_in = self.old_m, self.old_n, 0
+        if self.old_example < self.m:
+            self.table[self.old_example, :] = self.old_row
+            self.columns[self.old_example] = self.old_label
+        for i in range(self.m if self.old_slot < self.n else 0):
+            self.table[i, self.old_slot] = self.old_column[i]
+        if self.old_slot < self.n:
+            self.set_term(self.old_slot, self.old_term)
+        for c in range(self.n_labels):
+            for i in range(self.m):
+                self.scores[c, i] = self.old_scores[c, i]
 
     def derive(self, Expansion f, scores, table):
         """Set all but the labels of the examples: scores (m, labels) and kernel values (m, n)."""
@@ -245,13 +268,43 @@ cdef class ValidationTable:
         self.bind()
         return 0
 
+    cdef void keep(self, Expansion f) noexcept:
+        """Keep what the round of the expansion is about to change, for `take_back`."""
+        cdef Py_ssize_t c, i
+        if self.changed_in == f.n_rounds:
+            return
+        self.changed_in, self.old_m, self.old_n = f.n_rounds, self.m, self.n
+        self.old_slot, self.old_example = self.n, self.m
+        for c in range(self.n_labels):
+            for i in range(self.m):
+                self.old_scores[c, i] = self.scores[c, i]
+
+    cdef void keep_row(self, Py_ssize_t i) noexcept:
+        """Keep the row of an example, unless it is new."""
+        cdef Py_ssize_t j
+        if i < self.old_m:
+            self.old_example, self.old_label = i, self.columns[i]
+            for j in range(self.n):
+                self.old_row[j] = self.table[i, j]
+
+    cdef Term term(self, Py_ssize_t slot) noexcept:
+        cdef Term term
+        term.step, term.alpha = self.steps[slot], self.alphas[slot]
+        term.label, term.rival = self.labels[slot], self.rivals[slot]
+        return term
+
+    cdef void set_term(self, Py_ssize_t slot, Term term) noexcept:
+        self.steps[slot], self.alphas[slot] = term.step, term.alpha
+        self.labels[slot], self.rivals[slot] = term.label, term.rival
+
     cdef void join_last(self, Expansion f) noexcept:
         """Add the term of the example of the round, whose kernel values are there."""
-        cdef Py_ssize_t slot = self.n
-        self.steps[slot], self.alphas[slot] = f.y.weight, f.y.weight * (f.y.label - f.y.rival)
-        self.labels[slot], self.rivals[slot] = f.y.label, f.y.rival
+        cdef Term term
+        term.step, term.alpha = f.y.weight, f.y.weight * (f.y.label - f.y.rival)
+        term.label, term.rival = f.y.label, f.y.rival
+        self.set_term(self.n, term)
+        self.add_term(self.n, 1.0)
         self.n += 1
-        self.add_term(slot, 1.0)
 
     cdef void add_term(self, Py_ssize_t slot, double sign) noexcept:
         """Add the term of a vector to the scores of all examples, or take it away."""
@@ -301,6 +354,7 @@ cdef class VectorTable(ValidationTable):
         cdef double *row = f.store.rows
         require(0 <= f.store.n - n <= 1, "the table has other vectors than the hypothesis")
         self.reserve(n + 1, n + 1, f.n_labels)
+        self.keep(f)
         for i in range(n):
             self.table[n, i] = self.table[i, n] = row[i]
         self.table[n, n] = f.store.self_values[0]
@@ -311,11 +365,14 @@ cdef class VectorTable(ValidationTable):
         self.join_last(f)
 
     def remove(self, Py_ssize_t slot):
-        """Remove a vector, whose slot the last one takes."""
-        cdef Py_ssize_t last = self.n - 1
+        """Remove a vector after one has joined, which takes its slot."""
+        cdef Py_ssize_t c, last = self.n - 1
+        require(0 <= slot <= last, "there is no such vector")
+        self.keep_row(slot)
         super().remove(slot)
         self.table[slot, :] = self.table[last, :]
-        self.scores[:, slot] = self.scores[:, last]
+        for c in range(self.n_labels):
+            self.scores[c, slot] = self.scores[c, last]
         self.columns[slot] = self.columns[last]
         self.m = last
 
@@ -348,14 +405,15 @@ cdef class CountedTable(VectorTable):
 
     def shapes(self, rows, stride, n_labels):
         """Return the shapes of all arrays, by name."""
-        by_labels = {"counts": (n_labels, rows), "weights": (n_labels, rows), "before": (2, n_labels)}
+        by_labels = {"counts": (n_labels, rows), "weights": (n_labels, rows)}
+        by_labels["old_counts"] = 2, n_labels
         return {**super().shapes(rows, stride, n_labels), **by_labels}
 
     def bind(self):
         """Take the arrays; all weights have to be computed anew."""
         super().bind()
         self.counts, self.weights = self.arrays["counts"], self.arrays["weights"]
-        self.before = self.arrays["before"]
+        self.old_counts = self.arrays["old_counts"]
         self.weights[:] = NAN
 
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2:
@@ -438,7 +496,7 @@ cdef class CountedTable(VectorTable):
         cdef Py_ssize_t c, last = self.n - 1
         cdef double factor = max(0.0, self.table[nearest, slot]), largest = 0.0
         require(0 <= slot <= last and 0 <= nearest <= last, "there is no such vector")
-        self.keep(f, nearest, slot)
+        self.keep_counts(f, nearest, slot)
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
         factor /= max(1.0, largest / LARGEST_COUNT)
@@ -453,13 +511,13 @@ cdef class CountedTable(VectorTable):
         self.arrays["counts"][:] = 0.0
         self.weights[:] = NAN
 
-    def derive(self, Expansion f, scores, table):
-        """Set all but the counts, and take back those of a round that was taken back."""
-        if self.changed_in > f.n_rounds:
-            self.arrays["counts"].T[list(self.changed)] = self.arrays["before"]
-            self.changed_in = 0
-        super().derive(f, scores, table)
-        self.weights[:] = NAN
+    def take_back(self, Expansion f):
+        """Take back what happened in a round that the hypothesis has taken back."""
+        if self.counted_in > f.n_rounds:
+            self.arrays["counts"].T[list(self.counted)] = self.arrays["old_counts"]
+            self.counted_in = 0
+            self.weights[:] = NAN
+        super().take_back(f)
 
     def state(self):
         """Return the scores, labels and counts of the vectors."""
@@ -475,18 +533,19 @@ cdef class CountedTable(VectorTable):
     cdef int count_one(self, Expansion f, Py_ssize_t slot) except -1:
         cdef Py_ssize_t c
         self.reserve(self.m, self.n, f.n_labels)
-        self.keep(f, slot, slot)
+        self.keep_counts(f, slot, slot)
         self.counts[f.y.label, slot] += f.y.weight * max(0.0, f.store.rows[slot])
         for c in range(self.n_labels):
             self.weights[c, slot] = NAN
         return 0
 
-    cdef void keep(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept:
+    cdef void keep_counts(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept:
         """Keep the counts of two vectors that are about to change."""
         cdef Py_ssize_t c
         for c in range(self.n_labels):
-            self.before[0, c], self.before[1, c] = self.counts[c, first], self.counts[c, second]
-        self.changed, self.changed_in = [first, second], f.n_rounds
+            self.old_counts[0, c] = self.counts[c, first]
+            self.old_counts[1, c] = self.counts[c, second]
+        self.counted, self.counted_in = [first, second], f.n_rounds
 
 
 cdef class VectorScores:
@@ -494,6 +553,7 @@ cdef class VectorScores:
 
     def __init__(self):
         self.scores = np.zeros((2, 0))
+        self.old = self.scores.base
 
     def __reduce__(self):
         return type(self), (), self.scores.base
@@ -542,6 +602,7 @@ cdef class VectorScores:
         cdef const double *row
         require(0 <= slot <= n, "there is no such vector")
         self.reserve(f, n + 1)
+        self.old, self.changed_in = self.values(f).copy(), f.n_rounds
         self.add_term(f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
         for c in range(f.n_labels):
             self.scores[c, n] = f.answers[c]
@@ -553,6 +614,12 @@ cdef class VectorScores:
         self.scores[rival, n] += step * f.store.rows[slot]
         for c in range(f.n_labels):
             self.scores[c, slot] = self.scores[c, n]
+
+    def take_back(self, Expansion f):
+        """Take back what happened in a round that the hypothesis has taken back."""
+        if self.changed_in > f.n_rounds:
+            self.derive(f, self.old)
+            self.changed_in = 0
 
     def derive(self, Expansion f, scores):
         """Set the scores (n, labels)."""

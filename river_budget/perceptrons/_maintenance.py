@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
-from river_budget._core.gram import GramFactor
 from river_budget._core.expansion import Expansion
+from river_budget._core.gram import GramFactor
 from river_budget._state import Count, Learned, Part, State, floats, require
 
 # A vector is numerically in the span of others if its squared distance from the span is at most this
@@ -96,8 +96,8 @@ class Maintenance(Learned):
     def on_rescaled(self) -> None:
         """Change f so that what is kept exists, after the kernel has changed."""
 
-    def derive(self) -> None:
-        """Compute anew what is kept."""
+    def forget(self) -> None:
+        """Forget what is kept, so that it is computed anew when it is needed."""
 
     def error(self) -> float:
         """Return the numerical error of what is kept."""
@@ -113,7 +113,7 @@ class Nearest(Maintenance):
 
     def __init__(self, f: Expansion) -> None:
         super().__init__(f)
-        self.derive()
+        self.forget()
 
     def squares(self, own: OwnProjection) -> Floats:
         if self.n == 1:
@@ -152,8 +152,7 @@ class Nearest(Maintenance):
         order = self.f.store.by_age
         self._find_nearest(np.flatnonzero(has_lost), np.append(order[order != slot], slot))
 
-    def derive(self) -> None:
-        # The table is computed when it is needed.
+    def forget(self) -> None:
         self._set_gram(np.zeros((0, 0)))
 
     def error(self) -> float:
@@ -262,17 +261,17 @@ class GramRoot:
 
     def rebuild(self, gram: Floats, order: Any) -> None:
         """Compute the root anew, where each vector is apart from the span of those before it."""
-        self.n = len(gram)
-        self._table = np.zeros_like(gram)
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
-        self._table[order] = np.linalg.inv(factor).T
+        table = np.zeros_like(gram)
+        table[order] = np.linalg.inv(factor).T
+        self.n, self._table = len(gram), table
 
     def state(self) -> State:
         return {"root": self.matrix.copy()}
 
     def restore(self, state: State, n: int) -> None:
+        self.n = n = len(state["root"]) and n
         self._table = floats(state["root"], (n, n))
-        self.n = n
         require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
 
 
@@ -284,6 +283,8 @@ class Projection(Maintenance):
     _n_replaced = Count()
 
     def own(self) -> OwnProjection:
+        if self._root.n != self.n:
+            self._rebuild()
         return OwnProjection(*self._root.project(self.f.row))
 
     def squares(self, own: OwnProjection) -> Floats:
@@ -301,7 +302,7 @@ class Projection(Maintenance):
 
     def on_replace(self, slot: int, own: OwnProjection) -> None:
         if self._n_replaced == self.n:
-            self.derive()
+            self._rebuild()
             own = self.own()
         self._root.replace(slot, own.weights, self._distance(own))
         self._n_replaced += 1
@@ -310,14 +311,17 @@ class Projection(Maintenance):
         basis = Basis(self.f.store.gram(), list(range(self.n)))
         self.f.remove(basis.merge_others(self.f.merge))
 
-    def derive(self) -> None:
-        self._root.rebuild(self.f.store.gram(), self.f.store.by_age)
-        self._n_replaced = 0
+    def forget(self) -> None:
+        self._root, self._n_replaced = GramRoot(), 0
 
     def error(self) -> float:
-        gram = self.f.store.gram()
+        gram = self.f.store.gram() if self._root.n else np.zeros((0, 0))
         products = self._root.matrix.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
+
+    def _rebuild(self) -> None:
+        self._root.rebuild(self.f.store.gram(), self.f.store.by_age)
+        self._n_replaced = 0
 
     def _distance(self, own: OwnProjection) -> float:
         """Return the squared distance of the incoming example from the span."""

@@ -42,10 +42,12 @@ class SupportVectors(Learned):
 
     def anew(self) -> tuple[Floats, Floats]:
         """Return scores and kernel values of the examples, computed from scratch."""
-        return self._f.values(), self._f.store.gram()
+        gram = self._f.store.gram()
+        return gram @ self._f.matrix, gram
 
     def take_back(self) -> None:
         """Take back what was learned in a round that the hypothesis has taken back."""
+        self.table.take_back(self._f)
 
     def rescale(self, scales: Scales) -> None:
         """Follow a change of the kernel."""
@@ -59,8 +61,8 @@ class StoredExamples(SupportVectors):
     def __init__(self, f: Expansion, table: ValidationTable) -> None:
         super().__init__(f, table)
         self._begin()
-        # The last change: its round, the example, its label before, and how to undo it in the store.
-        self._last: tuple[int, int, int, Any] | None = None
+        # The last change of the store: its round, and how to undo it.
+        self._last: tuple[int, Any] = 0, None
 
     @property
     def examples(self) -> list[Features]:
@@ -71,18 +73,17 @@ class StoredExamples(SupportVectors):
         self.table.join(self._f, self._column(self._f.store.example()))
 
     def anew(self) -> tuple[Floats, Floats]:
-        f, m = self._f, self._store.n
-        scores, rows = np.empty((m, f.n_labels)), np.empty((m, f.n))
-        for i, x in enumerate(self.examples):
-            scores[i], rows[i] = f.scores(x), f.row
-        return scores, rows
+        f = self._f
+        columns = [self._column(f.store.vector(slot)) for slot in range(f.n)]
+        table = np.array(columns).reshape(f.n, self._store.n).T
+        return table @ f.matrix, table
 
     def take_back(self) -> None:
-        if self._last is not None and self._last[0] > self._f.n_rounds:
-            _, i, label, saved = self._last
+        changed_in, saved = self._last
+        if changed_in > self._f.n_rounds:
             self._store.undo(saved)
-            self.table.relabel(i, label)
-        self._last = None
+            self._last = 0, None
+        super().take_back()
 
     def rescale(self, scales: Scales) -> None:
         self._store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
@@ -102,12 +103,11 @@ class StoredExamples(SupportVectors):
         """Store an example, in place of another one unless i is a new one."""
         if self._store.n == 0:
             self._begin()
-        store, table = self._store, self.table
-        before = table.label_of(i) if i < store.n else 0
-        self._last = self._f.n_rounds, i, before, store.save(i)
+        store, f = self._store, self._f
+        self._last = f.n_rounds, store.save(i)
         store.set_example(x)
         store.put_example(i)
-        table.put(i, row, scores, label)
+        self.table.put(f, i, row, scores, label)
 
 
 class Reservoir(StoredExamples):
@@ -132,7 +132,11 @@ class Reservoir(StoredExamples):
             return
         x, row, label = f.store.example(), f.row, y.label
         if slot < f.n:
-            x, row, label = f.store.vector(slot), f.store.row_of(slot), self.table.label_of_term(slot)
+            x, row, label = (
+                f.store.vector(slot),
+                f.store.row_of(slot),
+                self.table.label_of_term(slot),
+            )
             row[slot] = f.row_at(slot)
         super().replace(slot, y)
         self._put(i, x, row, row @ f.matrix, label)

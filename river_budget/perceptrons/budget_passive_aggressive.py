@@ -119,7 +119,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
     def _derive(self) -> None:
-        self._maintenance.derive()
+        self._maintenance.forget()
 
     def _on_rescaled(self) -> None:
         self._maintenance.on_rescaled()

@@ -138,7 +138,9 @@ class BudgetedSGD(Perceptron):
         least = losses.min() + ROUNDING * float((matrix**2).sum(axis=1).max())
         second = oldest_of(store, losses <= least)
         h, x = float(places[second]), store.example()
-        merged = matrix[first] * row[second] ** ((1 - h) ** 2) + matrix[second] * row[second] ** (h * h)
+        merged = matrix[first] * row[second] ** ((1 - h) ** 2) + matrix[second] * row[second] ** (
+            h * h
+        )
         between = _between(h, *(store.vector(i) if i < n else x for i in (first, second)))
         slots = [slot for slot in (first, second) if slot < n]
         store.set_example(between)

@@ -43,6 +43,9 @@ class FixedBudgetPerceptron(BudgetPerceptron):
         return {"scores": float(np.abs(errors).max(initial=0.0))}
 
     def _derive(self) -> None:
+        self._scores.take_back(self._f)
+
+    def _on_rescaled(self) -> None:
         self._scores.derive(self._f, self._scores_from_scratch())
 
     def _update(self, f: Expansion, y: Example) -> None:

@@ -75,14 +75,13 @@ class TighterPerceptron(Perceptron):
         table.derive(self._f, scores, table.kernel_values)
 
     def _derive(self) -> None:
-        validation = self._validation
-        validation.take_back()
-        validation.table.derive(self._f, *validation.anew())
+        self._validation.take_back()
 
     def _on_rescaled(self) -> None:
+        validation = self._validation
         if self._feature_scales is not None:
-            self._validation.rescale(self._feature_scales)
-        super()._on_rescaled()
+            validation.rescale(self._feature_scales)
+        validation.table.derive(self._f, *validation.anew())
 
     def _update(self, f: Expansion, y: Example) -> None:
         validation = self._validation

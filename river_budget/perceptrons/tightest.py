@@ -110,20 +110,22 @@ class TightestPerceptron(Perceptron):
         return self._posteriors(x)[1]
 
     def numerical_errors(self) -> dict[str, float]:
-        return self._vectors.errors(self._f.values(), self._f.store.gram())
+        gram = self._f.store.gram()
+        return self._vectors.errors(gram @ self._f.matrix, gram)
 
     def _check_restored(self) -> None:
         super()._check_restored()
         self._vectors.derive(self._f, self._vectors.scores_of_examples, self._f.store.gram())
 
     def _derive(self) -> None:
-        self._vectors.derive(self._f, self._f.values(), self._f.store.gram())
+        self._vectors.take_back(self._f)
 
     def _on_rescaled(self) -> None:
-        similarity = _similarity(self._vectors.kernel_values, self._f.store.gram())
+        gram = self._f.store.gram()
+        similarity = _similarity(self._vectors.kernel_values, gram)
         if self._f.n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
             self._vectors.start_again()
-        super()._on_rescaled()
+        self._vectors.derive(self._f, gram @ self._f.matrix, gram)
 
     def _update(self, f: Expansion, y: Example) -> None:
         vectors = self._vectors

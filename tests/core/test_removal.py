@@ -95,8 +95,8 @@ def test_the_losses_are_those_of_plain_sums(n, n_labels):
 def test_examples_that_are_no_vectors(n_labels):
     rng, f, table = np.random.default_rng(2), expansion(n_labels), ValidationTable(6, 20)
     examples = [point(rng) for _ in range(13)]
-    for i, x in enumerate(examples):
-        table.put(i, np.zeros(0), np.zeros(n_labels), i % n_labels)
+    for i in range(13):
+        table.put(f, i, np.zeros(0), np.zeros(n_labels), i % n_labels)
     for i in range(6):
         x = point(rng)
         begin(f, x, i % n_labels)
@@ -193,21 +193,76 @@ def test_counts_move_to_the_nearest_vector_and_stay_bounded():
     assert table.stale.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("removed", [None, 0, 1, 2])
-def test_counts_of_a_round_that_is_taken_back(removed):
-    table = CountedTable(3, ranks=True)
-    f, rng = filled(2, 3, table)
-    before = content(table.state())
-    begin(f, point(rng), 2)
-    if removed is None:
-        table.count_at(f, 1)
-    else:
-        table.join(f)
-        table.move_counts(f, removed, (removed + 1) % 3)
+def values_of(table):
+    return content([table.state(), table.kernel_values.copy()])
+
+
+@pytest.mark.parametrize("removed", [None, "join", 0, 1, 4, 5])
+def test_a_round_is_taken_back_exactly(removed):
+    table = CountedTable(6, ranks=True)
+    f, rng = filled(5, 3, table)
+    before = values_of(table)
+    for n_labels in (3, 3, 4):
+        begin(f, point(rng), n_labels - 1)
+        if removed is None:
+            table.count_at(f, 1)
+        else:
+            table.join(f)
+        if isinstance(removed, int):
+            table.move_counts(f, removed, (removed + 1) % 6)
+        table.take_back(f)  # the round goes on
+        f.roll_back()
+        table.take_back(f)
+        if n_labels == 3:
+            assert values_of(table) == before
+    assert table.counts_of(slice(5))[:, 3].tolist() == [0.0] * 5
+    table.weigh(np.arange(5), np.full((5, 4), 0.25))
+    table.least_loss(f)
+    expected = CountedTable(6, ranks=True)
+    expected.derive(f, f.values(), f.store.gram())
+    expected.weigh(np.arange(5), np.full((5, 4), 0.25))
+    expected.least_loss(f)
+    assert table.arrays["sums"][:5] == pytest.approx(expected.arrays["sums"][:5], abs=1e-12)
+
+
+@pytest.mark.parametrize("i", [0, 3, 4])
+@pytest.mark.parametrize("joins", [False, True])
+def test_an_example_that_is_put_is_taken_back(i, joins):
+    rng, f, table = np.random.default_rng(5), expansion(3), ValidationTable(6, 20)
+    for _ in range(5):
+        begin(f, point(rng), 2)
+        table.join(f, np.zeros(0))
+        f.add(f.y)
+        f.commit()
+    for j in range(4):
+        begin(f, point(rng), 1)
+        table.put(f, j, rng.random(5), rng.random(3), j % 3)
+        f.commit()
+    before = values_of(table)
+    begin(f, point(rng), 0)
+    if joins:
+        table.join(f, rng.random(4))
+        table.remove(2)
+    table.put(f, i, rng.random(5), rng.random(3), 2)
     f.roll_back()
-    table.derive(f, f.values(), f.store.gram())
-    assert content(table.state())["counts"] == before["counts"]
-    assert max(table.errors(f.values(), f.store.gram()).values()) == 0.0
+    table.take_back(f)
+    assert values_of(table) == before
+
+
+def test_scores_are_taken_back():
+    f, scores, rng = expansion(3), VectorScores(), np.random.default_rng(3)
+    for t in range(8):
+        begin(f, point(rng), t % 3)
+        scores.put(f, t)
+        f.add(f.y)
+        f.commit()
+    before = scores.values(f).copy()
+    for r in (3, 8):
+        begin(f, point(rng), 1)
+        scores.put(f, r)
+        f.roll_back()
+        scores.take_back(f)
+        assert (scores.values(f) == before).all()
 
 
 def test_a_new_label_has_no_counts():
@@ -281,8 +336,8 @@ def test_what_does_not_fit_a_table_is_refused():
     for call in [
         lambda: table.remove(5),
         lambda: table.remove(-1),
-        lambda: table.put(7, np.zeros(5), np.zeros(2), 0),
-        lambda: table.put(0, np.zeros(4), np.zeros(2), 0),
+        lambda: table.put(f, 7, np.zeros(5), np.zeros(2), 0),
+        lambda: table.put(f, 0, np.zeros(4), np.zeros(2), 0),
         lambda: table.move_counts(f, 5, 0),
         lambda: table.move_counts(f, 0, 5),
         lambda: table.nearest(5),
@@ -292,7 +347,7 @@ def test_what_does_not_fit_a_table_is_refused():
         lambda: ValidationTable.join(table, f, np.zeros(4)),
         lambda: VectorScores().put(f, 6),
     ]:
-        with pytest.raises(ValueError, match="vector|example|column"):
+        with pytest.raises(ValueError, match=r"vector|example|column"):
             call()
 
 
