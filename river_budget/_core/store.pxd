@@ -190,6 +190,7 @@ cdef class Store:
     cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1
     cdef int add_matrix(self, name, Py_ssize_t size) except -1
     cdef int drop_matrix(self, name) except -1
+    cdef int order_matrices(self) except -1
     cdef dict arrays_of(self, Py_ssize_t slot)
     cdef dict converted(self, dict x)
     cdef int pack_arrays(self, dict x) except -1
@@ -199,6 +200,7 @@ cdef class Store:
     cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
     cdef int refill(self, list vectors) except -1
     cdef int evaluate_numbers(self, dict x) except -1
+    cdef int pack_numbers(self, dict x) except -1
     cdef object too_large(self)
     cdef object limiting_kernel(self)
     cdef object copied(self, const double *values, Py_ssize_t n)

@@ -1233,23 +1233,34 @@ cdef class Store:
         reallocate(<void **> &self.matrices, (self.n_matrices + 1) * sizeof(Matrix))
         matrix = &self.matrices[self.n_matrices]
         memset(matrix, 0, sizeof(Matrix))
-        matrix.size, matrix.start = size, self.n_elements
+        matrix.size = size
+        self.set_matrix_capacity(matrix, 0, self.capacity)
         self.matrix_of[name] = self.n_matrices
         self.n_matrices += 1
-        self.n_elements += size
-        return self.set_matrix_capacity(matrix, 0, self.capacity)
+        return self.order_matrices()
 
     cdef int drop_matrix(self, name) except -1:
-        cdef Py_ssize_t a = self.matrix_of.pop(name), b
+        cdef Py_ssize_t a = self.matrix_of.pop(name)
         aligned_free(self.matrices[a].values)
         free(self.matrices[a].present)
-        self.n_elements -= self.matrices[a].size
-        for b in range(a + 1, self.n_matrices):
-            self.matrices[b].start -= self.matrices[a].size
-        for b in range(a + 1, self.n_matrices):
-            self.matrices[b - 1] = self.matrices[b]
-        self.matrix_of = {other: b - (b > a) for other, b in self.matrix_of.items()}
         self.n_matrices -= 1
+        return self.order_matrices()
+
+    cdef int order_matrices(self) except -1:
+        """Bring the matrices into the order of their names, so that sums depend on the vectors alone."""
+        cdef Py_ssize_t a, i
+        cdef Matrix *ordered = <Matrix *> malloc((self.n_matrices + 1) * sizeof(Matrix))
+        if ordered == NULL:
+            raise MemoryError
+        self.n_elements = 0
+        for i, name in enumerate(sorted(self.matrix_of, key=repr)):
+            a = self.matrix_of[name]
+            ordered[i] = self.matrices[a]
+            ordered[i].start = self.n_elements
+            self.n_elements += ordered[i].size
+        self.matrix_of = {name: i for i, name in enumerate(sorted(self.matrix_of, key=repr))}
+        free(self.matrices)
+        self.matrices = ordered
         return 0
 
     cdef dict arrays_of(self, Py_ssize_t slot):
@@ -1294,7 +1305,7 @@ cdef class Store:
             raise ValueError(f"feature {name!r} is {x[name]!r}, but an array in support vectors")
         arrays = {name: value for name, value in x.items() if is_array(value)}
         arrays = self.converted(arrays) if arrays else None
-        self.pack(numbers)
+        self.pack_numbers(numbers)
         if not self.has_rows or not have_same_bytes(arrays, self.arrays):
             self.has_rows = self.has_example = False
             self.arrays, self.has_arrays = arrays, arrays is not None
@@ -1378,16 +1389,15 @@ cdef class Store:
         return 0
 
     cdef int evaluate_numbers(self, dict x) except -1:
-        if self.n_matrices or self.has_arrays:
+        if self.n_matrices or self.has_arrays or self.pack_numbers(x):
             self.pack_arrays(x)
-        else:
-            try:
-                found_array = self.pack(x)
-            except NOT_NUMBERS:
-                raise invalid_example(x, self.limiting_kernel()) from None
-            if found_array:
-                self.pack_arrays(x)
         return self.take()
+
+    cdef int pack_numbers(self, dict x) except -1:
+        try:
+            return self.pack(x)
+        except NOT_NUMBERS:
+            raise invalid_example(x, self.limiting_kernel()) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
         if block.data == NULL or self.n_matrices or self.has_arrays:
