@@ -127,14 +127,22 @@ def test_every_algorithm_has_a_page(algorithm):
 
 
 SHOWN = re.compile(r"\{literalinclude\} (\S+)\n:pyobject: (\S+)")
+NATIVE = re.compile(r"\{literalinclude\} (\S+)\n:.*\n:start-at: (.*)\n:end-\w+: (.*)\n")
 
 
-@each([page for page in PAGES if SHOWN.search(page.read_text())])
+@each([page for page in PAGES if "{literalinclude}" in page.read_text()])
 def test_the_code_that_a_page_shows_exists(page):
-    for file, name in SHOWN.findall(page.read_text()):
+    text = page.read_text()
+    python, native = SHOWN.findall(text), NATIVE.findall(text)
+    assert len(python) + len(native) == text.count("{literalinclude}")
+    for file, name in python:
         body = ast.parse((page.parent / file).read_text()).body
         for part in name.split("."):
             (body,) = (node.body for node in body if getattr(node, "name", None) == part)
+    for file, start, end in native:
+        _, found, after = (page.parent / file).read_text().partition(start)
+        assert found
+        assert end in after
 
 
 def test_every_bound_is_in_the_theory():

@@ -12,6 +12,8 @@
 
 from __future__ import annotations
 
+from river_budget._state import Array, AtLeast, Between, Count, Number
+
 from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
@@ -21,13 +23,18 @@ from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .weights import ClassWeight
 
 __all__ = [
+    "Array",
+    "AtLeast",
+    "Between",
     "BudgetPerceptron",
     "ClassWeight",
+    "Count",
     "Engine",
     "GrowingPerceptron",
     "KernelClassifier",
     "Labels",
     "Machine",
+    "Number",
     "Perceptron",
     "classifier_of",
     "documented",
