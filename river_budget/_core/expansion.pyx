@@ -185,8 +185,7 @@ cdef class Expansion:
         while self.log:
             place, saved = self.log.pop()
             if place is None:
-                self.store.remove(range(self.store.n))
-                self.store.__setstate__(saved)
+                self.set_vectors(saved)
             else:
                 self.store.undo(saved)
         self.scale, self.stamp = self.old_scale, -1
@@ -395,14 +394,24 @@ cdef class Expansion:
 
     def remove(self, slots):
         """Remove vectors and their coefficients."""
-        cdef Py_ssize_t c
-        cdef double *row
+        cdef Py_ssize_t n = self.store.n
+        if not len(slots):
+            return
         self.keep_all()
+        vectors = self.store.__reduce__()[2]
+        try:
+            kept = self.store.remove(slots)
+        except BaseException:
+            self.set_vectors(vectors)
+            raise
         if self.is_open:
-            self.log.append((None, self.store.__reduce__()[2]))
-        kept = self.store.remove(slots)
-        rows = np.ascontiguousarray(self.rows_until(self.store.n + len(set(slots)))[:, kept])
-        self.set_rows(rows)
+            self.log.append((None, vectors))
+        self.set_rows(np.ascontiguousarray(self.rows_until(n)[:, kept]))
+
+    def set_vectors(self, vectors):
+        """Set the vectors of the store as they were."""
+        self.store.remove(range(self.store.n))
+        self.store.__setstate__(vectors)
 
     def merge(self, Py_ssize_t slot, others, weights):
         """Replace a vector by a linear combination of others; its coefficients become 0."""

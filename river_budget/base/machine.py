@@ -391,11 +391,11 @@ class Machine(Learned, base.MiniBatchClassifier):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         weights = None if w is None else weights_of(w, len(labels))
         block = self._block(frame)
-        columns = self._labels.columns(labels, weights)
-        if weights is not None and not weights.all():
-            learned = weights > 0
-            block, columns, weights = block.kept(learned), columns[learned], weights[learned]
         try:
+            columns = self._labels.columns(labels, weights)
+            if weights is not None and not weights.all():
+                learned = weights > 0
+                block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             weights = self._weighted(columns, weights)
             row, stop = 0, len(columns)
             while row < stop:
@@ -508,11 +508,13 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     def _recover(self) -> None:
         """Leave a model that has learned whole examples only, after an error or an interrupt."""
-        if self._f.roll_back():
+        f, n_labels = self._f, self._f.n_labels
+        is_rolled_back = f.roll_back()
+        f.widen(len(self._labels.names))
+        if is_rolled_back or f.n_labels > n_labels:
             self._derive()
-        self._f.widen(len(self._labels.names))
         if self._class_weights is not None:
-            self._class_weights.take_back(self._f.n_rounds)
+            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Compute all anew that is computed from the engine and the kernels."""
@@ -528,13 +530,14 @@ class Machine(Learned, base.MiniBatchClassifier):
         self._check_width()
         if scales is None or next_update(n - 1) != n:
             return
-        if scales.update(self._f.store.names):
-            try:
+        try:
+            if scales.update(self._f.store.names):
                 self._rescale(scales)
-            except BaseException:
-                # An interrupt must not leave half of it.
-                self._rescale(scales)
-                raise
+        except BaseException:
+            # Whatever part of it an interrupt has left.
+            scales.update(self._f.store.names)
+            self._rescale(scales)
+            raise
         if n == LAST_UPDATE:
             scales.sums.clear()
 

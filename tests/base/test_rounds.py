@@ -1,27 +1,25 @@
-"""Algorithms with a compiled rule learn the same one by one, in blocks, and as Python runs them."""
+"""Rounds of single examples and of blocks are the same, and each is whole or did not happen."""
 
 from __future__ import annotations
 
 import copy
 import itertools
 import math
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interpreted import interpret
 from states import content
 
 import river_budget as rb
-from river_budget.base import RulePerceptron
 from river_budget.catalog import ALGORITHMS
-from river_budget.support import _rule_compiled
-from river_budget.support.sums import Sums
 
-RULES = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, RulePerceptron)}
-each = pytest.mark.parametrize("name", RULES)
+PERCEPTRONS = {name: row for name, row in ALGORITHMS.items() if row.model is not rb.Mnemotron}
+each = pytest.mark.parametrize("name", PERCEPTRONS)
+
 
 KERNELS = {
     "given": rb.RBF(gamma=0.5),
@@ -69,7 +67,8 @@ def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels,
     X, y = stream(400, n_labels, seed)
     weights = data.draw(st.sampled_from([None, np.random.default_rng(seed).random(400) + 0.5]))
     balanced = data.draw(st.sampled_from([None, "balanced"]))
-    model = RULES[name].model(KERNELS[kernel], budget=12, class_weight=balanced)
+    model = PERCEPTRONS[name].build(KERNELS[kernel], budget=12, seed=1)
+    model = model.clone({"class_weight": balanced})
     one = one_by_one(copy.deepcopy(model), X, y, weights)
     many = in_blocks(copy.deepcopy(model), X, y, cuts, weights)
     assert one.n_mistakes > 30
@@ -81,23 +80,9 @@ def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels,
 
 
 @each
-@pytest.mark.parametrize("kernel", ["given", "polynomial", "function"])
-@pytest.mark.parametrize("n_labels", [2, 5])
-def test_the_compiled_rule_is_the_one_that_python_runs(monkeypatch, name, kernel, n_labels):
-    X, y = stream(300, n_labels, seed=1)
-    model = RULES[name].build(KERNELS[kernel], budget=12, seed=3)
-    compiled = one_by_one(copy.deepcopy(model), X, y)
-    interpret(monkeypatch)
-    interpreted = one_by_one(copy.deepcopy(model), X, y)
-    assert interpreted.n_mistakes == compiled.n_mistakes > 30
-    assert interpreted.support_vectors == compiled.support_vectors
-    assert interpreted.coefficients == pytest.approx(compiled.coefficients, rel=1e-9)
-
-
-@each
 def test_examples_with_other_names_take_the_place_of_vectors(name):
     """Rows of frames with other columns and sparse dicts alternate, so no two layouts agree."""
-    models = [RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1) for _ in range(2)]
+    models = [PERCEPTRONS[name].build(rb.RBF(gamma=0.5), budget=8, seed=1) for _ in range(2)]
     rng = np.random.default_rng(2)
     for _ in range(40):
         names = rng.permutation(list("abcdef"))[: rng.integers(1, 6)].tolist()
@@ -109,78 +94,80 @@ def test_examples_with_other_names_take_the_place_of_vectors(name):
     assert content(models[1].state()) == content(models[0].state())
 
 
-def interrupted(function):
-    """Return a function after which Python raises KeyboardInterrupt, and so drops its result."""
+class Interrupts:
+    """Raise KeyboardInterrupt at one of the lines of Python that the package runs."""
 
-    def run(*args):
-        function(*args)
-        raise KeyboardInterrupt
+    def __init__(self, at):
+        self.left = at
 
-    return run
+    def __enter__(self):
+        sys.settrace(self.trace)
 
+    def __exit__(self, *error):
+        sys.settrace(None)
 
-@each
-def test_an_interrupt_at_the_end_of_a_compiled_block_loses_nothing(monkeypatch, name):
-    X, y = stream(200, 2, seed=4)
-    model = in_blocks(RULES[name].build(rb.Polynomial(degree=2), budget=8, seed=1), X, y, [])
-    expected = in_blocks(copy.deepcopy(model), X, y, [])
-    monkeypatch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
-    with pytest.raises(KeyboardInterrupt):
-        in_blocks(model, X, y, [])
-    assert content(model.state()) == content(expected.state())
-
-
-@each
-def test_a_model_is_valid_after_an_interrupt_at_the_end_of_a_compiled_update(monkeypatch, name):
-    X, y = stream(200, 2, seed=4)
-    model = in_blocks(RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1), X, y, [])
-    with monkeypatch.context() as patch:
-        patch.setattr(_rule_compiled, "update", interrupted(_rule_compiled.update))
-        with pytest.raises(KeyboardInterrupt):
-            one_by_one(model, X, y)
-    restored = RULES[name].build(rb.RBF(gamma=0.5), budget=8, seed=1)
-    restored.restore(model.state())
-    assert restored.support_vectors == model.support_vectors
-    assert all(error < 1e-9 for error in one_by_one(model, X, y).numerical_errors().values())
+    def trace(self, frame, event, argument):
+        if "river_budget" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self.trace
 
 
-@each
-def test_a_largest_self_value_is_known_after_an_interrupted_block(monkeypatch, name):
-    X, y = stream(100, 2, seed=4)
-    model = RULES[name].build(rb.Polynomial(degree=2), budget=8, seed=1)
-    expected = in_blocks(copy.deepcopy(model), X, y, [])
-    in_blocks(expected, 100 * X, y, [])
-    in_blocks(model, X, y, [])
-    monkeypatch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
-    with pytest.raises(KeyboardInterrupt):
-        in_blocks(model, 100 * X, y, [])
-    assert model.state()["largest_self_value"] == expected.state()["largest_self_value"] > 1e4
+def interrupted(act, step):
+    """Call a function with an interrupt at the first line, at one some steps later, and so on."""
+    for at in itertools.count(1, step):
+        try:
+            with Interrupts(at):
+                act()
+        except KeyboardInterrupt:
+            yield at
+        else:
+            return
+
+
+LEARN = {
+    "one": lambda model, X, y: model.learn_one(X.iloc[0].to_dict(), y[0]),
+    "many": lambda model, X, y: model.learn_many(X, pd.Series(y)),
+}
 
 
 @each
-def test_scales_learn_from_each_row_once_after_an_interrupt(monkeypatch, name):
-    """The interrupt comes between the rounds of examples and their observation."""
-    X, y = stream(100, 2, seed=4)
-    model = RULES[name].build(None, budget=8, seed=1)
-    model.learn_many(X[:80], pd.Series(y[:80]))
-    with monkeypatch.context() as patch:
-        patch.setattr(_rule_compiled, "learn", interrupted(_rule_compiled.learn))
-        with pytest.raises(KeyboardInterrupt):
-            model.learn_many(X[80:], pd.Series(y[80:]))
-    assert model._feature_scales.sums.n_observed == model.n_rounds > 80
-    observed, observe = [], Sums.observe_rows
-    monkeypatch.setattr(
-        Sums, "observe_rows", lambda *args: observed.extend(args[2].tolist()) or observe(*args)
-    )
-    model.learn_many(X[:10], pd.Series(y[:10]))
-    assert observed == X[:10].to_numpy().tolist()
+@pytest.mark.parametrize("kernel", ["polynomial", "learned"])
+@pytest.mark.parametrize("learn", LEARN)
+def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
+    X, y = stream(131, 3, seed=4)
+    # One row, or three that end with an update of scales; the last label is a new one.
+    n, rows, step = {"one": (100, X[100:101], 1), "many": (125, X[125:128], 7)}[learn]
+    labels = [*y[n : n + len(rows) - 1], "new"]
+    start = PERCEPTRONS[name].build(KERNELS[kernel], budget=8, seed=1)
+    start = start.clone({"class_weight": "balanced"})
+    start = one_by_one(start, X[:n], y[:n])
+    whole = [copy.deepcopy(start)]
+    for i in range(len(rows)):
+        whole.append(one_by_one(copy.deepcopy(whole[-1]), rows[i : i + 1], labels[i : i + 1]))
+    model, n_interrupts = copy.deepcopy(start), 0
+    for n_interrupts in interrupted(lambda: LEARN[learn](model, rows, labels), step):
+        expected = whole[model.n_rounds - n]
+        # An interrupt may leave out an update of scales.
+        if model.resolved_kernel == expected.resolved_kernel:
+            assert model.support_vectors == expected.support_vectors
+            known = expected.coefficients
+            assert model.coefficients[:, : known.shape[1]] == pytest.approx(known, rel=1e-9)
+        restored = start.clone()
+        restored.restore(model.state())
+        assert restored.scores_one(X.iloc[0].to_dict()) == model.scores_one(X.iloc[0].to_dict())
+        model = copy.deepcopy(start)
+    assert n_interrupts > 10
 
 
 @each
 @pytest.mark.parametrize("kind", [bool, int, np.float32])
 def test_a_function_kernel_may_return_any_real_number(name, kind):
     kernels = [lambda x, z: float(x["a"] == z["a"]), lambda x, z: kind(x["a"] == z["a"])]
-    models = [RULES[name].build(rb.FunctionKernel(f), budget=3, seed=1) for f in kernels]
+    models = [PERCEPTRONS[name].build(rb.FunctionKernel(f), budget=3, seed=1) for f in kernels]
     for model in models:
         for t in range(40):
             model.learn_one({"a": t % 7}, t % 2 == 0)
@@ -204,12 +191,12 @@ class FlakyKernel:
 @pytest.mark.parametrize("n_labels", [2, 3])
 def test_an_update_that_fails_keeps_the_hypothesis(name, n_labels):
     rng, flaky, n_failures = np.random.default_rng(2), FlakyKernel(), 0
-    model = RULES[name].build(rb.FunctionKernel(flaky), budget=3, seed=1)
+    model = PERCEPTRONS[name].build(rb.FunctionKernel(flaky), budget=3, seed=1)
     for t in range(40):
         x, y = {"a": rng.normal()}, t if t < n_labels else int(rng.integers(n_labels))
         for n_calls in itertools.count():
             before = content([model.support_vectors, model.coefficients.T])
-            model._store.forget_query()
+            model.predict_one({"a": 100.0})
             flaky.calls_left = n_calls
             try:
                 model.learn_one(x, y)
@@ -220,7 +207,6 @@ def test_an_update_that_fails_keeps_the_hypothesis(name, n_labels):
                 flaky.calls_left = math.inf
             if t >= n_labels:
                 assert content([model.support_vectors, model.coefficients.T]) == before
-    assert model.n_support == 3
     assert n_failures > 100
 
 
@@ -228,6 +214,6 @@ def test_a_third_label_before_the_first_support_vector():
     """A block with three labels that is interrupted at its first row leaves labels and no vector."""
     model = rb.Forgetron(gamma=1.0, budget=4)
     model._labels.columns(list("abc"))
-    model._widen(3)
+    model._f.widen(3)
     model.learn_one({"a": 1.0}, "c")
     assert model.predict_one({"a": 1.0}) == "c"
