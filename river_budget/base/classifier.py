@@ -61,37 +61,14 @@ class KernelClassifier(Machine):
         self.max_classes = max_classes
 
     @property
-    def _multiclass(self) -> bool:
-        return True
-
-    @property
     def resolved_kernel(self) -> Kernel:
         """The kernel, with the width and the scales of the features that were learned."""
         (kernel,), scales = self._f.store.kernels, self._feature_scales
         return kernel if scales is None else scales.in_units_of_user(kernel)
 
-    def scores_one(self, x: Features) -> dict[Any, float]:
-        return self._by_label(self._f.scores(x))
-
-    def decision_function_one(self, x: Features) -> float:
-        self._labels.require_two("scores_one or scores_many")
-        return self._f.scores(x)[1]
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return self._labels.names[self._f.best(x)]
-
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         scores = self.scores_one(x)
         return dict(zip(scores, _softmax(list(scores.values())), strict=True))
-
-    @property
-    def n_support(self) -> int:
-        return self._f.n
-
-    @property
-    def support_vectors(self) -> list[Features]:
-        store = self._f.store
-        return [store.vector(slot) for slot in store.by_age]
 
     @property
     def coefficients(self) -> Floats:
@@ -134,9 +111,6 @@ class KernelClassifier(Machine):
     def _probabilities(self, scores: Floats) -> Floats:
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
-
-    def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
-        return {label: values[column] for label, column in self._labels.known.items()}
 
 
 def _softmax(scores: Sequence[float]) -> list[float]:

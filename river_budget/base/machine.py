@@ -7,6 +7,7 @@ import copy
 import inspect
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from river import base
@@ -63,20 +64,16 @@ class Parameter:
 
 
 class Engine(Protocol):
-    """What a `Machine` learns: the native scores of labels over a store, and the rounds.
+    """What a `Machine` learns natively: an `Expansion` in a perceptron, `Posteriors` in `Mnemotron`.
 
-    It is an `Expansion` in a perceptron, and `Posteriors` in `Mnemotron`. A label is given by its
-    column. A label with a column of `n_labels` or more is new: `round` and `scan` widen the engine
-    first, so that it is a rival from its first example on. A refused example raises ValueError and
-    changes nothing.
-
-    A round that asks for an update is open until `commit`. Until then only the thread that began it
-    may use the engine, for the update.
+    A label is given by its column. One of `n_labels` or more is new: `round` and `scan` widen the
+    engine first, so that it is a rival from its first example on. A refused example raises ValueError
+    and changes nothing. A round that asks for an update is open until `commit`; until then only the
+    thread that began it may use the engine, for the update.
     """
 
     store: Store
     n_labels: int
-    # Counts of the rounds, where a mistake is a margin of at most 0.
     n_rounds: int
     n_mistakes: int
     # Each example is added to the sums at the end of its round while they are not None. The round
@@ -97,18 +94,9 @@ class Engine(Protocol):
         """Go through a round; return 0, or the sum of UPDATE and CHECK as they are due."""
 
     def scan(
-        self,
-        block: Block,
-        labels: Ints,
-        weights: Floats | None,
-        start: int,
-        stop: int,
-        threshold: float,
-    ) -> tuple[int, int]:
-        """Go through the rounds of rows from `start`, until something is due, or for a while.
-
-        Returned are the next row, and what is due after the last one.
-        """
+        self, block: Block, labels: Ints, weights: Floats | None, start: int, stop: int, threshold: float
+    ) -> tuple[int, int]:  # fmt: skip
+        """Go through the rounds of rows until something is due, or for a while; return the next row, too."""
 
     def commit(self) -> None:
         """End a round that asked for an update."""
@@ -208,6 +196,10 @@ class Machine(Learned, base.MiniBatchClassifier):
         return copy.deepcopy(self)
 
     @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
     def classes(self) -> list[Any]:
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return self._labels.seen
@@ -254,7 +246,6 @@ class Machine(Learned, base.MiniBatchClassifier):
             self._recover()
             raise
 
-    @abc.abstractmethod
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
 
@@ -271,8 +262,8 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value is not a finite number, or is too large for the kernel.
         """
+        return self._by_label(self._f.scores(x))
 
-    @abc.abstractmethod
     def decision_function_one(self, x: Features) -> float:
         """Return f(x), positive for the positive class.
 
@@ -287,6 +278,11 @@ class Machine(Learned, base.MiniBatchClassifier):
             If there are more than two labels, or a value is not a finite number or is too large for
             the kernel.
         """
+        self._labels.require_two("scores_one or scores_many")
+        return self._f.scores(x)[1]
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        return self._labels.names[self._f.best(x)]
 
     def novelty_one(self, x: Features) -> float:
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
@@ -308,14 +304,15 @@ class Machine(Learned, base.MiniBatchClassifier):
         return self._novelty(x)
 
     @property
-    @abc.abstractmethod
     def n_support(self) -> int:
         """Number of support vectors."""
+        return self._f.store.n
 
     @property
-    @abc.abstractmethod
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
+        store = self._f.store
+        return [store.vector(slot) for slot in store.by_age]
 
     @property
     @abc.abstractmethod
@@ -390,13 +387,15 @@ class Machine(Learned, base.MiniBatchClassifier):
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         weights = None if w is None else weights_of(w, len(labels))
-        block = self._block(frame)
+        block = self._f.store.block(frame.columns, rows_of(frame))
         try:
             columns = self._labels.columns(labels, weights)
             if weights is not None and not weights.all():
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
-            weights = self._weighted(columns, weights)
+            if self._class_weights is not None:
+                of_classes = self._class_weights.following(columns, self._labels)
+                weights = of_classes if weights is None else weights * of_classes
             row, stop = 0, len(columns)
             while row < stop:
                 row, due = self._f.scan(block, columns, weights, row, stop, self._threshold)
@@ -445,8 +444,7 @@ class Machine(Learned, base.MiniBatchClassifier):
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
         frame = frame_of(X)
         best, names = self._score_frame(frame).argmax(axis=1), self._labels.names
-        predictions = [names[column] for column in best.tolist()]
-        return series_like(predictions, frame)
+        return series_like([names[column] for column in best.tolist()], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = frame_of(X)
@@ -481,25 +479,17 @@ class Machine(Learned, base.MiniBatchClassifier):
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""
 
-    def _weighted(self, columns: Ints, weights: Floats | None) -> Floats | None:
-        """Return the weights of rows times those of their classes (rows,); None if all are 1."""
-        if self._class_weights is None:
-            return weights
-        of_classes = self._class_weights.following(columns, self._labels)
-        return of_classes if weights is None else weights * of_classes
-
-    def _block(self, frame: Any) -> Block:
-        return self._f.store.block(frame.columns, rows_of(frame))
-
     def _score_frame(self, frame: Any) -> Floats:
-        return self._f.score_block(self._block(frame))
+        return self._f.score_block(self._f.store.block(frame.columns, rows_of(frame)))
 
     def _known_scores(self, frame: Any) -> Floats:
         return self._score_frame(frame)[:, list(self._labels.known.values())]
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
-        by_label = dict(zip(self._labels.known, values.T, strict=True))
-        return frame_like(by_label, frame)
+        return frame_like(dict(zip(self._labels.known, values.T, strict=True)), frame)
+
+    def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
+        return {label: values[column] for label, column in self._labels.known.items()}
 
     def _follow(self, due: int) -> None:
         """Do what the engine asks for after a round: here a check of scales and width."""

@@ -149,7 +149,7 @@ def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
     for i in range(len(rows)):
         whole.append(one_by_one(copy.deepcopy(whole[-1]), rows[i : i + 1], labels[i : i + 1]))
     model, n_interrupts = copy.deepcopy(start), 0
-    for n_interrupts in interrupted(lambda: LEARN[learn](model, rows, labels), step):
+    for n_interrupts in interrupted(lambda: LEARN[learn](model, rows, labels), step):  # noqa: B007, B023
         expected = whole[model.n_rounds - n]
         # An interrupt may leave out an update of scales.
         if model.resolved_kernel == expected.resolved_kernel:

@@ -1,29 +1,33 @@
 from __future__ import annotations
 
 import math
-import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from states import content
 
-from river_budget.support import Scales
-from river_budget.support.scales import LAST_UPDATE, next_update
-from river_budget.support.sums import Sums
+import river_budget as rb
+from river_budget._core.store import Store
+from river_budget._core.sums import Sums
+from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 
 
-def observe(sums, x, names):
-    sums.observe(x, list(x), names)
+def observe(sums, examples, names):
+    """Add examples to sums, which are kept for the given names: those of a vector."""
+    store = Store([rb.RBF(gamma=1.0)])
+    store.set_example(dict.fromkeys(names, 1.0))
+    store.put_example(0)
+    for x in examples:
+        store.set_example(x)
+        sums.observe(store)
 
 
 def learned(examples, names=("a", "b", "c", "w")):
     scales = Scales()
-    for x in examples:
-        observe(scales.sums, x, names)
-    scales.update(len(examples), names)
+    observe(scales.sums, examples, names)
+    scales.update(names)
     return scales, scales.gamma
 
 
@@ -89,9 +93,8 @@ def test_a_scale_is_kept_while_it_is_nearly_as_near():
     ]
     fresh, _ = learned(examples, names)
     continued, _ = learned(examples[:512], names)
-    for x in examples[512:]:
-        observe(continued.sums, x, names)
-    continued.update(1024, names)
+    observe(continued.sums, examples[512:], names)
+    continued.update(names)
     assert (fresh.factors["a"], continued.factors["a"]) == (15 / 16, 1.0)
 
 
@@ -123,56 +126,12 @@ def test_there_is_no_width_without_a_variance():
 def test_there_are_sums_only_for_the_given_names():
     scales = Scales()
     for i in range(1000):
-        observe(scales.sums, {f"new-{i}": 1.0, "a": float(i % 2)}, {"a", f"new-{i}"})
+        names = ["a", f"new-{i}"]
+        observe(scales.sums, [{f"new-{i}": 1.0, "a": float(i % 2)}], names)
+        if i % 64 == 63:
+            scales.update(names)
     assert len(scales.state()["sums"]["names"]) < 100
     assert "a" in scales.state()["sums"]["names"]
-
-
-def test_rows_are_observed_as_single_examples():
-    """Of a feature without a sum, and of one that is new in the middle, too."""
-    values = np.random.default_rng(1).normal(size=(30, 3))
-    one, many = Sums(), Sums()
-    for start, stop, names in [(0, 10, {"a"}), (10, 30, {"a", "b"})]:
-        for row in values[start:stop].tolist():
-            observe(one, dict(zip("abc", row, strict=True)), names)
-        many.observe_rows(["a", "b", "c"], values[start:stop], names)
-    assert content(one.state()) == content(many.state())
-    assert many.names == ["a", "b"]
-
-
-@given(
-    st.lists(st.sampled_from(["ab", "a", "ac", "rows", "state", "measures", "drop"]), max_size=60)
-)
-def test_sums_do_not_depend_on_which_examples_wait(events):
-    """Examples wait if their names are the same list again, until anything else happens."""
-    lists = {"ab": ["a", "b"], "a": ["a"], "ac": ["a", "c"]}
-    waiting, plain = Sums(), Sums()
-    for i, event in enumerate(events):
-        if event in lists:
-            x = {name: math.sqrt(i + ord(name)) for name in event}
-            waiting.observe(x, lists[event], {"a", "b"})
-            plain.observe_rows(list(event), np.array([list(x.values())]), {"a", "b"})
-        for sums in (waiting, plain):
-            if event == "rows":
-                sums.observe_rows(lists["ab"], np.sqrt([[i, 1.0], [2.0, i]]), {"a", "b"})
-            elif event == "drop":
-                sums.drop_unused({"a"})
-        if event == "state":
-            assert content(waiting.state()) == content(plain.state())
-        elif event == "measures":
-            np.testing.assert_array_equal(waiting.measures(), plain.measures())
-        assert waiting.n_observed == plain.n_observed
-    assert content(waiting.state()) == content(plain.state())
-
-
-def test_a_look_at_the_sums_does_not_show_in_a_copy():
-    names, sums = ["a"], Sums()
-    for value in (1.0, 2.0, 4.0):
-        sums.observe({"a": value}, names, {"a"})
-    before = pickle.dumps(sums)
-    sums.state()
-    assert pickle.dumps(sums) == before
-    assert content(pickle.loads(before).state()) == content(sums.state())
 
 
 def test_the_examples_after_which_scales_are_updated():
@@ -194,8 +153,7 @@ def test_the_variance_of_any_values(rows):
     values = [x.get("a", 0.0) for x in examples[first:]]
     variance, size = np.var(values), max(map(abs, values))
     sums = Sums()
-    for x in examples:
-        observe(sums, x, {"a"})
+    observe(sums, examples, ["a"])
     assert sums.measures().variances == pytest.approx(
         variance, rel=1e-6, abs=1e-12 * size**2 + 1e-300
     )
@@ -207,10 +165,9 @@ def test_a_state_goes_on_exactly():
     scales, _ = learned(examples[:20])
     other = Scales()
     other.restore(scales.state())
-    for x in examples[20:]:
-        observe(scales.sums, x, {"a", "b"})
-        observe(other.sums, x, {"a", "b"})
-    assert scales.update(40, "ab") == other.update(40, "ab")
+    observe(scales.sums, examples[20:], "ab")
+    observe(other.sums, examples[20:], "ab")
+    assert scales.update("ab") == other.update("ab")
     assert (scales.factors, scales.gamma) == (other.factors, other.gamma)
 
 
@@ -227,37 +184,22 @@ def test_impossible_states_are_refused(key, value):
         Scales().restore({**scales.state(), key: value})
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("names", ("a", "a")), ("names", ()), ("n_observed", -1),
-        ("sums", np.array([[0.0, 1.0, 1.0, 2.0, 0.0, 0.0]])),
-        ("sums", np.array([[0.0, 1.0, 9.0, 2.0, 0.0, 0.0]])),
-    ],
-)  # fmt: skip
-def test_impossible_sums_are_refused(key, value):
-    sums = Sums()
-    observe(sums, {"a": 1.0}, {"a"})
-    observe(sums, {"a": -1.0}, {"a"})
-    with pytest.raises(ValueError, match=r"sums|count"):
-        Sums().restore({**sums.state(), key: value})
-
-
 def test_a_small_change_of_the_width_changes_nothing():
     """A variance of 1.04 leaves gamma at 1, and one of 1.23 does not."""
     scales, gamma = learned([{"a": (-1.0) ** i} for i in range(64)])
     for n, value in [(4, 1.4), (20, 1.4)]:
         before = scales.gamma
-        for i in range(n):
-            observe(scales.sums, {"a": value * (-1.0) ** i}, {"a"})
-        assert scales.update(64 + n, {"a"}) == (n == 20)
+        observe(scales.sums, [{"a": value * (-1.0) ** i} for i in range(n)], "a")
+        assert scales.update("a") == (n == 20)
         assert (scales.gamma == before) == (n == 4)
     assert gamma == 1.0
 
 
 def test_there_are_no_sums_after_the_last_update():
-    scales, _ = learned([{"a": float(i % 2)} for i in range(4)])
-    scales.update(LAST_UPDATE, ())
-    assert scales.state()["sums"]["names"] == ()
-    assert scales.factors == {"a": 2.0}
-    assert math.isfinite(scales.nbytes)
+    model = rb.Forgetron(budget=5)
+    for i in range(LAST_UPDATE + 1):
+        model.learn_one({"a": 3.0 * (i % 2), "b": float(i % 5)}, i % 3 == 0)
+        if i + 2 == LAST_UPDATE:
+            assert model.state()["feature_scales"]["sums"]["names"] == ("a", "b")
+    assert model.state()["feature_scales"]["sums"]["names"] == ()
+    assert model.resolved_kernel.gamma > 0
