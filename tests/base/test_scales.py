@@ -202,4 +202,3 @@ def test_there_are_no_sums_after_the_last_update():
         if i + 2 == LAST_UPDATE:
             assert model.state()["feature_scales"]["sums"]["names"] == ("a", "b")
     assert model.state()["feature_scales"]["sums"]["names"] == ()
-    assert model.resolved_kernel.gamma > 0
