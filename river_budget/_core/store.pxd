@@ -157,6 +157,7 @@ cdef class Store:
     cdef list active(self, list names)
     cdef int find_rows(self) except -1
     cdef int pack(self, dict x) except -1
+    cdef int pack_values(self, dict x) except -1
     cdef int take(self) except -1 nogil
     cdef void read_values(self) noexcept nogil
     cdef int compute(self) except -1 nogil

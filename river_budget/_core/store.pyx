@@ -50,12 +50,18 @@ cdef enum:
     FEWEST_ROWS = 256
     LARGE_ROOM = 4096
 
+# What the values of an example are.
+cdef enum:
+    NUMBERS, ARRAYS, OTHER_NAMES
+
 # Above this value of gamma times the largest squared norm, differences of squared norms lose
 # significant digits of kernel values: the error is about 1e-16 times that value.
 cdef double CANCELS_ABOVE = 1e5
 
 # A name that no example has, to test whether a kernel reads all names.
 UNKNOWN_NAME = object()
+
+cdef type NDARRAY = np.ndarray
 
 
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
@@ -180,7 +186,11 @@ cdef bint is_same(name, other) except -1:
     return PyObject_RichCompareBool(name, other, Py_EQ)
 
 
-cdef double number(value) except? -1:
+cdef inline bint has_elements(value) except -1:
+    return isinstance(value, NDARRAY) and value.ndim > 0
+
+
+cdef double as_number(value) except? -1:
     if PyLong_CheckExact(value):
         return PyLong_AsDouble(value)
     return as_double(value)
@@ -578,34 +588,37 @@ cdef class Store:
 
     cdef int pack(self, dict x) except -1:
         """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
+        cdef int found = self.pack_values(x)
+        if found == OTHER_NAMES:
+            self.has_example = False
+            self.set_layout(list(x))
+            found = self.pack_values(x)
+        if found == OTHER_NAMES:
+            raise RuntimeError("the names of an example have changed while they were read")
+        return found
+
+    cdef int pack_values(self, dict x) except -1:
+        """Convert the values of a dict to doubles, up to the first other name or array."""
         cdef Py_ssize_t place = 0, j = 0
         cdef Layout layout = self.layout
         cdef PyObject *names = <PyObject *> layout.names
         cdef PyObject *key
         cdef PyObject *value
         while PyDict_Next(x, &place, &key, &value):
+            if PyFloat_Check(<object> value):
+                number = PyFloat_AS_DOUBLE(<object> value)
+            elif has_elements(<object> value):
+                return ARRAYS
+            else:
+                number = as_number(<object> value)
             if j == layout.n_names or (
                 key != PyList_GET_ITEM(names, j)
                 and not is_same(<object> key, <object> PyList_GET_ITEM(names, j))
             ):
-                j = -1
-                break
-            if PyFloat_Check(<object> value):
-                self.fresh[j] = PyFloat_AS_DOUBLE(<object> value)
-            elif is_array(<object> value):
-                return True
-            else:
-                self.fresh[j] = number(<object> value)
+                return OTHER_NAMES
+            self.fresh[j] = number
             j += 1
-        if j == layout.n_names:
-            return False
-        if any(map(is_array, x.values())):
-            return True
-        self.has_example = False
-        self.set_layout(list(x))
-        for j, other in enumerate(x.values()):
-            self.fresh[j] = number(other)
-        return False
+        return NUMBERS if j == layout.n_names else OTHER_NAMES
 
     cdef int take(self) except -1 nogil:
         """Make what was packed the example, and compute its rows unless it is the last one."""
