@@ -25,10 +25,18 @@ TOLERANCE = 1e-9
 class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
-    A subclass implements `_update`. If that raises anything, the expansion is taken back, and all
-    attributes of the model get their former values. So an update gives an array that is kept a new
-    value, instead of changing its elements. What is kept otherwise is computed anew by `_derive`.
+    A subclass implements `_update`. If that raises anything, the expansion is taken back, and what
+    the subclass declares that it learns gets its former values. So an update gives a declared array
+    a new value, instead of changing its elements. What else is kept is computed anew by `_derive`.
     """
+
+    # The names of what subclasses declare.
+    _declared: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        shared = len(KernelClassifier._fields)
+        cls._declared = tuple(field.name for field in cls._fields[shared:])
 
     @property
     def _assumptions(self) -> dict[str, bool]:
@@ -41,13 +49,14 @@ class Perceptron(KernelClassifier):
 
     def _follow(self, due: int) -> None:
         if due != CHECK:
-            f, before = self._f, vars(self).copy()
+            f, values = self._f, vars(self)
+            before = {name: values[name] for name in self._declared}
             try:
                 self._update(f, f.y)
                 f.commit()
             except BaseException:
                 if f.roll_back():
-                    vars(self).update(before)
+                    values.update(before)
                     self._derive()
                 raise
         if due >= CHECK:
