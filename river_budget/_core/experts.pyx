@@ -57,6 +57,7 @@ cdef class Experts:
     cdef double[::1] shares                # of the posteriors in the hedge
     cdef int64_t stamp                     # that of the store at the last forecast
     cdef bint is_busy
+    cdef object before                     # grams before a change of scales that has not ended, or None
 
     def __init__(self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats):
         experts = [(z, *pair) for z, own in enumerate(pairs) for pair in own]
@@ -254,7 +255,7 @@ cdef class Experts:
             row = self.store.rows_of(slot) + z * self.store.capacity
             if not self.posteriors.residual(z, row, slot, n) <= LARGEST_RESIDUAL:
                 with gil:
-                    self.posteriors.inverses.set(z, inverse_of(self.regularized_gram(z)))
+                    self.posteriors.inverses.set(z, np.linalg.inv(self.grams()[z]))
                     self.n_rebuilds += 1
         return 0
 
@@ -277,11 +278,22 @@ cdef class Experts:
         weights = self.mixture.hedge[: self.posteriors.n_experts]
         return weights / weights.sum()
 
-    def regularized_gram(self, Py_ssize_t z):
-        """Return K + jitter I for a kernel (n, n), with k(x, x) = 1 for every vector, even for 0."""
-        gram = self.store.gram(z)
-        np.fill_diagonal(gram, 1.0 + JITTER)
-        return gram
+    def grams(self):
+        """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
+        grams = np.array([self.store.gram(z) for z in range(self.store.n_kernels)])
+        grams[:, range(self.store.n), range(self.store.n)] = 1.0 + JITTER
+        return grams
+
+    def grams_before(self):
+        """Return `grams` as they were before a change of scales, until `set_posteriors` ends it."""
+        if self.before is None:
+            self.before = self.grams()
+        return self.before
+
+    def set_posteriors(self, inverses, covariances, means):
+        """Set all inverses, and the covariances and means of all experts."""
+        self.posteriors.set_all(inverses, covariances, means)
+        self.before, self.stamp = None, -1
 
     @property
     def nbytes(self):
@@ -318,9 +330,3 @@ cdef class Experts:
         self.store.restore(state["store"])
         self.restore_own(state)
         self.posteriors.check(self.store.n)
-
-
-def inverse_of(gram):
-    """Return the inverse of a symmetric matrix."""
-    inverse = np.linalg.inv(gram)
-    return 0.5 * (inverse + inverse.T)

@@ -9,7 +9,7 @@ class Triangles:
     """Symmetric matrices of one size."""
 
     def set(self, i: int, matrix: Floats) -> None:
-        """Set a symmetric matrix (n, n)."""
+        """Set a matrix to the lower triangle of another one (n, n)."""
     def matrices_of(self, n: int) -> Floats:
         """Return all matrices (matrices, n, n)."""
 
@@ -29,7 +29,7 @@ class Posteriors:
         """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
     def posteriors(self, n: int) -> tuple[Floats, Floats]:
         """Return covariances C (experts, n, n) and means a (experts, columns, n)."""
-    def set_posterior(self, e: int, covariance: Floats, mean: Floats) -> None: ...
+    def set_all(self, inverses: Floats, covariances: Floats, means: Floats) -> None: ...
     @property
     def nbytes(self) -> int: ...
     def state(self, n: int) -> State: ...

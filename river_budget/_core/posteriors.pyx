@@ -118,14 +118,14 @@ cdef class Triangles:
             matrix.terms[k] *= sqrt(factor)
 
     def set(self, Py_ssize_t i, const double[:, ::1] matrix):
-        """Set a symmetric matrix (n, n)."""
+        """Set a matrix to the lower triangle of another one (n, n)."""
         cdef Py_ssize_t j, k, n = matrix.shape[0]
         own = &self.matrices[i]
         own.n_terms = 0
         for j in range(n):
             own.diagonal[j] = matrix[j, j]
             for k in range(min(n, 4 * (j // 4 + 1))):
-                own.blocks[place_of(j, k)] = matrix[j, k]
+                own.blocks[place_of(j, k)] = matrix[max(j, k), min(j, k)]
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
@@ -516,11 +516,15 @@ cdef class Posteriors:
         covariances = scales * self.covariances.matrices_of(n)
         return covariances, np.sqrt(scales) * self.means.base[:, :, :n]
 
-    def set_posterior(self, Py_ssize_t e, covariance, mean):
-        """Set the covariance C (n, n) and the means a of an expert (columns, n)."""
-        self.covariances.set(e, covariance)
-        self.means.base[e, :, : mean.shape[1]] = mean
-        self.scales[e] = 1.0
+    def set_all(self, inverses, covariances, means):
+        """Set all inverses (kernels, n, n), covariances C (experts, n, n) and means a."""
+        cdef Py_ssize_t i
+        for i in range(self.n_kernels):
+            self.inverses.set(i, inverses[i])
+        for i in range(self.n_experts):
+            self.covariances.set(i, covariances[i])
+        self.means.base[:, :, : means.shape[2]] = means
+        self.scales.base[:] = 1.0
 
     @property
     def nbytes(self):

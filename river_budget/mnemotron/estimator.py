@@ -15,7 +15,7 @@ from river_budget.base.classifier import ADVICE
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features, Kernel
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
-from river_budget.mnemotron.priors import change_priors
+from river_budget.mnemotron.priors import follow_prior
 
 
 @documented
@@ -133,10 +133,6 @@ class Mnemotron(Machine):
         self.max_classes = max_classes
 
     @property
-    def _multiclass(self) -> bool:
-        return True
-
-    @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
         """Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
 
@@ -168,15 +164,6 @@ class Mnemotron(Machine):
         )
 
     @property
-    def n_support(self) -> int:
-        return self._f.n
-
-    @property
-    def support_vectors(self) -> list[Features]:
-        store = self._f.store
-        return [store.vector(slot) for slot in store.by_age]
-
-    @property
     def coefficients(self) -> Floats:
         """Mean coefficients of the hedge, oldest support vector first.
 
@@ -202,16 +189,11 @@ class Mnemotron(Machine):
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
-        self._labels.require_two("scores_one or scores_many")
-        return self._f.scores(x)[1]
+        return super().decision_function_one(x)
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x)."""
-        scores = self._f.scores(x)
-        return {label: scores[column] for label, column in self._labels.known.items()}
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return self._labels.names[self._f.best(x)]
+        return super().scores_one(x)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         known, probabilities = self._labels.known, self._f.probabilities(x)
@@ -220,15 +202,13 @@ class Mnemotron(Machine):
         return dict(zip(known, probabilities, strict=True))
 
     def numerical_errors(self) -> dict[str, float]:
-        largest = 0.0
-        for z, inverse in enumerate(self._f.posteriors.inverses.matrices_of(self._f.n)):
-            residual = inverse @ self._f.regularized_gram(z) - np.eye(self._f.n)
-            largest = max(largest, float(np.abs(residual).max(initial=0.0)))
-        return {"inverses": largest}
+        inverses = self._f.posteriors.inverses.matrices_of(self._f.n)
+        residuals = inverses @ self._f.grams() - np.eye(self._f.n)
+        return {"inverses": float(np.abs(residuals).max(initial=0.0))}
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the store, and keep what the data say about f at the support vectors."""
-        store, before = self._f.store, self._regularized_grams()
+        store, before = self._f.store, self._f.grams_before()
         kernels = [
             given.with_width(scales.gamma, store.names)
             if scales.gamma and given.learns_scales
@@ -236,11 +216,7 @@ class Mnemotron(Machine):
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
-        change_priors(self._f.posteriors, before, self._regularized_grams())
-
-    def _regularized_grams(self) -> Floats:
-        f = self._f
-        return np.array([f.regularized_gram(z) for z in range(f.store.n_kernels)])
+        follow_prior(self._f, before)
 
     def _novelty(self, x: Features) -> float:
         weights: Any = np.zeros(self._f.store.n_kernels)

@@ -103,12 +103,50 @@ def test_questions_change_nothing():
 
 def test_means_are_those_of_the_plain_sum():
     posteriors = Posteriors(EXPERTS, 1, 9)
-    covariance, mean = -0.1 * matrix_of(9), np.arange(9.0)[None]
-    posteriors.set_posterior(0, covariance, mean)
-    covariances, means = posteriors.posteriors(9)
-    assert (covariances[0] == covariance).all()
-    assert (means[0] == mean).all()
-    assert (posteriors.mean(np.array([0.5, 0.5]), 9) == 0.5 * mean).all()
+    matrices = np.array([-0.1 * matrix_of(9), -0.2 * matrix_of(9, 2)])
+    means = np.arange(18.0).reshape(2, 1, 9)
+    posteriors.set_all(np.eye(9)[None], matrices, means)
+    assert (posteriors.posteriors(9)[0] == matrices).all()
+    assert (posteriors.posteriors(9)[1] == means).all()
+    assert posteriors.mean(np.array([0.25, 0.75]), 9) == pytest.approx(
+        0.25 * means[0] + 0.75 * means[1]
+    )
+
+
+@pytest.mark.parametrize("step", ["rescale", "grams", "set_posteriors"])
+def test_an_interrupt_while_scales_change_leaves_no_half_of_it(step):
+    """The change of the prior is applied once, whatever was interrupted."""
+    model, other = learned(4), learned(4)
+    scales = model._feature_scales
+    scales.factors, scales.gamma = {0: 2.0, 1: 0.5}, 0.3
+    other._rescale(scales)
+
+    class Interrupted:
+        """The experts, or their store, of which one method raises once."""
+
+        def __init__(self, inner):
+            self.inner = inner
+
+        def __getattr__(self, name):
+            if name == "store":
+                return Interrupted(self.inner.store)
+            if name != step:
+                return getattr(self.inner, name)
+
+            def interrupted(*values):
+                getattr(self.inner, name)(*values)
+                raise KeyboardInterrupt
+
+            return interrupted
+
+    f = model._f
+    model._f = Interrupted(f)
+    with pytest.raises(KeyboardInterrupt):
+        model._rescale(scales)
+    model._f = f
+    model._rescale(scales)
+    assert model.coefficients == pytest.approx(other.coefficients, rel=1e-9)
+    assert model.numerical_errors()["inverses"] < 1e-9
 
 
 def forged(state, *keys, value):
