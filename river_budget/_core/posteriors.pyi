@@ -9,7 +9,7 @@ class Triangles:
     """Symmetric matrices of one size."""
 
     def set(self, i: int, matrix: Floats) -> None:
-        """Set a matrix to the lower triangle of another one (n, n)."""
+        """Set a matrix to the symmetric part of another one (n, n)."""
     def matrices_of(self, n: int) -> Floats:
         """Return all matrices (matrices, n, n)."""
 

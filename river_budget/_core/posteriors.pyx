@@ -118,14 +118,14 @@ cdef class Triangles:
             matrix.terms[k] *= sqrt(factor)
 
     def set(self, Py_ssize_t i, const double[:, ::1] matrix):
-        """Set a matrix to the lower triangle of another one (n, n)."""
+        """Set a matrix to the symmetric part of another one (n, n)."""
         cdef Py_ssize_t j, k, n = matrix.shape[0]
         own = &self.matrices[i]
         own.n_terms = 0
         for j in range(n):
             own.diagonal[j] = matrix[j, j]
             for k in range(min(n, 4 * (j // 4 + 1))):
-                own.blocks[place_of(j, k)] = matrix[max(j, k), min(j, k)]
+                own.blocks[place_of(j, k)] = 0.5 * (matrix[j, k] + matrix[k, j])
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""

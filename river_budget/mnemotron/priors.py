@@ -22,7 +22,6 @@ def follow_prior(f: Experts, before: Floats) -> None:
     for e, (z, _, _) in enumerate(f.posteriors.experts):
         system = np.eye(n) - covariances[e] @ (after[z] - before[z])
         solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
-        covariances[e] = 0.5 * (solution[:, :n] + solution[:, :n].T)
-        means[e] = solution[:, n:].T
+        covariances[e], means[e] = solution[:, :n], solution[:, n:].T
     inverses: Any = np.linalg.inv(after)
     f.set_posteriors(inverses, covariances, means)
