@@ -8,6 +8,8 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
+from river_budget._core.features cimport Features, Layout
+
 cdef struct Spec:                     # one kernel, from `kernels.spec`
     int statistic, function, degree
     double gamma, coef0, n_names
@@ -25,16 +27,8 @@ cdef struct Inner:                    # an inner statistic that kernels share
     Py_ssize_t leader                 # the first of its kernels
     double gamma, n_names             # the largest gamma of its kernels
     double *statistics                # of the numbers of each vector alone (capacity,)
-    double *weights                   # of the feature rows (rows_room,), 0 for unread ones; NULL if plain
+    double *weights                   # of the feature rows (weights_room,), 0 for unread ones; NULL if plain
     double *of_matrices               # of the arrays by names (n_matrices,)
-
-cdef struct Feature:                  # a feature row: the values of one name in all vectors
-    int32_t count                     # vectors with the name; 0: free, and `length` is the next free row
-    int32_t length                    # vectors with a value other than 0
-    int32_t room                      # of the list
-    int32_t mark                      # of the last `put` that had the name
-    double *column                    # values by slots (capacity,); NULL: in a list
-    double *values                    # the list (room,), followed by its slots
 
 cdef struct Matrix:                   # the arrays of one name
     Py_ssize_t size, start            # elements of each, and those of all matrices before it
@@ -50,14 +44,6 @@ cdef struct Point:                    # an example or a vector, as rows are comp
     double *own                       # (n_inner,) self statistics of the numbers
     double *extra                     # (n_inner,) self statistics of arrays that no vector has
     double *elements                  # its arrays, one after another in the order of the matrices
-
-
-cdef class Layout:                    # names in order, shared by the vectors that were put with it
-    cdef list names                   # all that were packed
-    cdef list columns                 # those that some kernel reads
-    cdef Py_ssize_t n_names, m        # their numbers
-    cdef int32_t *active              # their positions among the names; NULL: all
-    cdef int32_t *rows                # their feature rows
 
 
 cdef class Block:
@@ -92,15 +78,11 @@ cdef class Store:
     cdef Kernel *z
     cdef Inner *inners
     cdef Py_ssize_t n_inner
+    cdef Py_ssize_t weights_room      # feature rows for which there are weights
     cdef bint is_selective, is_busy
-    cdef bint is_sparse               # most feature rows are free: all vectors are stored anew
-    # Feature rows.
-    cdef dict index                   # name -> row
-    cdef Feature *features
-    cdef Py_ssize_t n_features, n_used, rows_room
-    cdef int32_t free_row, mark       # first free row, -1: none
-    cdef int64_t version              # another number whenever the index or matrices change
+    cdef int64_t version              # another number whenever kernels or matrices change
     # Vectors.
+    cdef Features features
     cdef PyObject **layouts           # (capacity,) owned
     cdef dict matrix_of               # name -> place in matrices
     cdef Matrix *matrices
@@ -109,7 +91,7 @@ cdef class Store:
     cdef list objects                 # deep copies for Python functions; None without them
     # The example.
     cdef Layout layout
-    cdef int64_t found                # the version for which its rows were looked up
+    cdef int64_t found                # the sum of versions for which its rows were looked up
     cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
     cdef double *packed               # values of all names
     cdef double *fresh                # those of the example that is being packed
@@ -170,23 +152,18 @@ cdef class Store:
     cdef int sparse_row( self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row ) except -1 nogil
     cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil
     cdef int exact_row( self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row ) except -1 nogil
-    cdef void copy_feature(self, Py_ssize_t r, double *values) noexcept nogil
     cdef int load(self, Py_ssize_t slot) except -1 nogil
     cdef dict called(self, dict x)
     cdef int write_rows(self, dict values, double *rows) except -1
     cdef int evaluate_objects(self, dict x) except -1
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
-    cdef int settle(self, Feature *feature) except -1 nogil
-    cdef int set_value(self, Feature *feature, Py_ssize_t slot, double value) except -1 nogil
     cdef int place(self, Py_ssize_t slot) except -1 nogil
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil
     cdef int overwrite(self, Py_ssize_t slot) except -1 nogil
     cdef int resolve(self) except -1
     cdef int store( self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot ) except -1
     cdef int assign_rows(self, Layout layout) except -1
-    cdef int add_rows(self, Py_ssize_t n) except -1
-    cdef int leave(self, Layout old, Py_ssize_t slot) except -1
-    cdef int settle_all(self) except -1
+    cdef int set_weights_room(self, Py_ssize_t room) except -1
     cdef int set_matrix_capacity(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1
     cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1
     cdef int add_matrix(self, name, Py_ssize_t size) except -1

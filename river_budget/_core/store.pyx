@@ -27,6 +27,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from river_budget._core.features cimport (
+    Feature, Features, Layout, new_layout, reallocate, slots_of, value_of, widen,
+)
 from river_budget._core.loops cimport (
     LANES, Loops, OverColumns, aligned_bytes, aligned_free, aligned_zeros, loops,
 )
@@ -42,12 +45,9 @@ cdef enum:
 cdef double LARGEST = kernel_spec.LARGEST
 
 cdef enum:
-    # A feature is in a column if at least one in so many vectors has a value of it other than 0.
-    SHARE = 8
     # Zeros are left out if there are this many more of them than other values.
     FEWEST_ZEROS = 32
-    # More feature rows, or scratch memory for more features, are given back when few are used.
-    FEWEST_ROWS = 256
+    # Scratch memory for more features is given back when an example has few.
     LARGE_ROOM = 4096
 
 # What the values of an example are.
@@ -64,33 +64,6 @@ UNKNOWN_NAME = object()
 cdef type NDARRAY = np.ndarray
 
 
-cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
-    cdef void *new = realloc(memory[0], n_bytes + 1)
-    if new == NULL:
-        with gil:
-            raise MemoryError
-    memory[0] = new
-    return 0
-
-
-cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
-    """Copy n values by slots to more memory, followed by zeros."""
-    cdef double *new = aligned_zeros(capacity)
-    if new == NULL:
-        with gil:
-            raise MemoryError
-    if values[0] != NULL:
-        memcpy(new, values[0], n * sizeof(double))
-        aligned_free(values[0])
-    values[0] = new
-    return 0
-
-
-cdef inline bint is_stored(double value) noexcept nogil:
-    """Return whether a value takes a place. The sign of -0.0 is kept."""
-    return value != 0.0 or signbit(value)
-
-
 cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
     """Return k(x, x) before normalization."""
     if spec.function == IDENTITY:
@@ -98,88 +71,6 @@ cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
     if spec.function == POWER:
         return pow(spec.gamma * statistic + spec.coef0, spec.degree)
     return 1.0
-
-
-cdef inline int32_t *slots_of(Feature *feature) noexcept nogil:
-    return <int32_t *> (feature.values + feature.room)
-
-
-cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
-    """Return the place of a slot in a list; -1 if its value is 0."""
-    cdef int32_t *slots = slots_of(feature)
-    cdef int32_t e
-    for e in range(feature.length):
-        if slots[e] == slot:
-            return e
-    return -1
-
-
-cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
-    cdef int32_t e
-    if feature.column != NULL:
-        return feature.column[slot]
-    e = find(feature, slot)
-    return feature.values[e] if e >= 0 else 0.0
-
-
-cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
-    """Give a list another room of at least its length."""
-    cdef double *values = <double *> malloc(room * (sizeof(double) + sizeof(int32_t)) + 1)
-    if values == NULL:
-        with gil:
-            raise MemoryError
-    if feature.length:
-        memcpy(values, feature.values, feature.length * sizeof(double))
-        memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))
-    free(feature.values)
-    feature.values, feature.room = values, room
-    return 0
-
-
-cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
-    if feature.length == feature.room:
-        set_room(feature, feature.room + feature.room // 2 + 1)
-    slots_of(feature)[feature.length] = <int32_t> slot
-    feature.values[feature.length] = value
-    feature.length += 1
-    return 0
-
-
-cdef int delete(Feature *feature, int32_t e) except -1 nogil:
-    """Delete an entry of a list. The last one takes its place."""
-    cdef int32_t *slots = slots_of(feature)
-    feature.length -= 1
-    feature.values[e], slots[e] = feature.values[feature.length], slots[feature.length]
-    if feature.length < feature.room // 4:
-        set_room(feature, feature.room // 2)
-    return 0
-
-
-cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
-    cdef int32_t *slots = slots_of(feature)
-    cdef int32_t e
-    cdef double *column = NULL
-    widen(&column, 0, capacity)
-    for e in range(feature.length):
-        column[slots[e]] = feature.values[e]
-    free(feature.values)
-    feature.column, feature.values, feature.room = column, NULL, 0
-    return 0
-
-
-cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
-    cdef Py_ssize_t slot
-    cdef double *column = feature.column
-    cdef Feature empty
-    memset(&empty, 0, sizeof(Feature))
-    set_room(&empty, feature.length)
-    feature.values, feature.room, feature.length = empty.values, empty.room, 0
-    for slot in range(capacity):
-        if is_stored(column[slot]):
-            append(feature, slot, column[slot])
-    feature.column = NULL
-    aligned_free(column)
-    return 0
 
 
 cdef bint is_same(name, other) except -1:
@@ -263,13 +154,6 @@ cdef bint have_same_bytes(dict arrays, dict others) except -1:
     )
 
 
-cdef class Layout:
-
-    def __dealloc__(self):
-        free(self.active)
-        free(self.rows)
-
-
 cdef class Block:
 
     def __len__(self):
@@ -311,15 +195,14 @@ cdef class Store:
         cdef Py_ssize_t n_kernels = len(kernels)
         self.scaled = [False] * n_kernels if scaled is None else list(scaled)
         self.dtype, self.is_float = np.dtype(dtype), dtype == "float32"
-        self.factors, self.pooled, self.index, self.matrix_of = {}, 1.0, {}, {}
-        self.free_row = -1
+        self.factors, self.pooled, self.matrix_of, self.features = {}, 1.0, {}, Features()
         self.z = <Kernel *> calloc(n_kernels + 1, sizeof(Kernel))
         self.self_values = <double *> calloc(n_kernels + 1, sizeof(double))
         if self.z == NULL or self.self_values == NULL:
             raise MemoryError
         self.n_kernels = n_kernels
-        self.layout = Layout()
-        self.layout.names = self.layout.columns = self.columns = []
+        self.layout = new_layout([])
+        self.columns = self.layout.columns
         self.resize(8)
         if any(kernel.spec is None for kernel in kernels):
             self.objects, self.has_objects = [], True
@@ -339,7 +222,7 @@ cdef class Store:
             <size_t> self.z, <size_t> self.self_values, <size_t> self.inserted,
             <size_t> self.layouts, <size_t> self.packed, <size_t> self.fresh, <size_t> self.read,
             <size_t> self.other_values, <size_t> self.columns_of, <size_t> self.terms,
-            <size_t> self.term_weights, <size_t> self.listed, <size_t> self.features,
+            <size_t> self.term_weights, <size_t> self.listed,
             <size_t> self.point.weights, <size_t> self.point.own, <size_t> self.point.extra,
             <size_t> self.other.weights, <size_t> self.other.own, <size_t> self.other.extra,
             <size_t> self.point.elements, <size_t> self.other.elements, <size_t> self.matrices,
@@ -429,7 +312,7 @@ cdef class Store:
         for g in range(self.n_inner):
             widen(&self.inners[g].statistics, 0, self.capacity)
             if not self.inners[g].is_plain:
-                reallocate(<void **> &self.inners[g].weights, self.rows_room * sizeof(double))
+                reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
             reallocate(<void **> &self.inners[g].of_matrices, self.n_matrices * sizeof(double))
             for name, a in self.matrix_of.items():
                 self.inners[g].of_matrices[a] = self.weight_of(g, name)
@@ -440,7 +323,7 @@ cdef class Store:
             self.z[i].norms = NULL
             if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER:
                 widen(&self.z[i].norms, 0, self.capacity)
-        for name, row in self.index.items():
+        for name, row in self.features.index.items():
             self.set_weights(name, row)
         for slot in range(self.n):
             self.load(slot)
@@ -487,11 +370,8 @@ cdef class Store:
         return 0
 
     cdef int set_capacity(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t r, i, old = self.capacity
-        cdef double **column
-        for r in range(self.n_features):
-            if self.features[r].column != NULL:
-                widen(&self.features[r].column, old, capacity)
+        cdef Py_ssize_t i, old = self.capacity
+        self.features.extend(capacity)
         for i in range(self.n_inner):
             widen(&self.inners[i].statistics, old, capacity)
         for i in range(self.n_kernels):
@@ -517,10 +397,6 @@ cdef class Store:
     cdef void free_vectors(self) noexcept:
         """Forget all vectors and feature rows. The capacity stays."""
         cdef Py_ssize_t i
-        for i in range(self.n_features):
-            if self.features[i].count:
-                aligned_free(self.features[i].column)
-                free(self.features[i].values)
         for i in range(self.n):
             Py_XDECREF(self.layouts[i])
             self.layouts[i] = NULL
@@ -530,10 +406,7 @@ cdef class Store:
         self.matrix_of, self.n_matrices, self.n_elements = {}, 0, 0
         if self.objects is not None:
             self.objects = []
-        free(self.features)
-        self.features, self.n_features, self.n_used, self.rows_room = NULL, 0, 0, 0
-        self.free_row, self.n, self.index = -1, 0, {}
-        self.version += 1
+        self.n = 0
 
     # Packing.
 
@@ -573,7 +446,7 @@ cdef class Store:
         self.point.n_known = 0
         for j in range(layout.m):
             name = layout.columns[j]
-            row = PyDict_GetItemWithError(self.index, name)
+            row = PyDict_GetItemWithError(self.features.index, name)
             r = -1 if row == NULL else <int32_t> <object> row
             layout.rows[j] = r
             self.point.n_known += r >= 0
@@ -583,7 +456,7 @@ cdef class Store:
                         self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
                     )
         self.point.m, self.point.rows = layout.m, layout.rows
-        self.found = self.version
+        self.found = self.version + self.features.version
         return 0
 
     cdef int pack(self, dict x) except -1:
@@ -642,7 +515,7 @@ cdef class Store:
 
     cdef int compute(self) except -1 nogil:
         """Compute rows and self values of the example."""
-        if self.found != self.version:
+        if self.found != self.version + self.features.version:
             with gil:
                 self.find_rows()
         self.measure(&self.point)
@@ -788,7 +661,7 @@ cdef class Store:
                 continue
             self.columns_of[k] = self.zeros
             if p.rows[j] >= 0:
-                feature = &self.features[p.rows[j]]
+                feature = &self.features.rows[p.rows[j]]
                 if feature.column != NULL:
                     self.columns_of[k] = feature.column
                 else:
@@ -798,7 +671,7 @@ cdef class Store:
             n_nonzero += p.values[j] != 0.0
             k += 1
         if inner.statistic == DOT_PRODUCT or not (
-            p.n_known == self.n_used and n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= k
+            p.n_known == self.features.n_used and n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= k
         ):
             return self.sparse_row(p, inner, g, n, row)
         loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
@@ -825,7 +698,7 @@ cdef class Store:
             v, w = p.values[j], 1.0 if weights == NULL else weights[j]
             if v == 0.0 or w == 0.0 or p.rows[j] < 0:
                 continue
-            feature = &self.features[p.rows[j]]
+            feature = &self.features.rows[p.rows[j]]
             if feature.column != NULL:
                 self.columns_of[k] = feature.column
                 self.terms[k] = v * w if is_product else v
@@ -843,7 +716,7 @@ cdef class Store:
         for k in range(n_listed):
             j = self.listed[k]
             w = 1.0 if weights == NULL else weights[j]
-            add_listed(inner, p.values[j], w, &self.features[p.rows[j]], row)
+            add_listed(inner, p.values[j], w, &self.features.rows[p.rows[j]], row)
         if inner.statistic == SQUARED_DISTANCE:
             loops.combine(p.own[g], inner.statistics, -2.0, n, row)
         elif inner.statistic == MANHATTAN_DISTANCE:
@@ -863,7 +736,7 @@ cdef class Store:
     cdef int exact_row(
         self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row
     ) except -1 nogil:
-        """Sum squared or absolute differences over all features.
+        """Sum squared or absolute differences over all self.features.
 
         The terms of features that x lacks are summed with twice the digits, and so in any order.
         """
@@ -876,22 +749,22 @@ cdef class Store:
             with gil:
                 raise MemoryError
         memset(row, 0, n * sizeof(double))
-        self.mark += 1
+        self.features.mark += 1
         for j in range(p.m):
             w = 1.0 if inner.is_plain else weights[j]
             if p.rows[j] >= 0:
-                self.features[p.rows[j]].mark = self.mark
-                self.copy_feature(p.rows[j], feature)
+                self.features.rows[p.rows[j]].mark = self.features.mark
+                self.features.copy(p.rows[j], n, feature)
             else:
                 memset(feature, 0, n * sizeof(double))
             for i in range(n):
                 d = p.values[j] - feature[i]
                 row[i] += w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
-        for r in range(self.n_features):
-            if self.features[r].mark == self.mark or not self.features[r].count:
+        for r in range(self.features.room):
+            if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
                 continue
             w = 1.0 if inner.is_plain else inner.weights[r]
-            self.copy_feature(r, feature)
+            self.features.copy(<int32_t> r, n, feature)
             for i in range(n):
                 d = feature[i]
                 term = w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
@@ -903,18 +776,6 @@ cdef class Store:
             row[i] += high[i] + low[i]
         free(feature)
         return 0
-
-    cdef void copy_feature(self, Py_ssize_t r, double *values) noexcept nogil:
-        """Copy the values of a feature in all vectors."""
-        cdef Feature *feature = &self.features[r]
-        cdef Py_ssize_t n = (self.n + 7) // 8 * 8
-        cdef int32_t e
-        if feature.column != NULL:
-            memcpy(values, feature.column, n * sizeof(double))
-            return
-        memset(values, 0, n * sizeof(double))
-        for e in range(feature.length):
-            values[slots_of(feature)[e]] = feature.values[e]
 
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""
@@ -928,7 +789,7 @@ cdef class Store:
             self.found = -1
         p.values = self.other_values
         for j in range(p.m):
-            p.values[j] = value_of(&self.features[p.rows[j]], slot)
+            p.values[j] = value_of(&self.features.rows[p.rows[j]], slot)
         for g in range(self.n_inner):
             if not self.inners[g].is_plain:
                 for j in range(p.m):
@@ -1009,30 +870,6 @@ cdef class Store:
                 kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
         return 0
 
-    cdef int settle(self, Feature *feature) except -1 nogil:
-        """Move a feature to a column if enough vectors have it, else to a list."""
-        cdef bint is_common = feature.length and feature.length * SHARE >= self.n
-        if is_common and feature.column == NULL:
-            return to_column(feature, self.capacity)
-        if not is_common and feature.column != NULL:
-            return to_list(feature, self.capacity)
-        return 0
-
-    cdef int set_value(self, Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
-        cdef int32_t e
-        if feature.column != NULL:
-            feature.length += is_stored(value) - is_stored(feature.column[slot])
-            feature.column[slot] = value
-        else:
-            e = find(feature, slot)
-            if e >= 0 and is_stored(value):
-                feature.values[e] = value
-            elif e >= 0:
-                delete(feature, e)
-            elif is_stored(value):
-                append(feature, slot, value)
-        return self.settle(feature)
-
     cdef int put(self, Py_ssize_t slot) except -1 nogil:
         self.enter()
         try:
@@ -1049,7 +886,7 @@ cdef class Store:
         if self.n_inserted == 0:
             with gil:
                 self.resolve()
-        if self.found != self.version:
+        if self.found != self.version + self.features.version:
             with gil:
                 self.find_rows()
         self.has_rows = False
@@ -1064,7 +901,7 @@ cdef class Store:
         self.set_statistics(slot, &self.point)
         self.inserted[slot] = self.n_inserted
         self.n_inserted += 1
-        if self.is_sparse:
+        if self.features.is_sparse:
             with gil:
                 self.refill(self.vectors_at(range(self.n)))
         return 0
@@ -1083,7 +920,7 @@ cdef class Store:
     cdef int overwrite(self, Py_ssize_t slot) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.point.m):
-            self.set_value(&self.features[self.point.rows[j]], slot, self.values[j])
+            self.features.set_value(self.point.rows[j], slot, self.values[j])
         return 0
 
     cdef int resolve(self) except -1:
@@ -1111,20 +948,13 @@ cdef class Store:
         self.assign_rows(layout)
         if slot == self.n:
             self.n += 1
-            if slot % SHARE == 0:
-                self.settle_all()
-        self.mark += 1
-        for j in range(layout.m):
-            feature = &self.features[layout.rows[j]]
-            feature.mark = self.mark
-            feature.count += 1
-            self.set_value(feature, slot, values[j])
+            self.features.set_n(self.n)
         old = <object> self.layouts[slot] if self.layouts[slot] != NULL else None
+        self.features.replace(layout, values, old, slot)
         Py_INCREF(layout)
         self.layouts[slot] = <PyObject *> layout
         if old is not None:
             Py_DECREF(old)
-            self.leave(old, slot)
         if self.has_objects:
             self.objects[slot:slot + 1] = [object_]
         if arrays is not None or self.n_matrices:
@@ -1132,72 +962,24 @@ cdef class Store:
         return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
-        """Give a feature row to each name that has none."""
-        cdef Py_ssize_t j, g
-        cdef int32_t r
+        """Look up the feature rows of all names; a name that has none gets one, with its weights."""
+        cdef Py_ssize_t j, g, n_used
         for j in range(layout.m):
-            name = layout.columns[j]
-            row = self.index.get(name)
-            if row is not None:
-                layout.rows[j] = row
-                continue
-            if self.free_row < 0:
-                self.add_rows(self.n_features + 1)
-            r = self.free_row
-            self.set_weights(name, r)
-            self.index[name] = r
-            self.free_row = self.features[r].length
-            self.features[r].length = 0
-            layout.rows[j] = r
-            self.n_used += 1
-            self.version += 1
+            name, n_used = layout.columns[j], self.features.n_used
+            layout.rows[j] = self.features.row_of(name)
+            if self.features.n_used > n_used:
+                self.set_weights_room(self.features.room)
+                self.set_weights(name, layout.rows[j])
         return 0
 
-    cdef int add_rows(self, Py_ssize_t n) except -1:
-        """Have room for at least so many feature rows."""
-        cdef Py_ssize_t r, g, room = max(n, self.rows_room + self.rows_room // 2, 8)
-        if room > 2**31 - 1:
-            raise MemoryError
-        reallocate(<void **> &self.features, room * sizeof(Feature))
+    cdef int set_weights_room(self, Py_ssize_t room) except -1:
+        cdef Py_ssize_t g
+        if room == self.weights_room:
+            return 0
         for g in range(self.n_inner):
             if not self.inners[g].is_plain:
                 reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
-        memset(self.features + self.rows_room, 0, (room - self.rows_room) * sizeof(Feature))
-        for r in range(room - 1, self.rows_room - 1, -1):
-            self.features[r].length = self.free_row
-            self.free_row = <int32_t> r
-        self.rows_room = self.n_features = room
-        return 0
-
-    cdef int leave(self, Layout old, Py_ssize_t slot) except -1:
-        """Take the vector with a layout out of a slot that another one has overwritten."""
-        cdef Py_ssize_t j
-        cdef int32_t r
-        cdef Feature *feature
-        for j in range(old.m):
-            r = old.rows[j]
-            feature = &self.features[r]
-            feature.count -= 1
-            if feature.mark != self.mark:
-                self.set_value(feature, slot, 0.0)
-            if feature.count == 0:
-                del self.index[old.columns[j]]
-                aligned_free(feature.column)
-                free(feature.values)
-                memset(feature, 0, sizeof(Feature))
-                feature.length = self.free_row
-                self.free_row = r
-                self.n_used -= 1
-                self.version += 1
-        if self.n_features > FEWEST_ROWS and 4 * self.n_used < self.n_features:
-            self.is_sparse = True
-        return 0
-
-    cdef int settle_all(self) except -1:
-        cdef Py_ssize_t r
-        for r in range(self.n_features):
-            if self.features[r].count:
-                self.settle(&self.features[r])
+        self.weights_room = room
         return 0
 
     # Arrays.
@@ -1293,7 +1075,7 @@ cdef class Store:
         arrays = {}
         for name, value in x.items():
             check_shape(name, value)
-            if name in self.index:
+            if name in self.features.index:
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
             size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
                 name in self.matrix_of
@@ -1370,7 +1152,7 @@ cdef class Store:
         cdef Py_ssize_t slot
         had_matrices = self.n_matrices > 0
         self.free_vectors()
-        self.is_sparse = False
+        self.features.clear()
         for slot in range(len(vectors)):
             self.set_vector(vectors[slot], slot)
         if had_matrices:
@@ -1465,7 +1247,7 @@ cdef class Store:
     def names(self):
         if self.has_objects and not self.n_inner:
             return {name for x in self.objects for name in x}
-        return self.index.keys() | self.matrix_of.keys() if self.n_matrices else self.index.keys()
+        return self.features.index.keys() | self.matrix_of.keys()
 
     def __getattr__(self, name):
         # The memory of these names is for other native modules, and no attribute in Python.
@@ -1539,7 +1321,7 @@ cdef class Store:
             return copy.deepcopy(self.objects[slot])
         layout = <Layout> self.layouts[slot]
         x = {
-            layout.columns[j]: value_of(&self.features[layout.rows[j]], slot)
+            layout.columns[j]: value_of(&self.features.rows[layout.rows[j]], slot)
             for j in range(layout.m)
         }
         x.update(self.arrays_of(slot))
@@ -1580,7 +1362,7 @@ cdef class Store:
         cdef Inner inner = self.inners[0]
         cdef Py_ssize_t n = (self.n + 7) // 8 * 8
         cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices
-        if self.found != self.version:
+        if self.found != self.version + self.features.version:
             self.find_rows()
         inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
         if self.inners[0].statistic <= SQUARED_DISTANCE:
@@ -1590,7 +1372,7 @@ cdef class Store:
             power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
             of_matrices = powers(inner.of_matrices, self.n_matrices, power)
             own = powers(NULL if inner.is_plain else p.weights, p.m, power)
-            of_rows = powers(inner.weights, self.rows_room, power)
+            of_rows = powers(inner.weights, self.weights_room, power)
             inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
             self.exact_row(p, &inner, &own[0], n, &row[0])
         self.add_arrays(p, &inner, 0, &row[0])
@@ -1711,19 +1493,15 @@ cdef class Store:
 
     @property
     def nbytes(self):
-        cdef Py_ssize_t r, a, i, slot, newest = 0
+        cdef Py_ssize_t a, i, slot, newest = 0
         cdef Layout layout
         cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
-        containers = {id(self.index): self.index, **{id(name): name for name in self.index}}
+        index = self.features.index
+        containers = {id(index): index, **{id(name): name for name in index}}
         for i in range(self.n_kernels):
             n += self.capacity if self.z[i].norms != NULL else 0
-        for r in range(self.n_features):
-            if self.features[r].count and self.features[r].column != NULL:
-                n += self.capacity
-            elif self.features[r].count:
-                n += (3 * self.features[r].room + 5) // 2  # with what `malloc` adds
-        n += self.rows_room * self.n_inner
-        n_bytes = 8 * n + self.rows_room * sizeof(Feature) + 16 * self.capacity
+        n += self.weights_room * self.n_inner
+        n_bytes = 8 * n + self.features.n_bytes() + 16 * self.capacity
         for slot in range(self.n):
             layout = <Layout> self.layouts[slot]
             containers[id(layout)] = layout
@@ -1762,7 +1540,7 @@ cdef class Store:
         for slot, (names, values, arrays, own) in enumerate(vectors):
             layout = layouts.get(id(names))
             if layout is None:
-                layout = layouts[id(names)] = layout_of(names)
+                layout = layouts[id(names)] = new_layout(names)
             self.set_vector((layout, values, arrays, own), slot)
             self.inserted[slot] = inserted[slot]
 
@@ -1812,11 +1590,11 @@ cdef class Store:
         self.rescale(kernels, self.factors, self.pooled)
         # An empty store checks a vector without a kernel value for each one before it.
         empty = self.empty_like()
-        layout = layout_of([])
+        layout = new_layout([])
         for slot, x in enumerate(vectors):
             empty.evaluate(x)
             if empty.columns != (<Layout> layout).columns:
-                layout = layout_of(empty.columns)
+                layout = new_layout(empty.columns)
             values = (<char *> empty.values)[: (<Layout> layout).m * sizeof(double)]
             self.check_arrays(empty.arrays or {}, empty.columns)
             self.set_vector((layout, values, empty.arrays, None), slot)
@@ -1829,18 +1607,9 @@ cdef class Store:
             size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
                 name in self.matrix_of
             ) else len(array)
-            require(name not in self.index and len(array) == size, "the arrays do not fit")
+            require(name not in self.features.index and len(array) == size, "the arrays do not fit")
         require(not self.matrix_of.keys() & set(columns), "a name is a number and an array")
         return 0
-
-
-cdef Layout layout_of(list names):
-    """Return a layout whose feature rows are not known."""
-    cdef Layout layout = Layout()
-    layout.names = layout.columns = names
-    layout.n_names = layout.m = len(names)
-    reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
-    return layout
 
 
 def restored_vectors(state):
