@@ -188,4 +188,5 @@ cdef class Store:
     cdef object squared_distances(self, Point *p)
     cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
+    cdef list dumped(self)
     cdef int check_arrays(self, dict arrays, list columns) except -1

@@ -3,8 +3,6 @@
 
 from collections.abc import Mapping
 import copy
-import dataclasses
-import itertools
 import sys
 
 import numpy as np
@@ -13,8 +11,8 @@ from river_budget._features import (
     NOT_NUMBERS, another_length, as_double, check_array, check_features, check_shape,
     invalid_example, is_array, pack_rows,
 )
-from river_budget._state import count, floats, integers, require
-from river_budget.kernels import Kernel as Kernel_
+from river_budget._state import require
+from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
 from river_budget.kernels import spec as kernel_spec
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
@@ -1259,7 +1257,7 @@ cdef class Store:
 
     @property
     def by_age(self):
-        return np.argsort([self.inserted[slot] for slot in range(self.n)])
+        return np.argsort(Store.__getattr__(self, "inserted"))
 
     @property
     def oldest(self):
@@ -1521,16 +1519,13 @@ cdef class Store:
         n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.n_elements
         return n_bytes + sys.getsizeof(self) + sum(map(sys.getsizeof, containers.values()))
 
-    def vectors_state(self):
-        """Return the vectors as lists of names, bytes, arrays and objects, by slots."""
-        return [
-            ((<Layout> layout).columns, values, arrays, own)
-            for layout, values, arrays, own in self.vectors_at(range(self.n))
-        ]
+    cdef list dumped(self):
+        """Return names, bytes of values, arrays and object of each vector."""
+        return [((<Layout> vector[0]).columns, *vector[1:]) for vector in self.vectors_at(range(self.n))]
 
     def __reduce__(self):
-        inserted = [self.inserted[slot] for slot in range(self.n)]
-        state = (self.vectors_state(), inserted, self.n_inserted, self.factors, self.pooled)
+        inserted = Store.__getattr__(self, "inserted")
+        state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled)
         return Store, (self._kernels, self.dtype.name, self.scaled), state
 
     def __setstate__(self, state):
@@ -1547,55 +1542,26 @@ cdef class Store:
     def state(self):
         for kernel in self._kernels:
             require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
-        vectors = self.vectors_state()
-        names = list(dict.fromkeys(name for own, *_ in vectors for name in own))
-        places = {name: i for i, name in enumerate(names)}
-        arrays = {"names": tuple(self.matrix_of)}
-        for i, name in enumerate(self.matrix_of):
-            own = [x.get(name) for _, _, x, _ in vectors]
-            blank = np.zeros(self.matrices[<Py_ssize_t> self.matrix_of[name]].size, self.dtype)
-            arrays[str(i)] = {
-                "values": np.array([blank if array is None else array for array in own]),
-                "is_present": np.array([array is not None for array in own], np.int64),
-            }
         return {
             "kernels": self._kernels,
-            "names": tuple(names),
-            "sizes": np.array([len(own) for own, *_ in vectors], np.int64),
-            "places": np.array([places[name] for own, *_ in vectors for name in own], np.int64),
-            "values": np.frombuffer(b"".join(values for _, values, *_ in vectors)).copy(),
-            "arrays": arrays,
-            "inserted": np.array([self.inserted[slot] for slot in range(self.n)], np.int64),
+            **state_of([vector[:3] for vector in self.dumped()]),
+            "inserted": Store.__getattr__(self, "inserted"),
             "n_inserted": self.n_inserted,
         }
 
     def restore(self, state):
         cdef Store empty
-        kernels = state["kernels"]
-        fits = type(kernels) is tuple and len(kernels) == self.n_kernels
-        require(
-            fits and all(map(may_resolve_to, self._kernels, kernels)),
-            f"expected the kernels {self._kernels!r}, got {kernels!r}",
-        )
+        cdef Layout layout = new_layout([])
         vectors = restored_vectors(state)
-        inserted = integers(state["inserted"], (len(vectors),))
-        n_inserted = count(state["n_inserted"])
-        is_resolved = all([kernel.is_resolved for kernel in kernels])
-        require(not n_inserted or is_resolved, "the kernel of a store in use lacks parameters")
-        require(
-            len(set(inserted.tolist())) == len(vectors)
-            and ((inserted >= 0) & (inserted < n_inserted)).all(),
-            "the insertion order is invalid",
-        )
-        self.rescale(kernels, self.factors, self.pooled)
+        inserted, n_inserted = restored_order(state, len(vectors))
+        self.rescale(restored_kernels(state, self._kernels), self.factors, self.pooled)
         # An empty store checks a vector without a kernel value for each one before it.
         empty = self.empty_like()
-        layout = new_layout([])
         for slot, x in enumerate(vectors):
             empty.evaluate(x)
-            if empty.columns != (<Layout> layout).columns:
+            if empty.columns != layout.columns:
                 layout = new_layout(empty.columns)
-            values = (<char *> empty.values)[: (<Layout> layout).m * sizeof(double)]
+            values = (<char *> empty.values)[: layout.m * sizeof(double)]
             self.check_arrays(empty.arrays or {}, empty.columns)
             self.set_vector((layout, values, empty.arrays, None), slot)
             self.inserted[slot] = inserted[slot]
@@ -1610,41 +1576,3 @@ cdef class Store:
             require(name not in self.features.index and len(array) == size, "the arrays do not fit")
         require(not self.matrix_of.keys() & set(columns), "a name is a number and an array")
         return 0
-
-
-def restored_vectors(state):
-    """Return the vectors of a state as dicts, by slots."""
-    names = state["names"]
-    sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
-    values = floats(state["values"], (len(places),))
-    require(type(names) is tuple, "the names are not a tuple")
-    possible = ((sizes >= 0) & (sizes <= len(places))).all()
-    require(possible and sizes.sum() == len(places), "the sizes of the vectors are invalid")
-    require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
-    pairs = zip([names[i] for i in places], values.tolist(), strict=True)
-    vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
-    require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
-    arrays = state["arrays"]
-    for i, name in enumerate(arrays["names"]):
-        own = arrays[str(i)]["values"]
-        present = integers(arrays[str(i)]["is_present"], (len(vectors),))
-        is_valid = isinstance(own, np.ndarray) and own.dtype.kind == "f" and own.ndim == 2
-        require(is_valid and len(own) == len(vectors), "arrays are missing")
-        for slot in np.flatnonzero(present).tolist():
-            require(name not in vectors[slot], "a vector has a name twice")
-            vectors[slot][name] = own[slot]
-    return vectors
-
-
-def may_resolve_to(given, resolved):
-    """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
-    if given is None or given == resolved:
-        return True
-    return (
-        isinstance(given, Kernel_)
-        and type(given) is type(resolved)
-        and all(
-            may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
-            for field in dataclasses.fields(given)
-        )
-    )
