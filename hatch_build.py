@@ -127,6 +127,8 @@ class NativeHook(BuildHookInterface):
         root = pathlib.Path(self.root)
         sources = [pathlib.Path(CORE, f"{SHARED}.pyx")]
         sources += [path.relative_to(root) for path in sorted(root.glob(f"{CORE}/*.pyx"))]
+        # It is read when it is first asked for, which must not be by several threads.
+        sysconfig.get_config_vars()
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             for target in threads.map(lambda source: compile_module(root, source), sources):
                 build_data["artifacts"].append(f"/{target.as_posix()}")

@@ -94,7 +94,8 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel):
         or path.parent.name == "published"
     }
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    native = {path.removesuffix(".pyi") + suffix for path in tracked if path.endswith(".pyi")}
+    sources = (ROOT / "river_budget").rglob("*.pyx")
+    native = {path.relative_to(ROOT).with_suffix(suffix).as_posix() for path in sources}
     assert of_package == tracked | native | {f"river_budget/_core/_shared{suffix}"}
     assert wheel.stat().st_size < 1_000_000
 
