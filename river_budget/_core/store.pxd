@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
 from river_budget._core.features cimport Features, Layout
+from river_budget._core.matrices cimport Matrices
 
 cdef struct Spec:                     # one kernel, from `kernels.spec`
     int statistic, function, degree
@@ -29,12 +30,6 @@ cdef struct Inner:                    # an inner statistic that kernels share
     double *statistics                # of the numbers of each vector alone (capacity,)
     double *weights                   # of the feature rows (weights_room,), 0 for unread ones; NULL if plain
     double *of_matrices               # of the arrays by names (n_matrices,)
-
-cdef struct Matrix:                   # the arrays of one name
-    Py_ssize_t size, start            # elements of each, and those of all matrices before it
-    Py_ssize_t count                  # vectors that have it
-    char *present                     # which (capacity,)
-    void *values                      # (capacity, size) floats or doubles, 0 if absent
 
 cdef struct Point:                    # an example or a vector, as rows are computed from it
     Py_ssize_t m, n_known             # features, and those that some vector has
@@ -84,10 +79,7 @@ cdef class Store:
     # Vectors.
     cdef Features features
     cdef PyObject **layouts           # (capacity,) owned
-    cdef dict matrix_of               # name -> place in matrices
-    cdef Matrix *matrices
-    cdef Py_ssize_t n_matrices, n_elements
-    cdef bint is_float
+    cdef Matrices matrices
     cdef list objects                 # deep copies for Python functions; None without them
     # The example.
     cdef Layout layout
@@ -164,14 +156,9 @@ cdef class Store:
     cdef int store( self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot ) except -1
     cdef int assign_rows(self, Layout layout) except -1
     cdef int set_weights_room(self, Py_ssize_t room) except -1
-    cdef int set_matrix_capacity(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1
-    cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1
-    cdef int add_matrix(self, name, Py_ssize_t size) except -1
-    cdef int drop_matrix(self, name) except -1
-    cdef int order_matrices(self) except -1
-    cdef dict arrays_of(self, Py_ssize_t slot)
     cdef dict converted(self, dict x)
     cdef int pack_arrays(self, dict x) except -1
+    cdef int check_numbers(self, dict numbers) except -1
     cdef int set_elements(self) except -1
     cdef tuple vector_at(self, Py_ssize_t slot)
     cdef list vectors_at(self, slots)
@@ -189,4 +176,3 @@ cdef class Store:
     cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
     cdef list dumped(self)
-    cdef int check_arrays(self, dict arrays, list columns) except -1

@@ -28,6 +28,7 @@ from libc.string cimport memcmp, memcpy, memset
 from river_budget._core.features cimport (
     Feature, Features, Layout, new_layout, reallocate, slots_of, value_of, widen,
 )
+from river_budget._core.matrices cimport Matrices, Matrix
 from river_budget._core.loops cimport (
     LANES, Loops, OverColumns, aligned_bytes, aligned_free, aligned_zeros, loops,
 )
@@ -192,8 +193,7 @@ cdef class Store:
     def __cinit__(self, kernels, dtype="float32", scaled=None):
         cdef Py_ssize_t n_kernels = len(kernels)
         self.scaled = [False] * n_kernels if scaled is None else list(scaled)
-        self.dtype, self.is_float = np.dtype(dtype), dtype == "float32"
-        self.factors, self.pooled, self.matrix_of, self.features = {}, 1.0, {}, Features()
+        self.factors, self.pooled, self.features, self.matrices = {}, 1.0, Features(), Matrices(dtype)
         self.z = <Kernel *> calloc(n_kernels + 1, sizeof(Kernel))
         self.self_values = <double *> calloc(n_kernels + 1, sizeof(double))
         if self.z == NULL or self.self_values == NULL:
@@ -223,7 +223,7 @@ cdef class Store:
             <size_t> self.term_weights, <size_t> self.listed,
             <size_t> self.point.weights, <size_t> self.point.own, <size_t> self.point.extra,
             <size_t> self.other.weights, <size_t> self.other.own, <size_t> self.other.extra,
-            <size_t> self.point.elements, <size_t> self.other.elements, <size_t> self.matrices,
+            <size_t> self.point.elements, <size_t> self.other.elements,
         ):
             free(<void *> <size_t> memory)
 
@@ -287,10 +287,10 @@ cdef class Store:
     cdef int count_elements(self, kernel, Spec *spec, Inner *inner) except -1:
         """Let each element of an array count in a sum of rationals."""
         cdef double n_names = spec.n_names
-        for name, a in self.matrix_of.items():
+        for name, a in self.matrices.place_of.items():
             if kernel.active([name]) is None:
                 inner.n_names = max(0.0, inner.n_names - 1.0)
-                spec.n_names += self.matrices[a].size
+                spec.n_names += self.matrices.all[a].size
         spec.n_names += inner.n_names - n_names
         spec.gamma *= spec.n_names / n_names
         inner.gamma = spec.gamma
@@ -311,11 +311,11 @@ cdef class Store:
             widen(&self.inners[g].statistics, 0, self.capacity)
             if not self.inners[g].is_plain:
                 reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
-            reallocate(<void **> &self.inners[g].of_matrices, self.n_matrices * sizeof(double))
-            for name, a in self.matrix_of.items():
+            reallocate(<void **> &self.inners[g].of_matrices, self.matrices.n * sizeof(double))
+            for name, a in self.matrices.place_of.items():
                 self.inners[g].of_matrices[a] = self.weight_of(g, name)
-        reallocate(<void **> &self.point.elements, self.n_elements * sizeof(double))
-        reallocate(<void **> &self.other.elements, self.n_elements * sizeof(double))
+        reallocate(<void **> &self.point.elements, self.matrices.n_elements * sizeof(double))
+        reallocate(<void **> &self.other.elements, self.matrices.n_elements * sizeof(double))
         for i in range(self.n_kernels):
             aligned_free(self.z[i].norms)
             self.z[i].norms = NULL
@@ -375,8 +375,7 @@ cdef class Store:
         for i in range(self.n_kernels):
             if self.z[i].norms != NULL:
                 widen(&self.z[i].norms, old, capacity)
-        for i in range(self.n_matrices):
-            self.set_matrix_capacity(&self.matrices[i], old, capacity)
+        self.matrices.extend(capacity)
         widen(&self.zeros, old, capacity)
         widen(&self.other_rows, 0, self.n_kernels * capacity)
         cdef double *rows = NULL
@@ -398,10 +397,6 @@ cdef class Store:
         for i in range(self.n):
             Py_XDECREF(self.layouts[i])
             self.layouts[i] = NULL
-        for i in range(self.n_matrices):
-            free(self.matrices[i].present)
-            aligned_free(self.matrices[i].values)
-        self.matrix_of, self.n_matrices, self.n_elements = {}, 0, 0
         if self.objects is not None:
             self.objects = []
         self.n = 0
@@ -595,9 +590,9 @@ cdef class Store:
         cdef double sum, v, total = p.own[g] + p.extra[g]
         if inner.statistic == SUM_OF_RATIONALS:
             return total
-        for a in range(self.n_matrices):
+        for a in range(self.matrices.n):
             sum = 0.0
-            for e in range(self.matrices[a].start, self.matrices[a].start + self.matrices[a].size):
+            for e in range(self.matrices.all[a].start, self.matrices.all[a].start + self.matrices.all[a].size):
                 v = p.elements[e]
                 sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
             total += inner.of_matrices[a] * sum
@@ -634,12 +629,12 @@ cdef class Store:
         cdef Py_ssize_t a, i
         cdef double w
         cdef Matrix *matrix
-        for a in range(self.n_matrices):
-            w, matrix = inner.of_matrices[a], &self.matrices[a]
+        for a in range(self.matrices.n):
+            w, matrix = inner.of_matrices[a], &self.matrices.all[a]
             if inner.statistic == SUM_OF_RATIONALS:
                 w *= inner.gamma
             if w != 0.0:
-                loops.add_arrays[not self.is_float][inner.statistic](
+                loops.add_arrays[not self.matrices.is_float][inner.statistic](
                     w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
                 )
         if p.extra[g] != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
@@ -778,8 +773,7 @@ cdef class Store:
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""
         cdef Point *p = &self.other
-        cdef Py_ssize_t j, g, a
-        cdef Matrix *matrix
+        cdef Py_ssize_t j, g
         p.m = p.n_known = (<Layout> self.layouts[slot]).m
         p.rows = (<Layout> self.layouts[slot]).rows
         if p.m > self.room:
@@ -792,13 +786,7 @@ cdef class Store:
             if not self.inners[g].is_plain:
                 for j in range(p.m):
                     p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
-        for a in range(self.n_matrices):
-            matrix = &self.matrices[a]
-            for j in range(matrix.size):
-                p.elements[matrix.start + j] = (
-                    (<float *> matrix.values)[slot * matrix.size + j] if self.is_float
-                    else (<double *> matrix.values)[slot * matrix.size + j]
-                )
+        self.matrices.load(slot, p.elements)
         self.measure(p)
         return 0
 
@@ -906,7 +894,7 @@ cdef class Store:
 
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
         """Return whether the example has the names of the vector in a slot, and numbers only."""
-        if slot == self.n or self.n_matrices or self.has_arrays or self.has_objects:
+        if slot == self.n or self.matrices.n or self.has_arrays or self.has_objects:
             return False
         return (
             self.point.m == self.point.n_known == (<Layout> self.layouts[slot]).m
@@ -955,8 +943,9 @@ cdef class Store:
             Py_DECREF(old)
         if self.has_objects:
             self.objects[slot:slot + 1] = [object_]
-        if arrays is not None or self.n_matrices:
-            self.store_arrays(arrays or {}, slot)
+        if arrays is not None or self.matrices.n:
+            if self.matrices.put(arrays or {}, slot):
+                self.set_kernels(self._kernels)
         return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
@@ -982,92 +971,6 @@ cdef class Store:
 
     # Arrays.
 
-    cdef int set_matrix_capacity(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1:
-        cdef size_t size = matrix.size * (4 if self.is_float else 8)
-        cdef char *values = <char *> aligned_bytes(new * size)
-        if values == NULL:
-            raise MemoryError
-        memset(values, 0, new * size)
-        if old:
-            memcpy(values, matrix.values, old * size)
-        aligned_free(matrix.values)
-        matrix.values = values
-        reallocate(<void **> &matrix.present, new)
-        memset(matrix.present + old, 0, new - old)
-        return 0
-
-    cdef int store_arrays(self, dict arrays, Py_ssize_t slot) except -1:
-        """Set the arrays of a slot. A name has a matrix as long as a vector has an array of it."""
-        cdef Matrix *matrix
-        cdef Py_ssize_t a, n_matrices = self.n_matrices
-        cdef size_t size
-        cdef const char[::1] raw
-        for name in arrays.keys() - self.matrix_of.keys():
-            self.add_matrix(name, len(arrays[name]))
-        for name, a in list(self.matrix_of.items()):
-            matrix = &self.matrices[a]
-            size = matrix.size * (4 if self.is_float else 8)
-            matrix.count += (name in arrays) - matrix.present[slot]
-            matrix.present[slot] = name in arrays
-            if name in arrays:
-                raw = arrays[name].view(np.int8)
-                memcpy(<char *> matrix.values + slot * size, &raw[0], size)
-            else:
-                memset(<char *> matrix.values + slot * size, 0, size)
-        unused = [name for name, a in self.matrix_of.items() if self.matrices[a].count == 0]
-        for name in unused:
-            self.drop_matrix(name)
-        if unused or self.n_matrices > n_matrices:
-            self.set_kernels(self._kernels)
-        return 0
-
-    cdef int add_matrix(self, name, Py_ssize_t size) except -1:
-        cdef Matrix *matrix
-        reallocate(<void **> &self.matrices, (self.n_matrices + 1) * sizeof(Matrix))
-        matrix = &self.matrices[self.n_matrices]
-        memset(matrix, 0, sizeof(Matrix))
-        matrix.size = size
-        self.set_matrix_capacity(matrix, 0, self.capacity)
-        self.matrix_of[name] = self.n_matrices
-        self.n_matrices += 1
-        return self.order_matrices()
-
-    cdef int drop_matrix(self, name) except -1:
-        cdef Py_ssize_t a = self.matrix_of.pop(name)
-        aligned_free(self.matrices[a].values)
-        free(self.matrices[a].present)
-        self.n_matrices -= 1
-        return self.order_matrices()
-
-    cdef int order_matrices(self) except -1:
-        """Bring the matrices into the order of their names, so that sums depend on the vectors alone."""
-        cdef Py_ssize_t a, i
-        cdef Matrix *ordered = <Matrix *> malloc((self.n_matrices + 1) * sizeof(Matrix))
-        if ordered == NULL:
-            raise MemoryError
-        self.n_elements = 0
-        for i, name in enumerate(sorted(self.matrix_of, key=repr)):
-            a = self.matrix_of[name]
-            ordered[i] = self.matrices[a]
-            ordered[i].start = self.n_elements
-            self.n_elements += ordered[i].size
-        self.matrix_of = {name: i for i, name in enumerate(sorted(self.matrix_of, key=repr))}
-        free(self.matrices)
-        self.matrices = ordered
-        return 0
-
-    cdef dict arrays_of(self, Py_ssize_t slot):
-        """Return copies of the arrays of the vector in a slot."""
-        cdef Py_ssize_t a
-        cdef char[::1] raw
-        arrays = {}
-        for name, a in self.matrix_of.items():
-            if self.matrices[a].present[slot]:
-                arrays[name] = array = np.empty(self.matrices[a].size, self.dtype)
-                raw = array.view(np.int8)
-                memcpy(&raw[0], <char *> self.matrices[a].values + slot * raw.shape[0], raw.shape[0])
-        return arrays
-
     cdef dict converted(self, dict x):
         """Return the arrays of an example that some kernel reads, with the dtype of the store."""
         arrays = {}
@@ -1075,13 +978,9 @@ cdef class Store:
             check_shape(name, value)
             if name in self.features.index:
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-            size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
-                name in self.matrix_of
-            ) else len(value)
-            if len(value) != size:
-                raise another_length(name, value, size)
+            self.matrices.check_length(name, value)
             with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
-                array = np.array(value, self.dtype)
+                array = np.array(value, self.matrices.dtype)
             if not np.dot(array, array.astype(np.float64)) <= LARGEST:
                 check_array(name, value)
                 raise ValueError(f"feature {name!r} is an array with too large a value")
@@ -1094,8 +993,7 @@ cdef class Store:
     cdef int pack_arrays(self, dict x) except -1:
         """Pack an example that may have arrays."""
         numbers = {name: value for name, value in x.items() if not is_array(value)}
-        for name in numbers.keys() & self.matrix_of.keys():
-            raise ValueError(f"feature {name!r} is {x[name]!r}, but an array in support vectors")
+        self.check_numbers(numbers)
         arrays = {name: value for name, value in x.items() if is_array(value)}
         arrays = self.converted(arrays) if arrays else None
         self.pack_numbers(numbers)
@@ -1105,19 +1003,26 @@ cdef class Store:
             self.set_elements()
         return 0
 
+    cdef int check_numbers(self, dict numbers) except -1:
+        """Raise ValueError if a feature that is a number is an array in some vector."""
+        for name, value in numbers.items():
+            if name in self.matrices.place_of:
+                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
+        return 0
+
     cdef int set_elements(self) except -1:
         """Unpack the arrays of the example."""
         cdef Py_ssize_t g, a
         cdef double[::1] elements
         memset(self.point.extra, 0, self.n_inner * sizeof(double))
-        memset(self.point.elements, 0, self.n_elements * sizeof(double))
+        memset(self.point.elements, 0, self.matrices.n_elements * sizeof(double))
         for name, array in (self.arrays or {}).items():
             elements = array.astype(np.float64)
-            if name in self.matrix_of:
-                a = self.matrix_of[name]
+            if name in self.matrices.place_of:
+                a = self.matrices.place_of[name]
                 memcpy(
-                    self.point.elements + self.matrices[a].start, &elements[0],
-                    self.matrices[a].size * sizeof(double),
+                    self.point.elements + self.matrices.all[a].start, &elements[0],
+                    self.matrices.all[a].size * sizeof(double),
                 )
                 continue
             for g in range(self.n_inner):
@@ -1132,7 +1037,7 @@ cdef class Store:
         """Return the layout, values, arrays and object of the vector in a slot."""
         self.load(slot)
         values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
-        arrays = self.arrays_of(slot) if self.n_matrices else None
+        arrays = self.matrices.at(slot) if self.matrices.n else None
         return <object> self.layouts[slot], values, arrays, self.objects[slot] if self.has_objects else None
 
     cdef list vectors_at(self, slots):
@@ -1148,9 +1053,10 @@ cdef class Store:
     cdef int refill(self, list vectors) except -1:
         """Store other vectors, in new tables."""
         cdef Py_ssize_t slot
-        had_matrices = self.n_matrices > 0
+        had_matrices = self.matrices.n > 0
         self.free_vectors()
         self.features.clear()
+        self.matrices.clear()
         for slot in range(len(vectors)):
             self.set_vector(vectors[slot], slot)
         if had_matrices:
@@ -1182,7 +1088,7 @@ cdef class Store:
         return 0
 
     cdef int evaluate_numbers(self, dict x) except -1:
-        if self.n_matrices or self.has_arrays or self.pack_numbers(x):
+        if self.matrices.n or self.has_arrays or self.pack_numbers(x):
             self.pack_arrays(x)
         return self.take()
 
@@ -1193,7 +1099,7 @@ cdef class Store:
             raise invalid_example(x, self.limiting_kernel()) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        if block.data == NULL or self.n_matrices or self.has_arrays:
+        if block.data == NULL or self.matrices.n or self.has_arrays:
             with gil:
                 return self.evaluate(block[i])
         self.enter()
@@ -1245,7 +1151,7 @@ cdef class Store:
     def names(self):
         if self.has_objects and not self.n_inner:
             return {name for x in self.objects for name in x}
-        return self.features.index.keys() | self.matrix_of.keys()
+        return self.features.index.keys() | self.matrices.place_of.keys()
 
     def __getattr__(self, name):
         # The memory of these names is for other native modules, and no attribute in Python.
@@ -1322,7 +1228,7 @@ cdef class Store:
             layout.columns[j]: value_of(&self.features.rows[layout.rows[j]], slot)
             for j in range(layout.m)
         }
-        x.update(self.arrays_of(slot))
+        x.update(self.matrices.at(slot))
         return x
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
@@ -1368,7 +1274,7 @@ cdef class Store:
         else:
             # The weights of absolute differences are roots of those of squares.
             power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
-            of_matrices = powers(inner.of_matrices, self.n_matrices, power)
+            of_matrices = powers(inner.of_matrices, self.matrices.n, power)
             own = powers(NULL if inner.is_plain else p.weights, p.m, power)
             of_rows = powers(inner.weights, self.weights_room, power)
             inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
@@ -1435,14 +1341,18 @@ cdef class Store:
         """Return rows as dicts. Their numbers and arrays are valid, and fit each other."""
         cdef Store empty = self.empty_like()
         block = [dict(zip(names, row, strict=True)) for row in rows]
-        sizes = {name: self.matrices[<Py_ssize_t> a].size for name, a in self.matrix_of.items()}
+        sizes = {}
         for i, x in enumerate(block if self.n_inner else ()):
             try:
                 empty.evaluate(x)
                 for name, value in x.items():
                     size = len(value) if is_array(value) else 0
-                    if size and size != sizes.setdefault(name, size):
-                        raise another_length(name, value, sizes[name])
+                    if size:
+                        self.matrices.check_length(name, value)
+                    other = sizes.setdefault(name, size)
+                    if size and other and size != other:
+                        raise another_length(name, value, other)
+                    require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
             except ValueError as error:
                 raise ValueError(f"row {i}: {error}") from None
         return block_of(names, None, block)
@@ -1459,7 +1369,7 @@ cdef class Store:
             self.is_busy = False
 
     def empty_like(self):
-        store = Store(self._kernels, self.dtype.name, self.scaled)
+        store = Store(self._kernels, self.matrices.dtype.name, self.scaled)
         store.rescale(self._kernels, self.factors, self.pooled)
         return store
 
@@ -1508,15 +1418,14 @@ cdef class Store:
         for part in containers.values():
             if isinstance(part, Layout):
                 n_bytes += 4 * (<Layout> part).m
-        for a in range(self.n_matrices):
-            n_bytes += self.capacity * (1 + self.matrices[a].size * self.dtype.itemsize)
+        n_bytes += self.matrices.n_bytes()
         if self.has_objects:
             containers.update((id(x), x) for x in [self.objects, *self.objects])
             containers.update((id(v), v) for x in self.objects for v in x.values())
         # An example like the newest vector is always counted, so that the figure does not depend on
         # the last call.
         m = (<Layout> self.layouts[newest]).m if self.n else 0
-        n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.n_elements
+        n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
         return n_bytes + sys.getsizeof(self) + sum(map(sys.getsizeof, containers.values()))
 
     cdef list dumped(self):
@@ -1526,7 +1435,7 @@ cdef class Store:
     def __reduce__(self):
         inserted = Store.__getattr__(self, "inserted")
         state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled)
-        return Store, (self._kernels, self.dtype.name, self.scaled), state
+        return Store, (self._kernels, self.matrices.dtype.name, self.scaled), state
 
     def __setstate__(self, state):
         vectors, inserted, self.n_inserted, factors, pooled = state
@@ -1562,17 +1471,8 @@ cdef class Store:
             if empty.columns != layout.columns:
                 layout = new_layout(empty.columns)
             values = (<char *> empty.values)[: layout.m * sizeof(double)]
-            self.check_arrays(empty.arrays or {}, empty.columns)
-            self.set_vector((layout, values, empty.arrays, None), slot)
+            arrays = self.converted(empty.arrays or {})
+            self.check_numbers({name: x[name] for name in empty.columns})
+            self.set_vector((layout, values, arrays, None), slot)
             self.inserted[slot] = inserted[slot]
         self.n_inserted = n_inserted
-
-    cdef int check_arrays(self, dict arrays, list columns) except -1:
-        """Raise ValueError unless arrays, and names of numbers, fit those of the vectors."""
-        for name, array in arrays.items():
-            size = self.matrices[<Py_ssize_t> self.matrix_of[name]].size if (
-                name in self.matrix_of
-            ) else len(array)
-            require(name not in self.features.index and len(array) == size, "the arrays do not fit")
-        require(not self.matrix_of.keys() & set(columns), "a name is a number and an array")
-        return 0
