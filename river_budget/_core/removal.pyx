@@ -134,9 +134,9 @@ cdef class ValidationTable:
         """Memory of the table in bytes."""
         return sum(array.nbytes for array in self.arrays.values())
 
-    @property
-    def scores_of_examples(self):
-        """The scores of the examples (m, labels)."""
+    def scores_of_examples(self, Expansion f):
+        """Return the scores of the examples (m, labels)."""
+        self.reserve(self.m, self.n, f.n_labels)
         return self.arrays["scores"].T[: self.m]
 
     @property
@@ -144,17 +144,17 @@ cdef class ValidationTable:
         """The kernel values of the examples (m, n)."""
         return self.arrays["table"][: self.m, : self.n]
 
-    def errors(self, scores, table):
+    def errors(self, Expansion f, scores, table):
         """Return the largest errors of scores and kernel values, given those from scratch."""
         return {
-            "validation scores": abs(self.scores_of_examples - scores).max(initial=0.0).item(),
+            "validation scores": abs(self.scores_of_examples(f) - scores).max(initial=0.0).item(),
             "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
         }
 
-    def state(self):
+    def state(self, Expansion f):
         """Return the scores and the labels of the examples."""
         return {
-            "scores": self.scores_of_examples.copy(),
+            "scores": self.scores_of_examples(f).copy(),
             "columns": self.arrays["columns"][: self.m].copy(),
         }
 
@@ -166,7 +166,7 @@ cdef class ValidationTable:
         require(is_valid, "the labels of a validation set are wrong")
         self.reserve(len(scores), f.store.n, f.n_labels)
         self.m, self.n = len(scores), f.store.n
-        self.scores_of_examples[:] = scores
+        self.scores_of_examples(f)[:] = scores
         self.arrays["columns"][: self.m] = columns
 
     def put(self, Expansion f, Py_ssize_t i, row, scores, label):
@@ -519,9 +519,9 @@ cdef class CountedTable(VectorTable):
             self.weights[:] = NAN
         super().take_back(f)
 
-    def state(self):
+    def state(self, Expansion f):
         """Return the scores, labels and counts of the vectors."""
-        return {**super().state(), "counts": self.counts_of(slice(self.n)).copy()}
+        return {**super().state(f), "counts": self.counts_of(slice(self.n)).copy()}
 
     def restore(self, state, Expansion f, m=None):
         """Restore a new table, before the rest is derived."""

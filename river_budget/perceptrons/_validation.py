@@ -21,7 +21,7 @@ from river_budget.kernels import Features
 class SupportVectors(Learned):
     """The support vectors themselves as validation set, and the base of other ones."""
 
-    table = Part[ValidationTable](restore=["_f"])
+    table = Part[ValidationTable](state=["_f"], restore=["_f"])
 
     def __init__(self, f: Expansion, table: ValidationTable) -> None:
         self._f = f
@@ -63,6 +63,9 @@ class StoredExamples(SupportVectors):
         self._begin()
         # The last change of the store: its round, and how to undo it.
         self._last: tuple[int, Any] = 0, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_last": (0, None)}
 
     @property
     def examples(self) -> list[Features]:

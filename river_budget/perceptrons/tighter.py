@@ -65,12 +65,12 @@ class TighterPerceptron(Perceptron):
             self._threshold = math.inf
 
     def numerical_errors(self) -> dict[str, float]:
-        return self._validation.table.errors(*self._validation.anew())
+        return self._validation.table.errors(self._f, *self._validation.anew())
 
     def _check_restored(self) -> None:
         super()._check_restored()
         table = self._validation.table
-        scores = table.scores_of_examples.copy()
+        scores = table.scores_of_examples(self._f).copy()
         self._on_rescaled()
         table.derive(self._f, scores, table.kernel_values)
 

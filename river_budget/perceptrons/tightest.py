@@ -69,7 +69,7 @@ class TightestPerceptron(Perceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
-    _vectors = Part[CountedTable](key="validation", restore=["_f"])
+    _vectors = Part[CountedTable](key="validation", state=["_f"], restore=["_f"])
 
     def __init__(
         self,
@@ -111,11 +111,12 @@ class TightestPerceptron(Perceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         gram = self._f.store.gram()
-        return self._vectors.errors(gram @ self._f.matrix, gram)
+        return self._vectors.errors(self._f, gram @ self._f.matrix, gram)
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        self._vectors.derive(self._f, self._vectors.scores_of_examples, self._f.store.gram())
+        f, vectors = self._f, self._vectors
+        vectors.derive(f, vectors.scores_of_examples(f), f.store.gram())
 
     def _derive(self) -> None:
         self._vectors.take_back(self._f)

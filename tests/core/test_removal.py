@@ -104,7 +104,7 @@ def test_examples_that_are_no_vectors(n_labels):
         f.add(f.y)
         f.commit()
     gram = np.array([[KERNEL(z, f.store.vector(j)) for j in range(6)] for z in examples])
-    assert max(table.errors(gram @ f.matrix, gram).values()) < 1e-12
+    assert max(table.errors(f, gram @ f.matrix, gram).values()) < 1e-12
     errors = [
         sum(margins(g)[i % n_labels] <= 0 for i, g in enumerate(scores))
         for scores in after_removals(f, gram)
@@ -155,7 +155,7 @@ def test_scores_follow_additions_and_removals(n_labels):
         if r < 10:
             f.replace(r, f.y)
         f.commit()
-        assert max(table.errors(f.values(), f.store.gram()).values()) < 1e-12
+        assert max(table.errors(f, f.values(), f.store.gram()).values()) < 1e-12
 
 
 def test_the_nearest_vector_is_known_unless_kernel_values_tie_or_underflow():
@@ -193,15 +193,15 @@ def test_counts_move_to_the_nearest_vector_and_stay_bounded():
     assert table.stale.tolist() == [0, 1]
 
 
-def values_of(table):
-    return content([table.state(), table.kernel_values.copy()])
+def values_of(f, table):
+    return content([table.state(f), table.kernel_values.copy()])
 
 
 @pytest.mark.parametrize("removed", [None, "join", 0, 1, 4, 5])
 def test_a_round_is_taken_back_exactly(removed):
     table = CountedTable(6, ranks=True)
     f, rng = filled(5, 3, table)
-    before = values_of(table)
+    before = values_of(f, table)
     for n_labels in (3, 3, 4):
         begin(f, point(rng), n_labels - 1)
         if removed is None:
@@ -214,7 +214,7 @@ def test_a_round_is_taken_back_exactly(removed):
         f.roll_back()
         table.take_back(f)
         if n_labels == 3:
-            assert values_of(table) == before
+            assert values_of(f, table) == before
     assert table.counts_of(slice(5))[:, 3].tolist() == [0.0] * 5
     table.weigh(np.arange(5), np.full((5, 4), 0.25))
     table.least_loss(f)
@@ -238,7 +238,7 @@ def test_an_example_that_is_put_is_taken_back(i, joins):
         begin(f, point(rng), 1)
         table.put(f, j, rng.random(5), rng.random(3), j % 3)
         f.commit()
-    before = values_of(table)
+    before = values_of(f, table)
     begin(f, point(rng), 0)
     if joins:
         table.join(f, rng.random(4))
@@ -246,7 +246,7 @@ def test_an_example_that_is_put_is_taken_back(i, joins):
     table.put(f, i, rng.random(5), rng.random(3), 2)
     f.roll_back()
     table.take_back(f)
-    assert values_of(table) == before
+    assert values_of(f, table) == before
 
 
 def test_scores_are_taken_back():
@@ -282,11 +282,11 @@ def test_a_copy_goes_on_alone(twin_of):
     scores.derive(f, rng.normal(size=(5, 3)))
     f, table, scores = twin_of((f, table, scores))
     twin, other, more = twin_of((f, table, scores))
-    before = content(table.state()), scores.values(f).tobytes()
-    assert (content(other.state()), more.values(twin).tobytes()) == before
+    before = content(table.state(f)), scores.values(f).tobytes()
+    assert (content(other.state(twin)), more.values(twin).tobytes()) == before
     learn(twin, [other], point(rng), 1)
     more.derive(twin, np.zeros((6, 3)))
-    assert (content(table.state()), scores.values(f).tobytes()) == before
+    assert (content(table.state(f)), scores.values(f).tobytes()) == before
     assert (table.n, other.n) == (5, 6)
 
 
@@ -294,9 +294,9 @@ def test_a_restored_table_has_the_state():
     table = CountedTable(9, ranks=True)
     f, _ = filled(5, 3, table)
     other = CountedTable(9, ranks=True)
-    other.restore(table.state(), f)
-    other.derive(f, other.scores_of_examples.copy(), f.store.gram())
-    assert content(other.state()) == content(table.state())
+    other.restore(table.state(f), f)
+    other.derive(f, other.scores_of_examples(f).copy(), f.store.gram())
+    assert content(other.state(f)) == content(table.state(f))
     assert other.kernel_values == pytest.approx(table.kernel_values, abs=1e-15)
 
 
@@ -309,7 +309,7 @@ def forged(state, name, index, value):
 def test_forged_states_are_refused():
     table = CountedTable(9, ranks=True)
     f, _ = filled(5, 3, table)
-    state = table.state()
+    state = table.state(f)
     for other in [
         {**state, "scores": state["scores"][:4]},
         {**state, "scores": state["scores"][:, :2]},

@@ -121,7 +121,7 @@ def test_cached_values_agree_with_values_from_scratch(seed):
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
     assert model._vectors.kernel_values == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._vectors.scores_of_examples[:, 1] == pytest.approx(np.array(f), abs=1e-9)
+    assert model._vectors.scores_of_examples(model._f)[:, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():
