@@ -21,6 +21,9 @@ cdef extern from "triangles.h":
     struct TriangleLoops "triangle_loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
+        void (*add_terms)(
+            const Triangle *m, long width, const double *dots, double *product, long n
+        ) noexcept nogil
         void (*multiply)(
             Triangle *m, long width, const double *x, double *product, long n
         ) noexcept nogil
@@ -36,6 +39,8 @@ cdef class Triangles:
 
     # Add a term sign x x', and return its vector x, which is 0 (width,).
     cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil
+    # Add terms x x' - y y', and return x, which is followed by y; both are 0 (width,).
+    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil
     # Copy column j of a matrix with n rows, and set it and row j to 0.
     cdef void take_column(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column) noexcept nogil
     cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil

@@ -80,9 +80,21 @@ cdef class Triangles:
         matrix.n_terms += 1
         return term
 
+    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil:
+        matrix = &self.matrices[i]
+        # They stand at places from an even number on, so the last one may have to make room.
+        cdef Py_ssize_t k = matrix.n_terms // 2 * 2, size = self.width
+        cdef double *x = matrix.terms + k * size
+        memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
+        matrix.signs[k + 2 * (matrix.n_terms - k)] = matrix.signs[k]
+        memset(x, 0, 2 * size * sizeof(double))
+        matrix.signs[k], matrix.signs[k + 1] = 1.0, -1.0
+        matrix.n_terms += 2
+        return x
+
     cdef void take_column(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column) noexcept nogil:
         cdef Py_ssize_t k, t
-        cdef double *term
+        cdef double[MOST_TERMS] dots
         matrix = &self.matrices[i]
         for k in range(n):
             element = matrix.blocks + (place_of(k, j) if k >= j else place_of(j, k))
@@ -93,19 +105,23 @@ cdef class Triangles:
             matrix.blocks[place_of(k, j)] = matrix.blocks[place_of(j, k)] = 0.0
         matrix.diagonal[j] = 0.0
         for t in range(matrix.n_terms):
-            term = matrix.terms + t * self.width
-            loops.add_multiple(column, matrix.signs[t] * term[j], term, n)
-            term[j] = 0.0
+            dots[t] = matrix.terms[t * self.width + j]
+        loops.add_terms(matrix, self.width, dots, column, n)
+        for t in range(matrix.n_terms):
+            matrix.terms[t * self.width + j] = 0.0
 
     cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil:
         cdef Py_ssize_t k, t
-        cdef double *term
+        cdef double sign
         matrix = &self.matrices[i]
         memcpy(diagonal, matrix.diagonal, n * sizeof(double))
-        for t in range(matrix.n_terms):
-            term = matrix.terms + t * self.width
+        for t in range(0, matrix.n_terms, 2):
+            x = y = matrix.terms + t * self.width
+            sign = 0.0
+            if t + 1 < matrix.n_terms:
+                y, sign = x + self.width, matrix.signs[t + 1]
             for k in range(n):
-                diagonal[k] += matrix.signs[t] * term[k] * term[k]
+                diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
 
     cdef void scale(self, Py_ssize_t i, Py_ssize_t n, double factor) noexcept nogil:
         cdef Py_ssize_t k
@@ -131,9 +147,11 @@ cdef class Triangles:
         """Return all matrices, with their terms (matrices, n, n)."""
         state = self.state(n)
         matrices, n_terms = unpacked(state["triangles"], n), state["n_terms"]
-        places = np.repeat(np.arange(self.n_matrices), n_terms)
-        for i, term, sign in zip(places, state["terms"], state["signs"]):
-            matrices[i] += sign * np.outer(term, term)
+        starts = np.cumsum(n_terms) - n_terms
+        for matrix, start, end in zip(matrices, starts, starts + n_terms):
+            for k in range(start, end, 2):
+                x, signs = state["terms"][k : min(k + 2, end)], state["signs"][k : min(k + 2, end)]
+                matrix += (signs[:, None, None] * (x[:, :, None] * x[:, None, :])).sum(axis=0)
         return matrices
 
     @property
@@ -444,8 +462,9 @@ cdef class Posteriors:
             factor = u[j] / self.g[z]
             for k in range(n + 1):
                 a[k] += factor * u[k]
-            put_moved(self.inverses.new_term(z, 1.0), sqrt(1.0 / self.g[z]), u, j, n)
-            put_moved(self.inverses.new_term(z, -1.0), sqrt(1.0 / a[j]), a, j, n)
+            terms = self.inverses.new_difference(z)
+            put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
         for e in range(self.n_experts):
             a, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
             scale, root = self.scales[e], sqrt(self.scales[e])
@@ -455,8 +474,9 @@ cdef class Posteriors:
             factor = self.r[e] * c[j]
             for k in range(n + 1):
                 p[k] = (scale * p[k] + factor * c[k]) + a[k]
-            put_moved(self.covariances.new_term(e, 1.0), sqrt(1.0 / (scale * a[j])), a, j, n)
-            put_moved(self.covariances.new_term(e, -1.0), sqrt(1.0 / (scale * p[j])), p, j, n)
+            terms = self.covariances.new_difference(e)
+            put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
             if self.r[e] != 0.0:
                 put_moved(self.covariances.new_term(e, -1.0), sqrt(-self.r[e] / scale), c, j, n)
             removed_p, removed_c = p[j], c[j]

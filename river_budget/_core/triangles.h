@@ -14,7 +14,8 @@
 #define TERMS_OF_UPDATE 3
 #define MOST_TERMS (GROUP - 1 + TERMS_OF_UPDATE)
 
-/* A matrix: its blocks, and the terms sign x x' that are still to be added to them. */
+/* A matrix: its blocks, and the terms sign x x' that are still to be added to them. Terms at places 2k and
+   2k + 1 are added to each other first, so that nothing is lost where large ones cancel. */
 struct triangle {
     double *blocks;
     double *diagonal;            /* a copy of that of the blocks (capacity,) */
@@ -28,6 +29,8 @@ struct triangle_loops {
     double (*dot)(const double *a, const double *b, long n);
     /* a += factor b */
     void (*add_multiple)(double *a, double factor, const double *b, long n);
+    /* Add the products of the terms of a matrix and a vector, given their inner products with it. */
+    void (*add_terms)(const struct triangle *m, long capacity, const double *dots, double *product, long n);
     /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
     void (*multiply)(struct triangle *m, long capacity, const double *x, double *product, long n);
 };
@@ -56,7 +59,8 @@ END_TARGET
 #endif
 
 #define TRIANGLE_TABLE(w) \
-    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w)})
+    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(add_terms_, w), \
+                             JOINED(multiply_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
@@ -86,6 +90,16 @@ static void NAME(add_multiple)(double *a, double factor, const double *b, long n
     for (long j = 0; j < n; j += 4) FOUR(a + j) += factor * CONST_FOUR(b + j);
 }
 
+static void NAME(add_terms)(
+    const struct triangle *m, long capacity, const double *dots, double *product, long n) {
+    for (long k = 0; k < m->n_terms; k += 2) {
+        int both = k + 1 < m->n_terms;
+        const double *x = m->terms + k * capacity, *y = both ? x + capacity : x;
+        double s = m->signs[k] * dots[k], t = both ? m->signs[k + 1] * dots[k + 1] : 0.0;
+        for (long j = 0; j < n; j += 4) FOUR(product + j) += s * CONST_FOUR(x + j) + t * CONST_FOUR(y + j);
+    }
+}
+
 /* Add the first terms, `GROUP` of them, to rows r and r + 1, of which the first block is given. */
 static inline void NAME(add_to_rows)(double *a, const double *w, long capacity, const double *signs, long r) {
     const double *x = w + capacity, *y = x + capacity, *z = y + capacity;
@@ -96,8 +110,8 @@ static inline void NAME(add_to_rows)(double *a, const double *w, long capacity, 
     for (long j = 0; j <= r; j += 4, a += 16, b += 16) {
         four w_j = CONST_FOUR(w + j), x_j = CONST_FOUR(x + j);
         four y_j = CONST_FOUR(y + j), z_j = CONST_FOUR(z + j);
-        FOUR(a) += ((a_w * w_j + a_x * x_j) + a_y * y_j) + a_z * z_j;
-        FOUR(b) += ((b_w * w_j + b_x * x_j) + b_y * y_j) + b_z * z_j;
+        FOUR(a) += (a_w * w_j + a_x * x_j) + (a_y * y_j + a_z * z_j);
+        FOUR(b) += (b_w * w_j + b_x * x_j) + (b_y * y_j + b_z * z_j);
     }
 }
 
@@ -131,10 +145,9 @@ static void NAME(multiply)(struct triangle *m, long capacity, const double *x, d
         memmove(m->signs, m->signs + GROUP, m->n_terms * sizeof *m->signs);
         memmove(m->terms, m->terms + GROUP * capacity, m->n_terms * capacity * sizeof *m->terms);
     }
-    for (long k = 0; k < m->n_terms; k++) {
-        const double *y = m->terms + k * capacity;
-        NAME(add_multiple)(product, m->signs[k] * NAME(dot)(y, x, n), y, n);
-    }
+    double dots[MOST_TERMS];
+    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * capacity, x, n);
+    NAME(add_terms)(m, capacity, dots, product, n);
 }
 
 #endif
