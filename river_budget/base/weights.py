@@ -68,8 +68,9 @@ class ClassWeights:
 
     def following(self, columns: Ints, labels: Labels) -> Floats:
         """Return the weights of the classes of the next examples (columns,); see `next`."""
-        self._last, self._n_before = columns.tolist(), self._total
-        return np.array([self._next(column, labels) for column in self._last], np.float64)
+        if len(columns):
+            self._last, self._n_before = columns.tolist(), self._total
+        return np.array([self._next(column, labels) for column in columns.tolist()])
 
     def take_back(self, n_rounds: int) -> None:
         """Uncount those of the last examples that were not learned, given the number of rounds."""

@@ -93,4 +93,4 @@ def _largest_phi(sigma: float, mu: float, slack: float) -> float:
     if _psi(sigma, 1.0, mu) <= slack:
         return 1.0
     a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
-    return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))
+    return min(1.0, 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack))))
