@@ -1,12 +1,12 @@
 # Which vector of a hypothesis to remove: validation examples, and their losses after each removal.
 #
-# A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of the
-# examples. The example of a round *joins* as the last vector, all removals are evaluated, and one vector
-# is removed, whose slot the last one takes. In a `VectorTable` the examples are the vectors; in a
-# `CountedTable` they also count the labels of the examples that were nearest to them.
+# A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of
+# the examples. The example of a round *joins* as the last vector, all removals are evaluated, and one
+# vector is removed, whose slot the last one takes. In a `VectorTable` the examples are the vectors; in
+# a `CountedTable` they also count the labels of the examples that were nearest to them.
 #
-# All but the labels of examples and the counts follows from the hypothesis: `derive` sets it anew after
-# a change of the kernel, and `take_back` takes back the last round exactly, without any kernel value.
+# All but the labels of examples and the counts follows from the hypothesis: `derive` sets it anew
+# after a change of the kernel. `take_back` takes back the last round exactly, without a kernel value.
 # The tables follow the number of labels of the hypothesis whenever an example comes.
 from libc.stdint cimport int64_t
 
@@ -22,7 +22,7 @@ cdef class ValidationTable:
     cdef readonly Py_ssize_t m, n, n_labels
     cdef readonly Py_ssize_t most_vectors, most_examples
     cdef readonly dict arrays             # owns the arrays below, by name; their lengths are room
-    cdef double[:, ::1] table             # kernel values (examples, vectors), the latter in groups of 8
+    cdef double[:, ::1] table             # kernel values (examples, vectors in groups of 8)
     cdef double[:, ::1] scores            # (labels, examples)
     cdef int64_t[::1] columns             # the labels of the examples
     # What each vector adds to the score of its label and takes from that of its rival.
@@ -64,15 +64,3 @@ cdef class CountedTable(VectorTable):
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2
     cdef int count_one(self, Expansion f, Py_ssize_t slot) except -1
     cdef void keep_counts(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept
-
-
-cdef class VectorScores:
-    cdef double[:, ::1] scores            # (labels, vectors)
-    cdef object old                       # a copy of them before the last round that changed them
-    cdef int64_t changed_in
-
-    cdef int reserve(self, Expansion f, Py_ssize_t n) except -1
-    cdef void add_term(
-        self, const double *row, double step, Py_ssize_t label, Py_ssize_t rival, Py_ssize_t n
-    ) noexcept
-    cdef double margin(self, Expansion f, Py_ssize_t slot, double *size) noexcept

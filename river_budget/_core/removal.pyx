@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Which vector to remove: the losses of validation examples after each removal; see `removal.pxd`."""
+"""Which vector to remove, by the losses of validation examples; see `removal.pxd`."""
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
-from libc.math cimport INFINITY, NAN, fabs, isnan, sqrt
+from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -37,9 +37,6 @@ cdef Loops loops
 # Beta distribution returns NaN for parameters above about 1e15.
 cdef double LARGEST_COUNT = 1e12
 
-# Margins that differ by less than this, relative to the largest score, are ties.
-cdef double ROUNDING = 1e-12
-
 
 def use_lanes(int most):
     """Compute with vectors of at most `most` doubles."""
@@ -61,7 +58,7 @@ cdef int load_betainc() except -1:
 
     for name, capsule in cython_special.__pyx_capi__.items():
         signature = PyCapsule_GetName(capsule)
-        if name.endswith("betainc") and signature.startswith(b"double (double, double, double, int"):
+        if name.endswith("betainc") and signature.startswith(b"double (double, double, double, i"):
             betainc = <Beta> PyCapsule_GetPointer(capsule, signature)
     require(betainc != NULL, "this version of SciPy has no betainc for doubles")
     return 0
@@ -80,7 +77,7 @@ cdef Py_ssize_t extended(Py_ssize_t size, Py_ssize_t needed, Py_ssize_t limit):
 
 
 cdef class ValidationTable:
-    """Examples (rows) and vectors (columns), with their kernel values and the scores of the examples.
+    """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
 
     Parameters
     ----------
@@ -164,6 +161,8 @@ cdef class ValidationTable:
         columns = integers(state["columns"], (len(scores),))
         is_valid = ((columns >= 0) & (columns < f.n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
+        fits = f.store.n < self.most_vectors and len(scores) <= self.most_examples
+        require(fits, "a validation set has too many vectors or examples")
         self.reserve(len(scores), f.store.n, f.n_labels)
         self.m, self.n = len(scores), f.store.n
         self.scores_of_examples(f)[:] = scores
@@ -492,18 +491,20 @@ cdef class CountedTable(VectorTable):
         return loops.unique_largest(&values[0], self.n)
 
     def move_counts(self, Expansion f, Py_ssize_t slot, Py_ssize_t nearest):
-        """Add the counts of a vector to those of the nearest one, times the kernel value; remove it."""
+        """Remove a vector, and add its counts, times the kernel value, to those of the nearest one."""
         cdef Py_ssize_t c, last = self.n - 1
-        cdef double factor = max(0.0, self.table[nearest, slot]), largest = 0.0
-        require(0 <= slot <= last and 0 <= nearest <= last, "there is no such vector")
+        cdef double factor, largest = 0.0
+        is_valid = 0 <= slot <= last and 0 <= nearest <= last and nearest != slot
+        require(is_valid, "there is no such vector")
         self.keep_counts(f, nearest, slot)
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
-        factor /= max(1.0, largest / LARGEST_COUNT)
+        factor = max(0.0, self.table[nearest, slot]) / max(1.0, largest / LARGEST_COUNT)
         for c in range(self.n_labels):
             self.counts[c, nearest] += factor * self.counts[c, slot]
             self.weights[c, nearest] = NAN
-            self.counts[c, slot], self.weights[c, slot] = self.counts[c, last], self.weights[c, last]
+            self.counts[c, slot] = self.counts[c, last]
+            self.weights[c, slot] = self.weights[c, last]
         self.remove(slot)
 
     def start_again(self):
@@ -546,158 +547,3 @@ cdef class CountedTable(VectorTable):
             self.old_counts[0, c] = self.counts[c, first]
             self.old_counts[1, c] = self.counts[c, second]
         self.counted, self.counted_in = [first, second], f.n_rounds
-
-
-cdef class VectorScores:
-    """The scores at each vector without its own term."""
-
-    def __init__(self):
-        self.scores = np.zeros((2, 0))
-        self.old = self.scores.base
-
-    def __reduce__(self):
-        return type(self), (), self.scores.base
-
-    def __setstate__(self, scores):
-        self.scores = scores.copy()
-
-    @property
-    def nbytes(self):
-        """Memory of the scores in bytes."""
-        return self.scores.base.nbytes
-
-    def values(self, Expansion f):
-        """Return the scores (n, labels)."""
-        self.reserve(f, f.store.n)
-        return self.scores.base.T[: f.store.n]
-
-    def safest(self, Expansion f):
-        """Return the vector with the largest margin without its own term, the oldest among ties.
-
-        Margins are those after the example of the round is added. It is the youngest one, n.
-        """
-        cdef Py_ssize_t i, best, n = f.store.n
-        cdef int64_t *inserted = f.store.inserted
-        cdef double size = 0.0, largest
-        cdef double[::1] margins = np.empty(n + 1)
-        self.reserve(f, n)
-        margins[n] = largest = f.y.margin
-        for i in range(f.n_labels):
-            size = max(size, fabs(f.answers[i]))
-        for i in range(n):
-            margins[i] = self.margin(f, i, &size)
-            largest = max(largest, margins[i])
-        # What differs by less may differ by rounding only.
-        largest -= ROUNDING * max(1.0, size)
-        best = n
-        for i in range(n):
-            if margins[i] >= largest and (best == n or inserted[i] < inserted[best]):
-                best = i
-        return best
-
-    def put(self, Expansion f, Py_ssize_t slot):
-        """Add the example of the round, in place of the vector in a slot unless that is n."""
-        cdef Py_ssize_t c, i, label, rival, n = f.store.n
-        cdef double step
-        cdef const double *row
-        require(0 <= slot <= n, "there is no such vector")
-        self.reserve(f, n + 1)
-        self.old, self.changed_in = self.values(f).copy(), f.n_rounds
-        self.add_term(f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
-        for c in range(f.n_labels):
-            self.scores[c, n] = f.answers[c]
-        if slot == n:
-            return
-        label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
-        self.add_term(f.store.rows_of(slot), -step, label, rival, n)
-        self.scores[label, n] -= step * f.store.rows[slot]
-        self.scores[rival, n] += step * f.store.rows[slot]
-        for c in range(f.n_labels):
-            self.scores[c, slot] = self.scores[c, n]
-
-    def take_back(self, Expansion f):
-        """Take back what happened in a round that the hypothesis has taken back."""
-        if self.changed_in > f.n_rounds:
-            self.derive(f, self.old)
-            self.changed_in = 0
-
-    def derive(self, Expansion f, scores):
-        """Set the scores (n, labels)."""
-        self.values(f)[:] = scores
-
-    def state(self, Expansion f):
-        """Return the scores."""
-        return self.values(f).copy()
-
-    def restore(self, state, Expansion f):
-        """Restore the scores."""
-        self.derive(f, floats(state, (f.store.n, f.n_labels)))
-
-    cdef int reserve(self, Expansion f, Py_ssize_t n) except -1:
-        cdef Py_ssize_t n_labels = self.scores.shape[0], room = self.scores.shape[1]
-        if n > room or f.n_labels > n_labels:
-            room = room if n <= room else 2 * n
-            self.scores = resized(self.scores.base, (max(n_labels, f.n_labels), room))
-        return 0
-
-    cdef void add_term(
-        self, const double *row, double step, Py_ssize_t label, Py_ssize_t rival, Py_ssize_t n
-    ) noexcept:
-        cdef Py_ssize_t i
-        for i in range(n):
-            self.scores[label, i] += step * row[i]
-            self.scores[rival, i] -= step * row[i]
-
-    cdef double margin(self, Expansion f, Py_ssize_t slot, double *size) noexcept:
-        """Return a margin after the example is added, and raise the largest size of a score."""
-        cdef Py_ssize_t c, label = f.label_of(slot)
-        cdef double score, own = 0.0, rival = -INFINITY
-        cdef double change = f.y.weight * f.store.rows[slot]
-        for c in range(f.n_labels):
-            score = self.scores[c, slot] + change * ((c == f.y.label) - (c == f.y.rival))
-            size[0] = max(size[0], fabs(score))
-            if c == label:
-                own = score
-            else:
-                rival = max(rival, score)
-        return 0.5 * (own - rival)
-
-
-def draw(Expansion f, double drawn, bint is_weighted, double limit):
-    """Draw a vector for removal, divide the terms of the others by their chances to stay, return it.
-
-    Parameters
-    ----------
-    drawn
-        A random number from 0 to 1.
-    is_weighted
-        Whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`, and not the same for all.
-    limit
-        The largest coefficient afterwards.
-    """
-    cdef Py_ssize_t c, i, slot = 0, n = f.store.n
-    cdef double growth, rest, total = 0.0
-    cdef double[::1] steps = np.empty(n), chances = np.empty(n)
-    require(n > 0, "there is no vector to remove")
-    for i in range(n):
-        steps[i] = f.scale * f.table[f.label_of(i) * f.width + i]
-        chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
-        total += chances[i]
-    is_weighted &= 0.0 < total < INFINITY
-    rest = 0.0
-    for i in range(n):
-        chances[i] = max(0.0, 1.0 - (n - 1) * chances[i] / total) if is_weighted else 1.0
-        rest += chances[i]
-    total, rest = rest, drawn * rest - chances[0]
-    while rest >= 0.0 and slot < n - 1:
-        slot += 1
-        rest -= chances[slot]
-    f.keep_all()
-    for i in range(n):
-        # The vector in the slot is replaced, and its own chance may be 1.
-        if i != slot and steps[i] > 0.0:
-            growth = min(1.0 / (1.0 - chances[i] / total), limit / steps[i])
-            for c in range(f.n_labels):
-                f.table[c * f.width + i] *= growth
-    f.stamp = -1
-    return slot

@@ -4,8 +4,8 @@ import math
 import random
 
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
+from river_budget._core.choices import draw
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.removal import draw
 from river_budget._state import Random
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import Kernel

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._arrays import Floats
+from river_budget._core.choices import exchange_scores, safest
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.removal import VectorScores
-from river_budget._state import Part
+from river_budget._state import Array
 from river_budget.base import BudgetPerceptron, documented
 
 
@@ -36,29 +36,35 @@ class FixedBudgetPerceptron(BudgetPerceptron):
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.1
     """
 
-    _scores = Part(VectorScores, state=["_f"], restore=["_f"])
+    # The scores at each support vector without its own term.
+    _scores = Array("_f.n_labels", "n_support", start=(2, 0))
 
     def numerical_errors(self) -> dict[str, float]:
-        errors = self._scores.values(self._f) - self._scores_from_scratch()
+        errors = self._scores_of(self._f, self.n_support) - self._scores_from_scratch()
         return {"scores": float(np.abs(errors).max(initial=0.0))}
 
-    def _derive(self) -> None:
-        self._scores.take_back(self._f)
-
     def _on_rescaled(self) -> None:
-        self._scores.derive(self._f, self._scores_from_scratch())
+        self._scores = self._scores_from_scratch()
 
     def _update(self, f: Expansion, y: Example) -> None:
-        if f.n < self.budget:
-            self._scores.put(f, f.n)
-            f.add(y)
+        scores = self._scores_of(f, f.n + 1)
+        r = f.n if f.n < self.budget else safest(f, scores)
+        if r == self.budget:
             return
-        r = self._scores.safest(f)
-        if r < f.n:
-            self._scores.put(f, r)
+        exchange_scores(f, scores, r)
+        self._scores = scores
+        if r == f.n:
+            f.add(y)
+        else:
             f.replace(r, y)
+
+    def _scores_of(self, f: Expansion, n: int) -> Floats:
+        """Return the scores of all labels with room for n vectors (labels, n)."""
+        scores, used = np.zeros((f.n_labels, n)), self._scores[:, : f.n]
+        scores[: len(used), : f.n] = used
+        return scores
 
     def _scores_from_scratch(self) -> Floats:
         gram = self._f.store.gram()
         np.fill_diagonal(gram, 0.0)
-        return gram @ self._f.matrix
+        return (gram @ self._f.matrix).T.copy()

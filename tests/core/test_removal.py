@@ -11,9 +11,9 @@ import pytest
 from states import content
 
 import river_budget as rb
-from river_budget._core import removal
+from river_budget._core import choices, removal
 from river_budget._core.expansion import Expansion
-from river_budget._core.removal import CountedTable, ValidationTable, VectorScores, VectorTable
+from river_budget._core.removal import CountedTable, ValidationTable, VectorTable
 from river_budget._core.store import Store
 
 KERNEL = rb.RBF(gamma=0.3)
@@ -249,22 +249,6 @@ def test_an_example_that_is_put_is_taken_back(i, joins):
     assert values_of(f, table) == before
 
 
-def test_scores_are_taken_back():
-    f, scores, rng = expansion(3), VectorScores(), np.random.default_rng(3)
-    for t in range(8):
-        begin(f, point(rng), t % 3)
-        scores.put(f, t)
-        f.add(f.y)
-        f.commit()
-    before = scores.values(f).copy()
-    for r in (3, 8):
-        begin(f, point(rng), 1)
-        scores.put(f, r)
-        f.roll_back()
-        scores.take_back(f)
-        assert (scores.values(f) == before).all()
-
-
 def test_a_new_label_has_no_counts():
     table = CountedTable(9, ranks=True)
     f, rng = filled(5, 2, table)
@@ -277,16 +261,14 @@ def test_a_new_label_has_no_counts():
 
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
 def test_a_copy_goes_on_alone(twin_of):
-    table, scores = CountedTable(9, ranks=True), VectorScores()
+    table = CountedTable(9, ranks=True)
     f, rng = filled(5, 3, table)
-    scores.derive(f, rng.normal(size=(5, 3)))
-    f, table, scores = twin_of((f, table, scores))
-    twin, other, more = twin_of((f, table, scores))
-    before = content(table.state(f)), scores.values(f).tobytes()
-    assert (content(other.state(twin)), more.values(twin).tobytes()) == before
+    f, table = twin_of((f, table))
+    twin, other = twin_of((f, table))
+    before = values_of(f, table)
+    assert values_of(twin, other) == before
     learn(twin, [other], point(rng), 1)
-    more.derive(twin, np.zeros((6, 3)))
-    assert (content(table.state(f)), scores.values(f).tobytes()) == before
+    assert values_of(f, table) == before
     assert (table.n, other.n) == (5, 6)
 
 
@@ -324,8 +306,10 @@ def test_forged_states_are_refused():
     ]:
         with pytest.raises(ValueError, match=r"array|labels|negative"):
             CountedTable(9, ranks=True).restore(other, f)
-    with pytest.raises(ValueError, match="array"):
-        VectorScores().restore(np.zeros((4, 3)), f)
+    with pytest.raises(ValueError, match="too many vectors or examples"):
+        CountedTable(5, ranks=True).restore(state, f)
+    with pytest.raises(ValueError, match="too many vectors or examples"):
+        ValidationTable(9, 4).restore(state, f)
 
 
 def test_what_does_not_fit_a_table_is_refused():
@@ -340,12 +324,18 @@ def test_what_does_not_fit_a_table_is_refused():
         lambda: table.put(f, 0, np.zeros(4), np.zeros(2), 0),
         lambda: table.move_counts(f, 5, 0),
         lambda: table.move_counts(f, 0, 5),
+        lambda: table.move_counts(f, 0, 0),
         lambda: table.nearest(5),
         lambda: table.count_at(f, 5),
         lambda: table.join(g),
         lambda: table.count(g),
         lambda: ValidationTable.join(table, f, np.zeros(4)),
-        lambda: VectorScores().put(f, 6),
+        lambda: choices.safest(f, np.zeros((2, 4))),
+        lambda: choices.safest(f, np.zeros((3, 5))),
+        lambda: choices.exchange_scores(f, np.zeros((2, 5)), 0),
+        lambda: choices.exchange_scores(f, np.zeros((2, 6)), 6),
+        lambda: choices.exchange_scores(f, np.zeros((2, 6)), -1),
+        lambda: choices.draw(expansion(), 0.5, False, 1.0),
     ]:
         with pytest.raises(ValueError, match=r"vector|example|column"):
             call()
@@ -353,25 +343,26 @@ def test_what_does_not_fit_a_table_is_refused():
 
 @each_number_of_labels
 def test_scores_without_own_terms_and_the_safest_vector(n_labels):
-    rng, f, scores = np.random.default_rng(3), expansion(n_labels), VectorScores()
+    rng, f, scores = np.random.default_rng(3), expansion(n_labels), np.zeros((n_labels, 9))
     for t in range(80):
         begin(f, point(rng), t if t < n_labels else int(rng.integers(n_labels)), rng.random())
         r = min(t, 8)
         if t >= 8:
-            r = scores.safest(f)
+            r = choices.safest(f, scores)
             row, y = np.append(f.row, 0.0), f.y
-            after = np.concatenate((scores.values(f), [f.last_scores()]))
-            after[:, y.label] += y.weight * row
-            after[:, y.rival] -= y.weight * row
+            after = scores.copy()
+            after[:, 8] = f.last_scores()
+            after[y.label] += y.weight * row
+            after[y.rival] -= y.weight * row
             labels = [*f.matrix.argmax(axis=1), y.label]
-            own = [margins(g)[c] for g, c in zip(after, labels, strict=True)]
+            own = [margins(g)[c] for g, c in zip(after.T, labels, strict=True)]
             assert r == int(np.argmax(own))
-        if r < f.n:
-            scores.put(f, r)
-            f.replace(r, f.y)
-        elif t < 8:
-            scores.put(f, r)
-            f.add(f.y)
+        if r < 8:
+            choices.exchange_scores(f, scores, r)
+            if r < f.n:
+                f.replace(r, f.y)
+            else:
+                f.add(f.y)
         f.commit()
         gram = f.store.gram() - np.eye(f.n)
-        assert scores.values(f) == pytest.approx(gram @ f.matrix, abs=1e-12)
+        assert scores[:, : f.n] == pytest.approx((gram @ f.matrix).T, abs=1e-12)
