@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
 """Mnemotron's experts over one store, and their rounds."""
 
 from libc.stdint cimport int64_t
@@ -57,9 +58,11 @@ cdef class Experts:
     cdef double[::1] shares                # of the posteriors in the hedge
     cdef int64_t stamp                     # that of the store at the last forecast
     cdef bint is_busy
-    cdef object before                     # grams before a change of scales that has not ended, or None
+    cdef object before                     # grams before a change of scales that has not ended
 
-    def __init__(self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats):
+    def __init__(
+        self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats
+    ):
         experts = [(z, *pair) for z, own in enumerate(pairs) for pair in own]
         self.arguments = store, pairs, budget, novelty, repeats
         self.store, self.novelty = store, novelty
@@ -137,7 +140,7 @@ cdef class Experts:
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
     cdef void forecast(self) noexcept nogil:
-        """Compute the probabilities of the labels at the example of the store, unless they are known."""
+        """Compute the probabilities at the example of the store, unless they are known."""
         if self.stamp == self.store.stamp:
             return
         self.posteriors.forecast(

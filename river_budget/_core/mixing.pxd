@@ -1,7 +1,7 @@
 # The mixture of Mnemotron's experts: their weights, and the forecast from their probabilities.
 #
-# `Mixture` owns the outputs of a forecast, too: whoever forecasts fills `probabilities`, `mix` computes
-# the rest, and `update` reads all of them.
+# `Mixture` owns the outputs of a forecast, too: whoever forecasts fills `probabilities`, `mix`
+# computes the rest, and `update` reads all of them.
 
 
 cdef class Mixture:
@@ -23,8 +23,8 @@ cdef class Mixture:
 
 
 cdef class Repeats:
-    # For each label, the number of times that a run of it ended at each length, that it went on, and that
-    # each other label followed (labels, 2 N_BINS + labels).
+    # For each label, the number of times that a run of it ended at each length, that it went on,
+    # and that each other label followed (labels, 2 N_BINS + labels).
     cdef double[:, ::1] counts
     cdef Py_ssize_t last, length       # the last label, -1 at first, and the length of its run
 

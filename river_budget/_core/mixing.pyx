@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
 """The mixture of the experts, and the expert that knows only the labels."""
 
 from libc.math cimport INFINITY, exp, fmax, fmin, log, sqrt
@@ -53,7 +54,8 @@ cdef class Mixture:
 
     def __init__(self, Py_ssize_t n_experts):
         self.n_experts = n_experts
-        self.weights, self.top = np.full((4, n_experts), 1.0 / n_experts), np.full((2, 3), 1.0 / 3.0)
+        self.weights = np.full((4, n_experts), 1.0 / n_experts)
+        self.top = np.full((2, 3), 1.0 / 3.0)
         self.weights[LOG_WEIGHTS], self.top[LOG_WEIGHTS] = 0.0, 0.0
         self.counts = np.ones(0)
         self.widen(self.widened(2))

@@ -1,11 +1,12 @@
 # The posteriors of Mnemotron's experts at the support vectors, and the update of all of them.
 #
-# `Triangles` owns symmetric matrices that grow by rows (`triangles.h`), `Posteriors` those of all experts
-# and what a round computes of them. A round has three steps: `forecast`; `compare`, which computes
-# errors, variances and novelties, and says which slot the example takes; and `update`. The first two
-# change nothing but scratch, so whatever comes between them and the third may fail.
+# `Triangles` owns symmetric matrices that grow by rows (`triangles.h`), `Posteriors` those of all
+# experts and what a round computes of them. A round has three steps: `forecast`; `compare`, which
+# computes errors, variances and novelties, and says which slot the example takes; and `update`. The
+# first two change nothing that is learned, so whatever comes between them and the third may fail.
 #
-# Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple of 4.
+# Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple
+# of 4.
 from libc.stdint cimport int64_t
 
 
@@ -42,7 +43,9 @@ cdef class Triangles:
     # Add terms x x' - y y', and return x, which is followed by y; both are 0 (width,).
     cdef double *new_difference(self, Py_ssize_t i) noexcept nogil
     # Copy column j of a matrix with n rows, and set it and row j to 0.
-    cdef void take_column(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column) noexcept nogil
+    cdef void take_column(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
+    ) noexcept nogil
     cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil
     cdef void scale(self, Py_ssize_t i, Py_ssize_t n, double factor) noexcept nogil
 
@@ -52,19 +55,20 @@ cdef class Posteriors:
     cdef readonly Triangles covariances   # C without its common factor (experts,)
     cdef readonly Triangles inverses      # Q (kernels,)
     cdef Py_ssize_t width
-    cdef Py_ssize_t[::1] kernels          # kernel, forgetting factor and noise variance of each expert
+    cdef Py_ssize_t[::1] kernels          # of each expert, and its forgetting and noise
     cdef double[::1] factors, noises
     cdef double[::1] scales               # the common factor of C; its root is that of a
     cdef double[:, :, ::1] means          # a (experts, columns, width), 0 from n on
     # Scratch of a round.
     cdef bint backwards                   # the order of experts, of which the last are in the cache
     cdef Py_ssize_t n_updates             # experts to update
-    cdef double[::1] decayed, r, g        # scales after forgetting, -1 / variance, novelties (kernels,)
+    cdef double[::1] decayed, r           # scales after forgetting, -1 / variance (experts,)
+    cdef double[::1] g                    # novelties (kernels,)
     cdef double[:, ::1] margins, q        # means and changes (experts, columns)
     cdef double[:, ::1] u, c              # Q k (kernels, width), C k (experts, width)
     cdef double[:, ::1] a                 # (kernels + 2, width)
 
-    # Compute the probabilities of labels (experts, labels) at the example of kernel rows with a stride.
+    # Compute the probabilities of labels (experts, labels) from kernel rows with a stride.
     cdef void forecast(
         self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
     ) noexcept nogil

@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
 """The Gaussian process posteriors of the experts at the shared support vectors."""
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -92,7 +93,9 @@ cdef class Triangles:
         matrix.n_terms += 2
         return x
 
-    cdef void take_column(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column) noexcept nogil:
+    cdef void take_column(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
+    ) noexcept nogil:
         cdef Py_ssize_t k, t
         cdef double[MOST_TERMS] dots
         matrix = &self.matrices[i]
@@ -160,7 +163,7 @@ cdef class Triangles:
         return self.memory.nbytes + self.n_matrices * sizeof(Triangle)
 
     def state(self, Py_ssize_t n):
-        """Return packed rows (matrices, any), terms and signs of all matrices, and their numbers."""
+        """Return packed rows (matrices, any), terms, signs, and the numbers of terms."""
         cdef Py_ssize_t i, j, k, t = 0
         n_terms = np.array([self.matrices[i].n_terms for i in range(self.n_matrices)], np.int64)
         cdef double[:, ::1] triangles = np.empty((self.n_matrices, n * (n + 1) // 2))
@@ -212,9 +215,10 @@ cdef class Posteriors:
     """The posterior of each expert: a mean for each label, and one covariance.
 
     With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
-    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the variance
-    `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with C > 2. There
-    is one column of means for two labels, that of the positive one, and one for each of more.
+    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the
+    variance `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with
+    C > 2. There is one column of means for two labels, that of the positive one, and one for each
+    of more.
 
     Parameters
     ----------
@@ -297,7 +301,7 @@ cdef class Posteriors:
         return n if n < self.budget else self.slot_to_replace(shares, inserted, n)
 
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
-        """Set q of an expert to its errors, 0 where it is right by 1; return whether to update it."""
+        """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
         cdef Py_ssize_t i
         cdef double y, m, own = 0.0, largest = -INFINITY
         cdef double prior = self.prior(), root = sqrt(self.factors[e])
@@ -324,7 +328,8 @@ cdef class Posteriors:
         self.backwards = not self.backwards
         for k in range(self.n_experts):
             e = self.n_experts - 1 - k if self.backwards else k
-            row, c, matrix = rows + self.kernels[e] * stride, &self.c[e, 0], &self.covariances.matrices[e]
+            row, c = rows + self.kernels[e] * stride, &self.c[e, 0]
+            matrix = &self.covariances.matrices[e]
             if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
                 loops.multiply(matrix, self.width, row, c, n)
             if self.r[e] == 0.0:
@@ -344,7 +349,7 @@ cdef class Posteriors:
     cdef Py_ssize_t slot_to_replace(
         self, const double *shares, const int64_t *inserted, Py_ssize_t n
     ) noexcept nogil:
-        """Return the slot of the least relevant vector, the oldest among ties; -1 for the example."""
+        """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
         cdef Py_ssize_t e, i, slot = 0
         cdef double own = 0.0, square
         scores = &self.a[self.n_kernels, 0]
@@ -531,7 +536,7 @@ cdef class Posteriors:
         return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means.base[:, :, :n])
 
     def posteriors(self, Py_ssize_t n):
-        """Return the covariances C (experts, n, n) and the means a of all experts (experts, columns, n)."""
+        """Return covariances C (experts, n, n) and means a (experts, columns, n)."""
         scales = self.scales.base[:, None, None]
         covariances = scales * self.covariances.matrices_of(n)
         return covariances, np.sqrt(scales) * self.means.base[:, :, :n]
@@ -550,7 +555,8 @@ cdef class Posteriors:
     def nbytes(self):
         """Memory in bytes."""
         size = self.n_experts * (self.n_columns + 1) + self.n_kernels + 2
-        own = 8 * self.width * (size + self.n_kernels) + 8 * self.n_experts * (5 + 2 * self.n_columns)
+        vectors, numbers = size + self.n_kernels, self.n_experts * (5 + 2 * self.n_columns)
+        own = 8 * (self.width * vectors + numbers)
         return own + self.covariances.nbytes + self.inverses.nbytes
 
     def state(self, Py_ssize_t n):
