@@ -8,38 +8,8 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from river_budget._core.features cimport Features, Layout
-from river_budget._core.matrices cimport Matrices
-
-cdef struct Spec:                     # one kernel, from `kernels.spec`
-    int statistic, function, degree
-    double gamma, coef0, n_names
-    bint normalized
-
-
-cdef struct Kernel:
-    Spec spec
-    Py_ssize_t inner                  # of its inner statistic; -1: a Python function
-    double *norms                     # k(s, s) of the vectors, its root if normalized; NULL: all 1
-
-cdef struct Inner:                    # an inner statistic that kernels share
-    int statistic
-    bint is_scaled, is_plain          # plain: all weights are 1
-    Py_ssize_t leader                 # the first of its kernels
-    double gamma, n_names             # the largest gamma of its kernels
-    double *statistics                # of the numbers of each vector alone (capacity,)
-    double *weights                   # of the feature rows (weights_room,), 0 for unread ones; NULL if plain
-    double *of_matrices               # of the arrays by names (n_matrices,)
-
-cdef struct Point:                    # an example or a vector, as rows are computed from it
-    Py_ssize_t m, n_known             # features, and those that some vector has
-    double *values
-    int32_t *rows                     # feature rows; -1: none
-    double *weights                   # (n_inner, room); unset if plain
-    double *own                       # (n_inner,) self statistics of the numbers
-    double *extra                     # (n_inner,) self statistics of arrays that no vector has
-    double *elements                  # its arrays, one after another in the order of the matrices
-
+from river_budget._core.features cimport Layout
+from river_budget._core.rows cimport Point, Rows
 
 cdef class Block:
     """The validated rows of a frame: numbers in one matrix, or a dict for each row."""
@@ -50,10 +20,7 @@ cdef class Block:
     cdef const double *data
 
 
-cdef class Store:
-    cdef readonly Py_ssize_t n        # vectors
-    cdef readonly Py_ssize_t capacity # slots, a multiple of LANES; grows in `put` only
-    cdef readonly Py_ssize_t n_kernels
+cdef class Store(Rows):
     cdef readonly int64_t n_inserted
     cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
     # The example of the last `evaluate` or `evaluate_row`:
@@ -65,21 +32,7 @@ cdef class Store:
     cdef dict arrays                  # the example's array features; None if it has none
 
     # Private from here to the methods.
-    cdef tuple _kernels
-    cdef list scaled
-    cdef object dtype
-    cdef dict factors                 # inverse scales of names
-    cdef double pooled                # and of all others
-    cdef Kernel *z
-    cdef Inner *inners
-    cdef Py_ssize_t n_inner
-    cdef Py_ssize_t weights_room      # feature rows for which there are weights
-    cdef bint is_selective, is_busy
-    cdef int64_t version              # another number whenever kernels or matrices change
-    # Vectors.
-    cdef Features features
-    cdef PyObject **layouts           # (capacity,) owned
-    cdef Matrices matrices
+    cdef bint is_busy                 # a call is under way
     cdef list objects                 # deep copies for Python functions; None without them
     # The example.
     cdef Layout layout
@@ -92,16 +45,7 @@ cdef class Store:
     cdef bint has_arrays, has_objects # whether `arrays` and `objects` are not None
     cdef dict snapshot                # a deep copy for Python functions
     cdef dict called_rows             # what they said of it
-    # Scratch memory for one row.
-    cdef Point other                  # a vector
-    cdef double *other_values
-    cdef double *other_rows
-    cdef Py_ssize_t room              # features
-    cdef const double **columns_of
-    cdef double *terms
-    cdef double *term_weights
-    cdef int32_t *listed
-    cdef double *zeros                # (capacity,)
+    cdef double *other_rows           # those of `rows_of`
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.
@@ -118,44 +62,28 @@ cdef class Store:
 
     # Private methods.
     cdef int enter(self) except -1 nogil
-    cdef void free_inners(self) noexcept
-    cdef int set_kernels(self, tuple kernels) except -1
-    cdef int count_elements(self, kernel, Spec *spec, Inner *inner) except -1
-    cdef int renew(self) except -1
-    cdef double weight_of(self, Py_ssize_t g, name) except -1
-    cdef int set_weights(self, name, Py_ssize_t row) except -1
     cdef int resize(self, Py_ssize_t room) except -1 nogil
     cdef int set_capacity(self, Py_ssize_t capacity) except -1
-    cdef void free_vectors(self) noexcept
+    cdef int renew(self) except -1
+    cdef int clear(self) except -1
     cdef int set_layout(self, list names) except -1
-    cdef list active(self, list names)
     cdef int find_rows(self) except -1
     cdef int pack(self, dict x) except -1
     cdef int pack_values(self, dict x) except -1
     cdef int take(self) except -1 nogil
     cdef void read_values(self) noexcept nogil
     cdef int compute(self) except -1 nogil
-    cdef void measure(self, Point *p) noexcept nogil
     cdef bint is_valid(self) noexcept nogil
-    cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil
-    cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil
-    cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil
-    cdef int inner_row( self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row ) except -1 nogil
-    cdef int sparse_row( self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row ) except -1 nogil
-    cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil
-    cdef int exact_row( self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row ) except -1 nogil
-    cdef int load(self, Py_ssize_t slot) except -1 nogil
     cdef dict called(self, dict x)
     cdef int write_rows(self, dict values, double *rows) except -1
     cdef int evaluate_objects(self, dict x) except -1
-    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int place(self, Py_ssize_t slot) except -1 nogil
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil
     cdef int overwrite(self, Py_ssize_t slot) except -1 nogil
     cdef int resolve(self) except -1
-    cdef int store( self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot ) except -1
-    cdef int assign_rows(self, Layout layout) except -1
-    cdef int set_weights_room(self, Py_ssize_t room) except -1
+    cdef int store(
+        self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
+    ) except -1
     cdef dict converted(self, dict x)
     cdef int pack_arrays(self, dict x) except -1
     cdef int check_numbers(self, dict numbers) except -1
@@ -172,7 +100,6 @@ cdef class Store:
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
     cdef object function_distances(self, row)
-    cdef object squared_distances(self, Point *p)
     cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
     cdef list dumped(self)
