@@ -37,7 +37,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     >>> perceptron = rb.ModifiedRandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.54%
+    Accuracy: 80.56%
 
     References
     ----------

@@ -21,7 +21,7 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     >>> perceptron = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.32%
+    Accuracy: 81.11%
 
     References
     ----------
