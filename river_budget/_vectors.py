@@ -89,9 +89,7 @@ def restored_kernels(state: State, given: Sequence[Kernel]) -> tuple[Kernel, ...
         f"expected the kernels {tuple(given)!r}, got {kernels!r}",
     )
     is_resolved = all(kernel.is_resolved for kernel in kernels)
-    require(
-        is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters"
-    )
+    require(is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters")
     return tuple(kernels)
 
 

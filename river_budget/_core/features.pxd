@@ -1,12 +1,12 @@
 # The values of the vectors by features: who owns what.
 #
-# A name has a feature row as long as a vector has it. The values of a feature that many vectors have
-# are in a column, those of a rare one in a list: memory follows the number of values. Which they are
-# depends on the vectors alone, so that a store that was loaded computes the same bits.
+# A name has a feature row as long as a vector has it. The values of a feature that many vectors
+# have are in a column, those of a rare one in a list, so that memory follows the number of values.
+# Which they are depends on the vectors alone: a store that was loaded computes the same bits.
 from libc.stdint cimport int32_t, int64_t
 
 cdef struct Feature:                  # a feature row: the values of one name in all vectors
-    int32_t count                     # vectors with the name; 0: free, and `length` is the next free row
+    int32_t count                     # vectors with the name; 0: free, `length` is the next one
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
     int32_t mark                      # of the last `put` that had the name

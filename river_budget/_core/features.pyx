@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
 """The values of the vectors by features, in columns and lists; see `features.pxd`."""
 
 from libc.math cimport signbit
@@ -257,7 +258,7 @@ cdef class Features:
         return 0
 
     cdef int remove(self, Layout old, Py_ssize_t slot) except -1:
-        """Remove what another vector in the slot has left, and names that no vector has any more."""
+        """Remove what another vector has left in a slot, and names that no vector has any more."""
         cdef Py_ssize_t j
         cdef Feature *feature
         for j in range(old.m):

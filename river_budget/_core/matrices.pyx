@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
 """The arrays of the vectors by names; see `matrices.pxd`."""
 
 import numpy as np
@@ -136,6 +137,7 @@ cdef class Matrices:
         cdef Py_ssize_t a, j, size
         cdef double *own
         cdef const float *floats
+        cdef const double *doubles
         for a in range(self.n):
             size, own = self.all[a].size, elements + self.all[a].start
             if self.is_float:
@@ -143,8 +145,9 @@ cdef class Matrices:
                 for j in range(size):
                     own[j] = floats[j]
             else:
-                memcpy(own, <const double *> self.all[a].values + slot * size, size * sizeof(double))
+                doubles = <const double *> self.all[a].values + slot * size
+                memcpy(own, doubles, size * sizeof(double))
 
     cdef size_t n_bytes(self):
         """Return the size of the matrices."""
-        return self.n_elements * self.capacity * (4 if self.is_float else 8) + self.n * self.capacity
+        return self.capacity * (self.n_elements * (4 if self.is_float else 8) + self.n)

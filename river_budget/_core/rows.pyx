@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
 """Kernel rows of examples over the vectors; see `rows.pxd`."""
 
 import numpy as np
@@ -46,7 +47,9 @@ cdef double[::1] powers(const double *values, Py_ssize_t n, int power):
     return result
 
 
-cdef void add_listed(Inner *inner, double v, double w, Feature *feature, double *row) noexcept nogil:
+cdef void add_listed(
+    Inner *inner, double v, double w, Feature *feature, double *row
+) noexcept nogil:
     """Add what a feature in a list adds to inner statistics."""
     cdef int32_t *slots = slots_of(feature)
     cdef int32_t e
@@ -99,7 +102,8 @@ cdef class Rows:
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
         self.scaled = [False] * len(kernels) if scaled is None else list(scaled)
-        self.factors, self.pooled, self.features, self.matrices = {}, 1.0, Features(), Matrices(dtype)
+        self.factors, self.pooled = {}, 1.0
+        self.features, self.matrices = Features(), Matrices(dtype)
         self.z = <Kernel *> calloc(len(kernels) + 1, sizeof(Kernel))
         if self.z == NULL:
             raise MemoryError
@@ -314,8 +318,8 @@ cdef class Rows:
         return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
-        """Look up the feature rows of all names; a name that has none gets one, with its weights."""
-        cdef Py_ssize_t j, g, n_used
+        """Look up the feature rows of all names; a new name gets one, with its weights."""
+        cdef Py_ssize_t j, n_used
         for j in range(layout.m):
             name, n_used = layout.columns[j], self.features.n_used
             layout.rows[j] = self.features.row_of(name)
@@ -369,13 +373,14 @@ cdef class Rows:
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil:
         """Return the self statistic of numbers and arrays."""
         cdef Inner *inner = &self.inners[g]
+        cdef Matrix *matrix
         cdef Py_ssize_t a, e
         cdef double sum, v, total = p.own[g] + p.extra[g]
         if inner.statistic == SUM_OF_RATIONALS:
             return total
         for a in range(self.matrices.n):
-            sum = 0.0
-            for e in range(self.matrices.all[a].start, self.matrices.all[a].start + self.matrices.all[a].size):
+            sum, matrix = 0.0, &self.matrices.all[a]
+            for e in range(matrix.start, matrix.start + matrix.size):
                 v = p.elements[e]
                 sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
             total += inner.of_matrices[a] * sum
@@ -444,9 +449,9 @@ cdef class Rows:
             self.term_weights[k] = factor if weights == NULL else factor * weights[j]
             n_nonzero += p.values[j] != 0.0
             k += 1
-        if inner.statistic == DOT_PRODUCT or not (
-            p.n_known == self.features.n_used and n_listed == 0 and 2 * n_nonzero + FEWEST_ZEROS >= k
-        ):
+        if inner.statistic == DOT_PRODUCT or n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
+            return self.sparse_row(p, inner, g, n, row)
+        if p.n_known < self.features.n_used:
             return self.sparse_row(p, inner, g, n, row)
         loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
         if inner.statistic == SUM_OF_RATIONALS:
@@ -552,7 +557,7 @@ cdef class Rows:
         return 0
 
     cdef object squared_distances(self, Point *p):
-        """Return squared distances of the features that the first kernel reads, as it scales them."""
+        """Return squared distances of features as the first kernel reads and scales them."""
         cdef Inner inner = self.inners[0]
         cdef Py_ssize_t n = (self.n + 7) // 8 * 8
         cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices

@@ -1,10 +1,8 @@
 # The vectors of a model, and one example beside them: who owns what.
 #
-# A store holds n vectors in slots 0 to n - 1, in the units of the user, and one packed example. It
-# has one or several kernels, each a `Spec`. Kernel rows of the example are computed once and kept
-# until the example or a vector changes. Everything a kernel reads comes from the three parts of a
-# vector: numbers (in columns by feature, rare ones in lists), arrays (a matrix for each name), and a
-# deep copy of the dict for kernels that are Python functions.
+# A store adds to kernel rows (`Rows`) what is known of the vectors, deep copies of dicts for kernels
+# that are Python functions, and one packed example. Its kernel rows are computed once, and kept until
+# the example or a vector changes.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
@@ -27,12 +25,13 @@ cdef class Store(Rows):
     cdef double *rows                 # (n_kernels, capacity) kernel rows; 0 from n on
     cdef double *self_values          # (n_kernels,) k(x, x)
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
-    cdef list columns                 # names of the example's numbers, the same list while they stay
+    cdef list columns                 # names of its numbers, the same list while they stay
     cdef double *values               # and their values in the units of the user (len(columns),)
     cdef dict arrays                  # the example's array features; None if it has none
 
     # Private from here to the methods.
     cdef bint is_busy                 # a call is under way
+    cdef unsigned long owner          # the only thread that may call; 0: any
     cdef list objects                 # deep copies for Python functions; None without them
     # The example.
     cdef Layout layout
@@ -103,3 +102,4 @@ cdef class Store(Rows):
     cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
     cdef list dumped(self)
+    cdef object insertion_order(self)

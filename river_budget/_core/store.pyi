@@ -66,9 +66,7 @@ class Store:
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
         """Return validated rows of a frame. Raises ValueError that names the row."""
-    def rescale(
-        self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float
-    ) -> None:
+    def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
         """Change kernels, and inverse scales by name and of all other features (weights in the row)."""
     def empty_like(self) -> Store: ...
     # Transactions; see Expansion.

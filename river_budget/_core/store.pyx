@@ -1,4 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 
 from collections.abc import Mapping
@@ -28,11 +29,12 @@ from libc.string cimport memcmp, memcpy, memset
 from river_budget._core.features cimport Layout, new_layout, reallocate, value_of, widen
 from river_budget._core.loops cimport LANES, aligned_free
 from river_budget._core.rows cimport (
-    MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Point, Rows, free_point, raw_self_value,
+    MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
 )
 
 cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
+    unsigned long PyThread_get_thread_ident() noexcept nogil
 
 cdef double LARGEST = kernel_spec.LARGEST
 
@@ -136,8 +138,8 @@ cdef class Store:
         free(self.read)
 
     cdef int enter(self) except -1 nogil:
-        """Claim the store for a call, which has to end by `is_busy = False`."""
-        if self.is_busy:
+        """Begin a call, which has to end by `is_busy = False`."""
+        if self.is_busy or self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
                 raise RuntimeError("the model is in use: by another thread, or by its own kernel")
         self.is_busy = True
@@ -437,7 +439,8 @@ cdef class Store:
         cdef Py_ssize_t n_features = len(self.columns)
         names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
         if self.has_arrays:
-            names, n_features = [*names, *self.arrays], n_features + sum(map(len, self.arrays.values()))
+            names = [*names, *self.arrays]
+            n_features += sum(map(len, self.arrays.values()))
         for kernel in self._kernels:
             if self.has_arrays and kernel.learns_scales:
                 kernel = kernel.with_width(1.0 / max(n_features, 1), names)
@@ -538,7 +541,8 @@ cdef class Store:
         self.load(slot)
         values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
         arrays = self.matrices.at(slot) if self.matrices.n else None
-        return <object> self.layouts[slot], values, arrays, self.objects[slot] if self.has_objects else None
+        own = self.objects[slot] if self.has_objects else None
+        return <object> self.layouts[slot], values, arrays, own
 
     cdef list vectors_at(self, slots):
         return [self.vector_at(slot) for slot in slots]
@@ -597,6 +601,7 @@ cdef class Store:
             raise invalid_example(x, self.limiting_kernel()) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t m
         if block.data == NULL or self.matrices.n or self.has_arrays:
             with gil:
                 return self.evaluate(block[i])
@@ -606,7 +611,8 @@ cdef class Store:
                 with gil:
                     self.has_example = self.has_example and block.names == self.layout.names
                     self.set_layout(block.names)
-            memcpy(self.fresh, block.data + i * self.layout.n_names, self.layout.n_names * sizeof(double))
+            m = self.layout.n_names
+            memcpy(self.fresh, block.data + i * m, m * sizeof(double))
             self.take()
         finally:
             self.is_busy = False
@@ -654,14 +660,14 @@ cdef class Store:
     def __getattr__(self, name):
         # The memory of these names is for other native modules, and no attribute in Python.
         if name == "inserted":
-            return np.array([self.inserted[slot] for slot in range(self.n)], np.int64)
+            return self.insertion_order()
         if name == "self_values":
             return self.self_values_of
         raise AttributeError(f"a store has no {name!r}", name=name, obj=self)
 
     @property
     def by_age(self):
-        return np.argsort(Store.__getattr__(self, "inserted"))
+        return np.argsort(self.insertion_order())
 
     @property
     def oldest(self):
@@ -746,16 +752,24 @@ cdef class Store:
     def distances(self):
         if self.z[0].inner < 0:
             return self.function_distances(self.row())
-        if self.found != self.version + self.features.version:
-            self.find_rows()
-        return self.squared_distances(&self.point)
+        self.enter()
+        try:
+            if self.found != self.version + self.features.version:
+                self.find_rows()
+            return self.squared_distances(&self.point)
+        finally:
+            self.is_busy = False
 
     def distances_of(self, Py_ssize_t slot):
         self.check_slot(slot)
         if self.z[0].inner < 0:
             return self.function_distances(self.row_of(slot))
-        self.load(slot)
-        return self.squared_distances(&self.other)
+        self.enter()
+        try:
+            self.load(slot)
+            return self.squared_distances(&self.other)
+        finally:
+            self.is_busy = False
 
     cdef object function_distances(self, row):
         """Return squared distances in feature space, less the common term k(x, x)."""
@@ -855,9 +869,14 @@ cdef class Store:
     # Transactions.
 
     def save(self, Py_ssize_t slot):
-        if slot < self.n:
-            return slot, self.vector_at(slot), self.inserted[slot], self.n_inserted, self._kernels
-        return slot, None, 0, self.n_inserted, self._kernels
+        self.enter()
+        try:
+            if slot < self.n:
+                vector = self.vector_at(slot)
+                return slot, vector, self.inserted[slot], self.n_inserted, self._kernels
+            return slot, None, 0, self.n_inserted, self._kernels
+        finally:
+            self.is_busy = False
 
     def undo(self, saved):
         cdef Py_ssize_t slot = saved[0]
@@ -909,10 +928,18 @@ cdef class Store:
 
     cdef list dumped(self):
         """Return names, bytes of values, arrays and object of each vector."""
-        return [((<Layout> vector[0]).columns, *vector[1:]) for vector in self.vectors_at(range(self.n))]
+        self.enter()
+        try:
+            vectors = self.vectors_at(range(self.n))
+        finally:
+            self.is_busy = False
+        return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]
+
+    cdef object insertion_order(self):
+        return np.array([self.inserted[slot] for slot in range(self.n)], np.int64)
 
     def __reduce__(self):
-        inserted = Store.__getattr__(self, "inserted")
+        inserted = self.insertion_order()
         state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled)
         return Store, (self._kernels, self.matrices.dtype.name, self.scaled), state
 
@@ -933,7 +960,7 @@ cdef class Store:
         return {
             "kernels": self._kernels,
             **state_of([vector[:3] for vector in self.dumped()]),
-            "inserted": Store.__getattr__(self, "inserted"),
+            "inserted": self.insertion_order(),
             "n_inserted": self.n_inserted,
         }
 
