@@ -12,6 +12,7 @@ class Block:
     values: Floats | None
     dicts: list[dict[Any, Any]] | None
     def __len__(self) -> int: ...
+    def __getitem__(self, i: int) -> dict[Any, Any]: ...
     def kept(self, rows: Sequence[bool] | NDArray[Any]) -> Block:
         """Return the rows for which a mask is true."""
 
@@ -52,9 +53,9 @@ class Store:
     def example(self) -> dict[Any, Any]:
         """The example as a dict in the units of the user, with the names that some kernel reads."""
     def is_flat(self, low: float, high: float) -> bool:
-        """Whether the row of the first kernel is all below `low` or all above `high`; False if n = 0."""
+        """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
     def distances(self) -> Floats:
-        """Squared Euclidean distances of the scaled example from the vectors (n,), up to a constant."""
+        """Squared distances of the scaled example from the vectors (n,), up to a constant."""
     # The vectors.
     def vector(self, slot: int) -> dict[Any, Any]: ...
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
@@ -67,7 +68,7 @@ class Store:
     def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
         """Return validated rows of a frame. Raises ValueError that names the row."""
     def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
-        """Change kernels, and inverse scales by name and of all other features (weights in the row)."""
+        """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...
     # Transactions; see Expansion.
     def save(self, slot: int) -> Any:

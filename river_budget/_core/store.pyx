@@ -484,7 +484,8 @@ cdef class Store:
             self.matrices.check_length(name, value)
             with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
                 array = np.array(value, self.matrices.dtype)
-            if not np.dot(array, array.astype(np.float64)) <= LARGEST:
+                is_valid = np.square(array, dtype=np.float64).sum() <= LARGEST
+            if not is_valid:
                 check_array(name, value)
                 raise ValueError(f"feature {name!r} is an array with too large a value")
             arrays[name] = array

@@ -546,6 +546,7 @@ def test_a_flat_row(rows, flat):
 # Arrays.
 
 LINEAR_IN_ARRAYS = [rb.Linear(), rb.RBF(gamma=0.1), rb.Laplacian(gamma=0.1), rb.Cosine()]
+each_dtype = pytest.mark.parametrize("dtype", ["float32", "float64"])
 ADDITIVE = rb.AdditiveRationalQuadratic(gamma=0.2, names=("a", "v", "w"))
 
 
@@ -558,7 +559,7 @@ def with_arrays(n, dtype=np.float64):
 
 
 @pytest.mark.parametrize("kernel", [*LINEAR_IN_ARRAYS, rb.Polynomial(degree=2)], ids=str)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each_dtype
 def test_elements_of_arrays_are_features(kernel, dtype):
     examples = with_arrays(40)
     store = Store([kernel], dtype)
@@ -603,8 +604,11 @@ def test_an_array_that_vanishes_leaves_nothing():
     assert store.vector(2)["v"].tolist() == [1.0, 1.0, 1.0]
 
 
-def test_what_an_array_may_be():
-    store = filled(rb.RBF(gamma=1.0), [{"v": np.ones(3), "a": 1.0}])
+@pytest.mark.filterwarnings("error")
+@each_dtype
+def test_what_an_array_may_be(dtype):
+    store = Store([rb.RBF(gamma=1.0)], dtype)
+    put(store, {"v": np.ones(3), "a": 1.0})
     before = pickle.dumps(store)
     for x, message in [
         ({"v": np.ones(4)}, "array of 4 elements, but others have 3"),
@@ -615,6 +619,7 @@ def test_what_an_array_may_be():
         ({"w": np.ones(0)}, "expected numbers in one dimension"),
         ({"v": np.array([1.0, np.nan, 0.0])}, "a value that is not finite"),
         ({"v": np.array([1.0, 1e90, 0.0])}, "too large a value"),
+        ({"v": np.array([1.0, 1e308, 0.0])}, "too large a value"),
         ({"v": np.ones(3), "a": "text"}, "'a' has the value 'text', which is not a number"),
         ({"v": np.ones(3), "a": 1e90}, "the values of the example are too large"),
     ]:
