@@ -8,6 +8,8 @@
 struct expansion_loops {
     /* The inner product of two vectors, n of whose elements are read, a multiple of 8. */
     double (*dot)(const double *a, const double *b, long n);
+    /* The place of the least of n different numbers. */
+    long (*least)(const int64_t *numbers, long n);
 };
 
 #define W 2 /* SSE2, NEON, WebAssembly */
@@ -26,14 +28,16 @@ BEGIN_TARGET("avx512f,avx512dq")
 END_TARGET
 #endif
 
+#define EXPANSION_LOOPS(w) ((struct expansion_loops){JOINED(dot_, w), JOINED(least_, w)})
+
 static int choose_expansion_lanes(struct expansion_loops *table, int most) {
     int lanes = supported_lanes();
     if (most < lanes) lanes = most;
 #if defined(__x86_64__)
-    if (lanes >= 8) return table->dot = dot_8, 8;
-    if (lanes >= 4) return table->dot = dot_4, 4;
+    if (lanes >= 8) return *table = EXPANSION_LOOPS(8), 8;
+    if (lanes >= 4) return *table = EXPANSION_LOOPS(4), 4;
 #endif
-    return table->dot = dot_2, 2;
+    return *table = EXPANSION_LOOPS(2), 2;
 }
 
 #endif
@@ -57,6 +61,15 @@ static double NAME(dot)(const double *a, const double *b, long n) {
     for (int k = PARTS; k; k /= 2)
         for (int j = 0; j < k; j++) t[j] += t[j + k];
     return t[0];
+}
+
+static long NAME(least)(const int64_t *numbers, long n) {
+    int64_t least = numbers[0];
+    long i;
+    /* The loop for the least number alone is vectorized. */
+    for (i = 1; i < n; i++) least = numbers[i] < least ? numbers[i] : least;
+    for (i = 0; numbers[i] != least; i++) {}
+    return i;
 }
 
 #undef V

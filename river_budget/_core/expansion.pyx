@@ -21,6 +21,7 @@ cdef extern from "pythread.h":
 cdef extern from "expansion.h":
     struct Loops "expansion_loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
+        long (*least)(const int64_t *numbers, long n) noexcept nogil
     int choose_expansion_lanes(Loops *table, int most)
 
 cdef Loops loops
@@ -269,7 +270,8 @@ cdef class Expansion:
     @property
     def oldest(self):
         """Slot of the oldest vector."""
-        return self.store.oldest_slot()
+        self.check_slot(0)
+        return loops.least(self.store.inserted, self.store.n)
 
     @property
     def row(self):

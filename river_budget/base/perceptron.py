@@ -49,14 +49,14 @@ class Perceptron(KernelClassifier):
 
     def _follow(self, due: int) -> None:
         if due != CHECK:
-            f, values = self._f, vars(self)
-            before = {name: values[name] for name in self._declared}
+            f, names = self._f, self._declared
+            before = {name: getattr(self, name) for name in names} if names else {}
             try:
                 self._update(f, f.y)
                 f.commit()
             except BaseException:
                 if f.roll_back():
-                    values.update(before)
+                    vars(self).update(before)
                     self._derive()
                 raise
         if due >= CHECK:
