@@ -53,8 +53,9 @@ class AddressHook(MetadataHookInterface):
 CORE = "river_budget/_core"
 # The module with Cython's own code for memoryviews, which all others use; it has no source.
 SHARED = "_shared"
-# Products are never fused, so that all machines get the same bits.
-FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
+# The hot loops ask for more than -O2 in their headers. Products are never fused, so that all machines get
+# the same bits.
+FLAGS = ["-O2", "-fno-asynchronous-unwind-tables", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
 # If it is set, a missing compiler is an error, and none is installed.
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
 
@@ -95,7 +96,8 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
         shared = f"{CORE.replace('/', '.')}.{SHARED}"
-        given_source = ["-3", f"--shared={shared}", source, "-o", c]
+        directives = ["-X", "auto_pickle=False", "-X", "binding=False"]
+        given_source = ["-3", *directives, f"--shared={shared}", source, "-o", c]
         arguments = [f"--generate-shared={c}"] if source.stem == SHARED else given_source
         subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)

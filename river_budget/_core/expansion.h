@@ -12,9 +12,11 @@ struct expansion_loops {
     long (*least)(const int64_t *numbers, long n);
 };
 
+BEGIN_LOOPS
 #define W 2 /* SSE2, NEON, WebAssembly */
 #include "expansion.h"
 #undef W
+END_LOOPS
 #if defined(__x86_64__)
 BEGIN_TARGET("avx2")
 #define W 4

@@ -30,12 +30,17 @@ static inline double *aligned_zeros(size_t n) {
 #define NAME(x) JOINED(x##_, W)
 
 #define PRAGMA(x) _Pragma(#x)
+/* Around the body for the smallest vectors, and around one for a larger target. GCC compiles the rest with -O2. */
 #ifdef __clang__
+#define BEGIN_LOOPS
+#define END_LOOPS
 #define BEGIN_TARGET(isa) PRAGMA(clang attribute push(__attribute__((target(isa))), apply_to = function))
 #define END_TARGET PRAGMA(clang attribute pop)
 #else
-#define BEGIN_TARGET(isa) PRAGMA(GCC push_options) PRAGMA(GCC target(isa))
-#define END_TARGET PRAGMA(GCC pop_options)
+#define BEGIN_LOOPS PRAGMA(GCC push_options) PRAGMA(GCC optimize("O3"))
+#define END_LOOPS PRAGMA(GCC pop_options)
+#define BEGIN_TARGET(isa) BEGIN_LOOPS PRAGMA(GCC target(isa))
+#define END_TARGET END_LOOPS
 #endif
 
 #if defined(__x86_64__)

@@ -44,9 +44,11 @@ struct loops {
     void (*normalize)(double norm, const double *norms, long n, double *row);
 };
 
+BEGIN_LOOPS
 #define W 2 /* SSE2, NEON, WebAssembly */
 #include "loops.h"
 #undef W
+END_LOOPS
 #if defined(__x86_64__)
 BEGIN_TARGET("avx2")
 #define W 4

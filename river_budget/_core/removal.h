@@ -36,9 +36,11 @@ struct removals {
     long (*unique_largest)(const double *row, long n);
 };
 
+BEGIN_LOOPS
 #define W 2
 #include "removal.h"
 #undef W
+END_LOOPS
 #if defined(__x86_64__)
 BEGIN_TARGET("avx2")
 #define W 4
