@@ -55,7 +55,14 @@ CORE = "river_budget/_core"
 SHARED = "_shared"
 # The hot loops ask for more than -O2 in their headers. Products are never fused, so that all machines get
 # the same bits.
-FLAGS = ["-O2", "-fno-asynchronous-unwind-tables", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
+FLAGS = [
+    "-O2",
+    "-fno-asynchronous-unwind-tables",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-Wno-psabi",
+]
 # If it is set, a missing compiler is an error, and none is installed.
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
 

@@ -47,7 +47,13 @@ class Expansion:
     def round(self, x: Any, label: int, weight: float, threshold: float) -> int:
         """Count a round; return UPDATE if the margin is at most the threshold, CHECK if that is due."""
     def scan(
-        self, block: Block, labels: Ints, weights: Floats | None, start: int, stop: int, threshold: float
+        self,
+        block: Block,
+        labels: Ints,
+        weights: Floats | None,
+        start: int,
+        stop: int,
+        threshold: float,
     ) -> tuple[int, int]:
         """Go through rows by `round`; return the row after the last one, and what it returned."""
     def score_block(self, block: Block) -> Floats:

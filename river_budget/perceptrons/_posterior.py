@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
+import scipy
 
 from river_budget._arrays import Floats
 
@@ -33,7 +33,7 @@ def largest(parameters: Floats) -> Floats:
     """
     bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
     if parameters.shape[1] == 2:
-        positive = special.betainc(bounded[:, 0], bounded[:, 1], 0.5)
+        positive = scipy.special.betainc(bounded[:, 0], bounded[:, 1], 0.5)
         return np.stack((1.0 - positive, positive), axis=1)
     return np.array([_largest_of_many(row) for row in bounded]).reshape(parameters.shape)
 
@@ -48,14 +48,14 @@ def _largest_of_many(parameters: Floats) -> Floats:
     a = shapes[-1]
     # The largest parameter, or the one that most labels have, decides where the integrand starts.
     deciding = [len(shapes) - 1, int(counts.argmax())]
-    low = special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
-    high = max(1.0, special.gammainccinv(a, TAIL / len(parameters)))
+    low = scipy.special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
+    high = max(1.0, scipy.special.gammainccinv(a, TAIL / len(parameters)))
     start, stop = math.log(max(low, SMALLEST) / a), math.log(high / a)
     u, step = np.linspace(start, stop, N_NODES, retstep=True)
     v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
     # Half the square of Temme's eta: the density of log(x / s) is proportional to exp(-s distance).
     distance = abs(np.expm1(v) - v)
-    below = np.where(s < LARGE, special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
+    below = np.where(s < LARGE, scipy.special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
     with np.errstate(under="ignore"):
         density = np.exp(_log_peak(s) - s * distance)
         products = np.exp(counts @ np.log(below)) / below
@@ -71,11 +71,11 @@ def _temme(s: Floats, v: Floats, distance: Floats) -> Floats:
     eta = np.copysign(np.sqrt(2.0 * distance), v)
     with np.errstate(under="ignore"):
         correction = np.exp(-s * distance) / np.sqrt(2.0 * math.pi * s) * (1 / 3 - eta / 12)
-    return special.ndtr(eta * np.sqrt(s)) + correction
+    return scipy.special.ndtr(eta * np.sqrt(s)) + correction
 
 
 def _log_peak(s: Floats) -> Floats:
     """Return the logarithm of the largest density of log G for Gamma variables G."""
-    direct = s * np.log(s) - s - special.gammaln(s)
+    direct = s * np.log(s) - s - scipy.special.gammaln(s)
     series = 0.5 * np.log(s / (2.0 * math.pi)) - 1 / (12.0 * s)
     return np.where(s < LARGE, direct, series)

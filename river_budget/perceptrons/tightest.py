@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
@@ -83,6 +84,8 @@ class TightestPerceptron(Perceptron):
     ) -> None:
         check_count("budget", budget)
         check_positive("prior", prior)
+        # Imported now, so that no round waits for it.
+        importlib.import_module("scipy.special")
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget = budget
         self.prior = prior
