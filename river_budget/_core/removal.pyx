@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from river_budget._state import floats, integers, require
+from river_budget._state import ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion
 
@@ -149,9 +149,10 @@ cdef class ValidationTable:
         }
 
     def state(self, Expansion f):
-        """Return the scores and the labels of the examples."""
+        """Return the scores, the kernel values and the labels of the examples."""
         return {
             "scores": self.scores_of_examples(f).copy(),
+            "kernel_values": self.kernel_values.copy(),
             "columns": self.arrays["columns"][: self.m].copy(),
         }
 
@@ -163,9 +164,11 @@ cdef class ValidationTable:
         require(is_valid, "the labels of a validation set are wrong")
         fits = f.store.n < self.most_vectors and len(scores) <= self.most_examples
         require(fits, "a validation set has too many vectors or examples")
+        table = floats(state["kernel_values"], (len(scores), f.store.n))
         self.reserve(len(scores), f.store.n, f.n_labels)
         self.m, self.n = len(scores), f.store.n
         self.scores_of_examples(f)[:] = scores
+        self.kernel_values[:] = table
         self.arrays["columns"][: self.m] = columns
 
     def put(self, Expansion f, Py_ssize_t i, row, scores, label):
@@ -251,6 +254,16 @@ cdef class ValidationTable:
         arrays["steps"][:n] = matrix.max(axis=1)
         arrays["labels"][:n], arrays["rivals"][:n] = matrix.argmax(axis=1), matrix.argmin(axis=1)
         arrays["alphas"][:n] = matrix[:, 1]
+
+    def derive_restored(self, Expansion f, table):
+        """Derive what a checkpoint does not have, given the kernel values from scratch (m, n).
+
+        Their last bits depend on which came first, example or vector, so the stored ones remain.
+        """
+        tolerance = ROUNDING * abs(table).max(initial=1.0)
+        is_right = (abs(self.kernel_values - table) <= tolerance).all()
+        require(is_right, "the kernel values of a validation set are wrong")
+        self.derive(f, self.scores_of_examples(f).copy(), self.kernel_values.copy())
 
     cdef int reserve(self, Py_ssize_t m, Py_ssize_t n, Py_ssize_t n_labels) except -1:
         """Make room for some examples, vectors and labels."""
@@ -380,9 +393,17 @@ cdef class VectorTable(ValidationTable):
         super().derive(f, scores, table)
         self.arrays["columns"][: self.n] = self.arrays["labels"][: self.n]
 
+    def state(self, Expansion f):
+        """Return the scores and the labels of the vectors, and half of their Gram matrix."""
+        half = self.kernel_values[np.tril_indices(self.n)]
+        return {**super().state(f), "kernel_values": half}
+
     def restore(self, state, Expansion f, m=None):
         """Restore a new table, before the rest is derived."""
-        super().restore(state, f, f.store.n)
+        n = f.store.n
+        table, below = np.zeros((n, n)), np.tril_indices(n)
+        table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
+        super().restore({**state, "kernel_values": table}, f, n)
 
 
 cdef class CountedTable(VectorTable):

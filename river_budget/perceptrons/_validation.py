@@ -13,7 +13,7 @@ from river_budget._checks import check_count
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import ValidationTable, VectorTable
 from river_budget._core.store import Store
-from river_budget._state import Learned, Part, Random, State, require
+from river_budget._state import Learned, Part, Random, require
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features
 
@@ -56,7 +56,7 @@ class SupportVectors(Learned):
 class StoredExamples(SupportVectors):
     """A validation set with a store of its own examples, which begins with the first of them."""
 
-    _store = Part[Store](before="_begin")
+    _store = Part[Store]()
 
     def __init__(self, f: Expansion, table: ValidationTable) -> None:
         super().__init__(f, table)
@@ -91,7 +91,7 @@ class StoredExamples(SupportVectors):
     def rescale(self, scales: Scales) -> None:
         self._store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
 
-    def _begin(self, state: State | None = None) -> None:
+    def _begin(self) -> None:
         self._store = self._f.store.empty_like()
 
     def _check_restored(self) -> None:

@@ -69,19 +69,19 @@ class TighterPerceptron(Perceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        table = self._validation.table
-        scores = table.scores_of_examples(self._f).copy()
-        self._on_rescaled()
-        table.derive(self._f, scores, table.kernel_values)
+        self._rescale_validation()
+        self._validation.table.derive_restored(self._f, self._validation.anew()[1])
 
     def _derive(self) -> None:
         self._validation.take_back()
 
     def _on_rescaled(self) -> None:
-        validation = self._validation
+        self._rescale_validation()
+        self._validation.table.derive(self._f, *self._validation.anew())
+
+    def _rescale_validation(self) -> None:
         if self._feature_scales is not None:
-            validation.rescale(self._feature_scales)
-        validation.table.derive(self._f, *validation.anew())
+            self._validation.rescale(self._feature_scales)
 
     def _update(self, f: Expansion, y: Example) -> None:
         validation = self._validation

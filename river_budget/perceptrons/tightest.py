@@ -118,8 +118,7 @@ class TightestPerceptron(Perceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        f, vectors = self._f, self._vectors
-        vectors.derive(f, vectors.scores_of_examples(f), f.store.gram())
+        self._vectors.derive_restored(self._f, self._f.store.gram())
 
     def _derive(self) -> None:
         self._vectors.take_back(self._f)

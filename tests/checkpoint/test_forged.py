@@ -207,10 +207,18 @@ def test_a_reservoir_needs_its_store():
 def test_a_reservoir_has_as_many_examples_as_its_store():
     content, tensors = parts(trained(TIGHTER.clone()))
     table = content["model"]["state"]["validation"]["state"]["table"]["state"]
-    for name in ("scores", "columns"):
+    for name in ("scores", "columns", "kernel_values"):
         tensor = table[name]["tensor"]
         tensors[tensor] = tensors[tensor][:3].copy()
     refused(content, tensors, "other examples")
+
+
+@pytest.mark.parametrize("model", [rb.TightestPerceptron(budget=4), TIGHTER], ids=["tightest", "A"])
+def test_kernel_values_of_a_validation_set_follow_from_its_examples(model):
+    content, tensors = parts(trained(model.clone()))
+    values = validation_of(content)["kernel_values"]["tensor"]
+    refused(content, {**tensors, values: tensors[values] + 1e-3}, "kernel values")
+    refused(content, {**tensors, values: tensors[values][1:].copy()}, "shape")
 
 
 def validation_of(content):
