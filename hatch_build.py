@@ -57,6 +57,8 @@ SHARED = "_shared"
 # the same bits.
 FLAGS = [
     "-O2",
+    "-fno-align-functions",
+    "-fno-align-jumps",
     "-fno-asynchronous-unwind-tables",
     "-ffp-contract=off",
     "-fno-math-errno",
