@@ -67,6 +67,9 @@ FLAGS = [
 ]
 # If it is set, a missing compiler is an error, and none is installed.
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
+# If it is set, the modules check bounds, and AddressSanitizer checks them; see CONTRIBUTING.md.
+CHECKED = "RIVER_BUDGET_CHECKED"
+CHECKS = ["-fsanitize=address", "-g"]
 
 
 def installed_compiler() -> list[str] | None:
@@ -106,12 +109,16 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         c = pathlib.Path(directory, f"{source.stem}.c")
         shared = f"{CORE.replace('/', '.')}.{SHARED}"
         directives = ["-X", "auto_pickle=False", "-X", "binding=False"]
+        checks = []
+        if os.environ.get(CHECKED):
+            directives += ["-X", "boundscheck=True"]
+            checks = CHECKS
         given_source = ["-3", *directives, f"--shared={shared}", source, "-o", c]
         arguments = [f"--generate-shared={c}"] if source.stem == SHARED else given_source
         subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
-        command = [*compiler, *FLAGS, mapped, *link, *includes, *given, c, "-o", built]
+        command = [*compiler, *FLAGS, *checks, mapped, *link, *includes, *given, c, "-o", built]
         subprocess.run(command, cwd=root, check=True)
         # A library in use is replaced, not changed.
         (root / target).unlink(missing_ok=True)
