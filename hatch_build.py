@@ -69,7 +69,7 @@ FLAGS = [
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
 # If it is set, the modules check bounds, and AddressSanitizer checks them; see CONTRIBUTING.md.
 CHECKED = "RIVER_BUDGET_CHECKED"
-CHECKS = ["-fsanitize=address", "-g"]
+CHECKS = ["-fsanitize=address"]
 
 
 def installed_compiler() -> list[str] | None:
