@@ -79,6 +79,19 @@ cdef bint have_same_bytes(dict arrays, dict others) except -1:
     )
 
 
+cdef object answers_of(kernel, dict x, list others):
+    """Return what a function says of an example and others. Raises ValueError unless it is numbers."""
+    answers = [kernel(x, z) for z in others]
+    try:
+        values = np.array(answers, np.float64)
+        is_valid = values.ndim == 1 and (abs(values) <= LARGEST).all()
+    except NOT_NUMBERS:
+        is_valid = False
+    if not is_valid:
+        raise ValueError(f"{kernel} returned what is no number up to {LARGEST} for {x!r}")
+    return values
+
+
 cdef class Block:
 
     def __len__(self):
@@ -351,11 +364,7 @@ cdef class Store:
         rows = {}
         for i, kernel in enumerate(self._kernels):
             if self.z[i].inner < 0:
-                rows[i] = row = np.array([kernel(x, s) for s in self.objects], np.float64)
-                if not np.isfinite(row).all():
-                    raise ValueError(
-                        f"{kernel} returned a value that is not finite for {x!r}"
-                    )
+                rows[i] = answers_of(kernel, x, self.objects)
         return rows
 
     cdef int write_rows(self, dict values, double *rows) except -1:
@@ -375,7 +384,9 @@ cdef class Store:
         snapshot = copy.deepcopy(x)
         self.called_rows = self.called(snapshot)
         for i in self.called_rows:
-            self.self_values[i] = self._kernels[i](snapshot, snapshot)
+            self.self_values[i] = answers_of(self._kernels[i], snapshot, [snapshot])[0]
+            if self.self_values[i] < 0.0:
+                raise ValueError(f"{self._kernels[i]} of {x!r} and itself is negative")
         self.snapshot = snapshot
         return 0
 

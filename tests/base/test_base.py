@@ -349,8 +349,8 @@ def test_an_empty_example_is_legal(make):
         assert model.n_rounds == 6, kernel
 
 
-# The largest values that are valid: k(x, x) and the squares in it must not exceed 1e150. The value
-# of a FunctionKernel only has to be finite.
+# The largest values that are valid: k(x, x) and the squares in it must not exceed 1e150. A
+# FunctionKernel may take any example; only what it returns is limited.
 LARGEST = {rb.Laplacian: 1e150, rb.Polynomial: 1e25, rb.FunctionKernel: math.inf}
 
 

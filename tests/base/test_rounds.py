@@ -175,6 +175,43 @@ def test_a_function_kernel_may_return_any_real_number(name, kind):
     assert models[1].coefficients.tolist() == models[0].coefficients.tolist()
 
 
+@each
+@pytest.mark.parametrize(
+    "answer", [math.nan, math.inf, 1e308, -1e308, "x", None, 1j, [1.0]], ids=str
+)
+@pytest.mark.parametrize("of_itself", [False, True])
+def test_what_a_function_kernel_may_not_return_changes_nothing(name, answer, of_itself):
+    wrong = []
+
+    def kernel(x, z):
+        if wrong and (x == z) == of_itself:
+            return answer
+        return math.exp(-((x["a"] - z["a"]) ** 2))
+
+    model = PERCEPTRONS[name].build(rb.FunctionKernel(kernel), budget=3, seed=1)
+    for t in range(20):
+        model.learn_one({"a": float(t % 7)}, t % 2 == 0)
+    before = copy.deepcopy(model)
+    wrong.append(True)
+    for ask in (model.predict_proba_one, lambda x: model.learn_one(x, True)):
+        with pytest.raises(ValueError, match="returned what is no number up to"):
+            ask({"a": 0.5})
+    wrong.clear()
+    assert (model.n_rounds, model.n_mistakes) == (before.n_rounds, before.n_mistakes)
+    for learner in (model, before):
+        learner.learn_one({"a": 0.5}, True)
+    assert model.support_vectors == before.support_vectors
+    assert content(model.coefficients) == content(before.coefficients)
+
+
+def test_a_function_kernel_of_an_example_and_itself_is_not_negative():
+    model = rb.Forgetron(rb.FunctionKernel(lambda x, z: x["a"] * z["a"] - 1))
+    model.learn_one({"a": 2.0}, True)
+    with pytest.raises(ValueError, match="and itself is negative"):
+        model.learn_one({"a": 0.5}, False)
+    assert (model.n_rounds, model.classes) == (1, [True])
+
+
 class FlakyKernel:
     """A Gaussian kernel that raises after a number of calls."""
 
