@@ -198,7 +198,7 @@ cdef class Expansion:
 
     cdef void close(self) noexcept:
         """Forget what an open round has overwritten."""
-        self.is_open, self.n_columns = False, 0
+        self.is_open, self.n_columns, self.store.owner = False, 0, 0
         self.log.clear()
         if self.old_table != NULL:
             free(self.old_table)
@@ -250,7 +250,7 @@ cdef class Expansion:
                 self.sums.add(self.store)
             self.n_mistakes += margin <= 0.0
         else:
-            self.owner = PyThread_get_thread_ident()
+            self.owner = self.store.owner = PyThread_get_thread_ident()
             self.old_mistakes, self.old_weighted = self.n_mistakes, self.n_weighted
             self.old_largest, self.old_scale = self.largest_self_value, self.scale
             self.is_open = True

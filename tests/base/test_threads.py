@@ -9,9 +9,10 @@ import threading
 import pandas as pd
 import pytest
 from algorithms import ALGORITHMS, PATHS
+from states import content
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import checkpoint, synth
 
 N_THREADS = 4
 MODELS = [(name, None) for name in ALGORITHMS] + [
@@ -103,3 +104,23 @@ def test_threads_that_learn(name, kernel, frequent_switches):
     assert n_learned > 0
     assert model.n_rounds == 60 + n_learned
     assert all(error < 1e-6 for error in model.numerical_errors().values())
+
+
+@pytest.mark.slow
+@each
+def test_threads_that_predict_while_one_learns(name, kernel, frequent_switches):
+    model = learned(name, kernel)
+    streams = [list(synth.TwoGaussians(60, seed=3 + i)) for i in range(N_THREADS)]
+
+    def act(i):
+        if i:
+            return answers(model, [x for x, _ in streams[i]])
+        return [or_in_use(model.learn_one, x, y) for x, y in streams[i]]
+
+    for results in in_parallel(act, range(N_THREADS)):
+        assert [answer for answer in results if isinstance(answer, Exception)] == []
+    assert model.n_rounds <= 60 + len(streams[0])
+    assert all(error < 1e-6 for error in model.numerical_errors().values())
+    if kernel is None:
+        loaded = checkpoint.loads(checkpoint.dumps(model))
+        assert content(loaded.state()) == content(model.state())
