@@ -8,6 +8,8 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from river_budget.kernels.base import Features, Kernel, VectorKernel, check_kernel
 from river_budget.kernels.dot_product import Linear
 from river_budget.kernels.spec import NORMALIZED, Spec
@@ -124,6 +126,9 @@ class Scaled(Kernel):
         return self.kernel.has_unit_norm
 
     def __call__(self, x: Features, z: Features) -> float:
+        if self.kernel.is_radial:
+            # The difference of large values is scaled, instead of the values, which would be rounded.
+            x, z = {name: _gap(name, x, z) for name in x.keys() | z.keys()}, {}
         return self.kernel(self._scaled(x), self._scaled(z))
 
     def _scaled(self, x: Features) -> Features:
@@ -170,3 +175,8 @@ class FunctionKernel(Kernel):
 
     def __repr__(self) -> str:
         return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)})"
+
+
+def _gap(name: Any, x: Features, z: Features) -> Any:
+    """Return the difference of two examples in a feature."""
+    return np.float64(x.get(name, 0.0)) - np.float64(z.get(name, 0.0))

@@ -141,6 +141,32 @@ def test_the_resolved_kernel_tells_gamma_and_scales():
     assert 0 < kernel(x, z) < 1
 
 
+@pytest.mark.parametrize(
+    "kernel", [rb.RBF(), rb.Laplacian(), rb.RationalQuadratic(), rb.AdditiveRationalQuadratic()]
+)
+def test_the_resolved_kernel_is_exact_for_time_stamps(kernel):
+    rng = np.random.default_rng(1)
+    examples = [
+        ({"time": 1.7e9 + u, "u": 3.0 * v, "v": w}, bool(v > w))
+        for u, v, w in rng.normal(size=(1000, 3)).tolist()
+    ]
+    model = learn(rb.Forgetron(kernel, budget=20), examples)
+    terms = list(zip(model.coefficients, model.support_vectors, strict=True))
+    for x, _ in examples[:50]:
+        f = sum(a * model.resolved_kernel(x, s) for a, s in terms)
+        assert model.decision_function_one(x) == pytest.approx(f, rel=0, abs=1e-12)
+
+
+def test_the_resolved_kernel_takes_arrays_of_integers():
+    model = rb.RemoveOldestPerceptron(budget=20)
+    pixels = [np.array([i % 7, 250 - i % 11, i % 2], np.uint8) for i in range(60)]
+    learn(model, [({"e": e}, i % 3 == 0) for i, e in enumerate(pixels)])
+    terms = list(zip(model.coefficients, model.support_vectors, strict=True))
+    for e in pixels:
+        f = sum(a * model.resolved_kernel({"e": e}, s) for a, s in terms)
+        assert model.decision_function_one({"e": e}) == pytest.approx(f)
+
+
 def test_nothing_is_scaled_with_a_given_gamma():
     model = learn(rb.RemoveOldestPerceptron(gamma=0.5, budget=20), STREAM)
     assert model.resolved_kernel == rb.RBF(gamma=0.5)
