@@ -34,6 +34,9 @@ T = TypeVar("T")
 # No sum of products of such numbers overflows.
 LARGEST_NUMBER = 1e150
 
+# Sums of products, and what else a model learns without multiplying it any more, are at most this.
+LARGEST_SUM = 1e305
+
 LARGEST_COUNT = 2**62
 
 # What rounding may add to an element of a matrix, as a share of the largest one.
@@ -49,10 +52,10 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def floats(value: Any, shape: Sequence[int | None]) -> Floats:
+def floats(value: Any, shape: Sequence[int | None], largest: float = LARGEST_NUMBER) -> Floats:
     """Return a copy of an array of finite floats of a given shape; None allows any length."""
     array = _array(value, np.float64, shape)
-    bounded = np.abs(array).max(initial=0.0) <= LARGEST_NUMBER
+    bounded = np.abs(array).max(initial=0.0) <= largest
     require(bounded, "an array has a value that is not finite or too large")
     return array
 
@@ -249,8 +252,10 @@ class Array(Field[NDArray[Any]]):
         return dumped
 
     def load(self, owner: Any, value: Any) -> None:
-        checked = floats if self.dtype is np.float64 else integers
-        setattr(owner, self.name, checked(value, self._shape_of(owner)))
+        shape = self._shape_of(owner)
+        is_float = self.dtype is np.float64
+        array = floats(value, shape, LARGEST_SUM) if is_float else integers(value, shape)
+        setattr(owner, self.name, array)
 
     def nbytes(self, owner: Any) -> int:
         return getattr(owner, self.name).nbytes

@@ -432,6 +432,7 @@ cdef class Expansion:
                 row[places[i]] += factors[i] * row[slot]
             row[slot] = 0.0
         self.stamp = -1
+        check_coefficients(self)
 
     def shrink(self, double factor):
         """Multiply all coefficients by a factor from 0 to 1, in constant time as a rule."""
@@ -460,6 +461,7 @@ cdef class Expansion:
             own[i] += part
             rival[i] -= part
         self.stamp = -1
+        check_coefficients(self)
 
     def change(self, change):
         """Add a change to the coefficients of all labels (n, labels), whose rows sum to 0."""
@@ -476,6 +478,7 @@ cdef class Expansion:
             if self.n_labels == 2:
                 self.table[i] = -self.table[self.width + i]
         self.stamp = -1
+        check_coefficients(self)
 
     def widen(self, Py_ssize_t n_labels):
         """Make room for a number of labels; fewer than there are change nothing."""
@@ -610,3 +613,11 @@ cdef double *allocated(Py_ssize_t n) except NULL:
     if values == NULL:
         raise MemoryError
     return values
+
+
+cdef int check_coefficients(Expansion f) except -1:
+    """Refuse coefficients that a checkpoint would refuse."""
+    cdef Py_ssize_t i
+    for i in range(f.n_labels * f.width):
+        if not fabs(f.table[i]) <= LARGEST:
+            raise ValueError("a coefficient is not finite or too large")

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from river_budget._state import ROUNDING, floats, integers, require
+from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion
 
@@ -158,7 +158,7 @@ cdef class ValidationTable:
 
     def restore(self, state, Expansion f, m=None):
         """Restore a new table of m examples, before the rest is derived."""
-        scores = floats(state["scores"], (m, f.n_labels))
+        scores = floats(state["scores"], (m, f.n_labels), LARGEST_SUM)
         columns = integers(state["columns"], (len(scores),))
         is_valid = ((columns >= 0) & (columns < f.n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
@@ -548,7 +548,7 @@ cdef class CountedTable(VectorTable):
     def restore(self, state, Expansion f, m=None):
         """Restore a new table, before the rest is derived."""
         super().restore(state, f)
-        counts = floats(state["counts"], (self.n, f.n_labels))
+        counts = floats(state["counts"], (self.n, f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts
 

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from river_budget._arrays import padded
-from river_budget._state import count, floats, require
+from river_budget._state import LARGEST_SUM, count, floats, require
 
 from river_budget._core.store cimport Store
 
@@ -229,7 +229,7 @@ cdef class Sums:
 
     def restore(self, state):
         n_observed = count(state["n_observed"])
-        names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS))
+        names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS), LARGEST_SUM)
         require(type(names) is tuple and len(names) == len(sums), "sums lack names")
         check(sums, 1, n_observed)
         rows = {name: row for row, name in enumerate(names)}
@@ -237,7 +237,7 @@ cdef class Sums:
         arrays = {}
         for i, name in enumerate(state["arrays"]["names"]):
             own = state["arrays"][str(i)]
-            arrays[name] = ArraySums(floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None)))
+            arrays[name] = ArraySums(floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None), LARGEST_SUM))
             check(arrays[name].counts[np.newaxis], arrays[name].sums.shape[1], n_observed)
             require((arrays[name].sums[2] >= 0).all(), "the sums of an array are wrong")
         self.n_observed, self.rows, self.arrays = n_observed, rows, arrays

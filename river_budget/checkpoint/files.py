@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -47,7 +48,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
         statistics of an imputer other than `Mean` and `Mode`, functions that split texts, and
         optimizers, schedulers, losses and initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
     path
-        Where it goes.
+        Where it goes. A symbolic link stays, and its target is written.
     extra
         What else is to be kept: names and plain values.
 
@@ -73,7 +74,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     >>> checkpoint.load(path).n_mistakes == model.n_mistakes
     True
     """
-    write([Path(path)], dumps(model, extra))
+    write([_target(path)], dumps(model, extra))
 
 
 def load(path: str | Path) -> Any:
@@ -135,9 +136,10 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         raise CheckpointError("this is a safetensors file, but no checkpoint of river_budget")
     try:
         head = json.loads(metadata[FORMAT])
-        if head["version"] != VERSION:
+        found = head["version"]
+        if type(found) is not int or found != VERSION:
             raise CheckpointError(
-                f"this is a checkpoint of version {head['version']}, and version {VERSION} can be read"
+                f"this is a checkpoint of version {found!r:.20}, and version {VERSION} can be read"
             )
         text = head["content"]
         if head["sha256"] != _digest(text, tensors):
@@ -162,8 +164,8 @@ class Checkpointer:
     model
         The model; see `save`.
     path
-        Where the newest checkpoint goes. The ones before it are beside it: with `.1` after the name,
-        then `.2`, and so on.
+        Where the newest checkpoint goes; the target, if it is a symbolic link. The ones before it are
+        beside it: with `.1` after the name, then `.2`, and so on.
     every
         Number of rounds from one checkpoint to the next.
     keep
@@ -208,9 +210,14 @@ class Checkpointer:
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
-        name = self.path.name
-        older = [self.path.with_name(f"{name}.{age}") for age in range(1, self.keep)]
-        write([self.path, *older], dumps(self.model, extra))
+        path = _target(self.path)
+        older = [path.with_name(f"{path.name}.{age}") for age in range(1, self.keep)]
+        write([path, *older], dumps(self.model, extra))
+
+
+def _target(path: str | Path) -> Path:
+    """Return the file that a path stands for, also through symbolic links."""
+    return Path(os.path.realpath(path))
 
 
 def _metadata(data: bytes) -> dict[str, str]:

@@ -15,7 +15,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._core.expansion import Expansion
 from river_budget._core.gram import GramFactor
-from river_budget._state import Count, Learned, Part, State, floats, require
+from river_budget._state import LARGEST_SUM, Count, Learned, Part, State, floats, require
 
 # A vector is numerically in the span of others if its squared distance from the span is at most this
 # fraction of its squared norm.
@@ -271,7 +271,7 @@ class GramRoot:
 
     def restore(self, state: State, n: int) -> None:
         self.n = n = len(state["root"]) and n
-        self._table = floats(state["root"], (n, n))
+        self._table = floats(state["root"], (n, n), LARGEST_SUM)
         require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import enum
 import json
 import os
@@ -11,6 +12,7 @@ from algorithms import each_algorithm, each_kernel, each_path
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
+from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 import river_budget as rb
@@ -57,6 +59,42 @@ def test_a_loaded_model_goes_on_bit_for_bit(make):
         assert repr(loaded) == repr(model)
         assert extra == {"n": 3}
         go_on_alike(model, loaded)
+
+
+def alternating(values, n=1):
+    return [({"a": value}, i % 2 == 0) for i, value in enumerate(values * n)]
+
+
+EXTREMES = {
+    "squares of Laplacian": (rb.Laplacian(), alternating([1.0, 2e75, 0.5])),
+    "sums of squares": (None, alternating([9e74, -9e74], 3)),
+    "sums of many squares": (None, alternating([1e73, -1e73], 2000)),
+    "arrays": (None, [({"e": np.array([s * 9e74])}, s > 0) for s in (1, -1) * 3]),
+    "small and large": (rb.Linear(), alternating([1e-300, 1e75, 1e-300, 1e74, -1e75])),
+}
+
+
+@pytest.mark.parametrize(("kernel", "rows"), EXTREMES.values(), ids=EXTREMES)
+def test_the_largest_values_that_are_learned_can_be_loaded(kernel, rows):
+    model = trained(rb.Forgetron(kernel, budget=5, dtype="float64"), rows)
+    assert model.n_rounds == len(rows)
+    go_on_alike(model, checkpoint.loads(checkpoint.dumps(model)), rows)
+
+
+@each_algorithm
+@pytest.mark.parametrize("kernel", [None, rb.Laplacian(), rb.Linear()], ids=str)
+@pytest.mark.parametrize("exponents", [(-300, 75), (73, 75), (140, 150), (-160, -140)], ids=str)
+def test_whatever_is_learned_can_be_loaded(make, kernel, exponents):
+    rng = np.random.default_rng(1)
+    model = make(kernel)
+    for values, sign, y in zip(
+        10 ** rng.uniform(*exponents, (60, 3)), rng.choice([-1, 1], (60, 3)), rng.random(60) < 0.5,
+        strict=True,
+    ):  # fmt: skip
+        with contextlib.suppress(ValueError):
+            model.learn_one(dict(zip("abc", (values * sign).tolist(), strict=True)), bool(y))
+    data = checkpoint.dumps(model)
+    assert checkpoint.dumps(checkpoint.loads(data)) == data
 
 
 def test_bytes_give_the_model_as_a_file_does():
@@ -238,10 +276,11 @@ def test_foreign_files_and_other_versions():
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="no whole safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
-    for version in (5, 7):
-        head = json.dumps({"version": version, "sha256": "", "content": "{}"})
-        with pytest.raises(CheckpointError, match=f"version {version}, and version 6 can be read"):
-            checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
+    head = json.loads(files._metadata(DATA)[files.FORMAT])
+    for version in (5, 7, 6.0, "6", "6.0", True, None, [6]):
+        metadata = {files.FORMAT: json.dumps(head | {"version": version})}
+        with pytest.raises(CheckpointError, match=r"version .*, and version 6 can be read"):
+            checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
 
 def test_a_checkpointer_keeps_the_last_ones(path):

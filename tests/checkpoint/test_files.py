@@ -80,6 +80,27 @@ def test_a_failed_save_leaves_everything_as_it_was(path, keep, n_saved, failing)
     assert len(contents(path)) == min(n_saved + 1, keep)
 
 
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_is_written_through(tmp_path, exists):
+    (tmp_path / "data").mkdir()
+    target, link = tmp_path / "data" / "target", tmp_path / "link"
+    if exists:
+        target.write_bytes(b"")
+    between = tmp_path / "between"
+    between.symlink_to(os.path.join("data", "target"))
+    link.symlink_to(between)
+    checkpoint.save(rb.Forgetron(), link, {"example": 0})
+    writer = checkpointer(link, keep=3)
+    for example in range(1, 4):
+        writer.save({"example": example})
+    assert link.is_symlink()
+    assert between.is_symlink()
+    assert checkpoint.restore(link)[1] == {"example": 3}
+    assert saved_examples(target, keep=3) == [3, 2, 1]
+    assert {file.name for file in tmp_path.iterdir()} == {"data", "link", "between"}
+    assert len(os.listdir(target.parent)) == 3
+
+
 def test_failing_writes_lose_no_older_copy(path, monkeypatch):
     writer = checkpointer(path)
     for example in range(KEPT):

@@ -121,6 +121,15 @@ def test_the_work_of_loading_is_linear_in_the_number_of_labels(tmp_path):
     assert load_within(tmp_path / "model", 60) == "loaded\n"
 
 
+@pytest.mark.slow
+def test_the_work_of_loading_is_linear_in_the_number_of_kernels(tmp_path):
+    """20,000 kernels, where the square would take a minute."""
+    kernels = [rb.AdditiveRationalQuadratic(gamma=1.0 + i) for i in range(20_000)]
+    model = rb.Mnemotron(budget=1, kernels=kernels, forgetting=((1.0, 0.1),))
+    checkpoint.save(trained(model, ROWS[:1]), tmp_path / "model")
+    assert load_within(tmp_path / "model", 20) == "loaded\n"
+
+
 def test_no_matrix_is_allocated_that_is_not_in_the_file():
     """It would take 8 terabytes."""
     n = 10**6
