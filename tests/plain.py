@@ -544,6 +544,7 @@ class BudgetedSGD(Budgeted):
         super().__init__(kernel, budget)
         self.loss = loss
         self.regularization = regularization
+        self.longest = 0
         is_rbf = type(kernel).__name__ == "RBF"
         self.merges = is_rbf if maintenance is None else maintenance == "merging"
 
@@ -552,6 +553,7 @@ class BudgetedSGD(Budgeted):
         slope = float(margin < 1) if self.loss == "hinge" else logistic_slope(margin)
         if slope == 0 or self.kernel(x, x) == 0:
             return
+        self.longest = max(self.longest, len(x))
         self.add(x, sign * slope / (self.regularization * self.n_rounds))
         if len(self.vectors) > self.budget:
             sizes = [a**2 * (1 if self.merges else self.kernel(v, v))
@@ -579,7 +581,7 @@ class BudgetedSGD(Budgeted):
         limit = min(options)[0] + 1e-12 * max(alpha**2 for alpha in self.alphas)
         other = next(i for i, option in enumerate(options) if option[0] <= limit)
         _, h, alpha = options[other]
-        vector = between(h, self.vectors[r], self.vectors[other])
+        vector = between(h, self.vectors[r], self.vectors[other], 2 * self.longest)
         stored = n - 1 not in (r, other)
         for i in sorted((r, other), reverse=True):
             self.remove(i)
@@ -610,13 +612,18 @@ def golden_section(value, slack):
     return (low + high) / 2
 
 
-def between(h, x, z):
-    """Return h x + (1 - h) z, without values below a hundredth that only one of the two has."""
+def between(h, x, z, most):
+    """Return h x + (1 - h) z, without values below a hundredth that only one of the two has.
+
+    The smallest of these go, equal ones together, until at most some names are left.
+    """
     if h == 0:
         return dict(z)
     sums = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
     limit = 0.01 * max((abs(value) for value in sums.values()), default=0.0)
     common = x.keys() & z.keys()
+    while len(common) + sum(abs(sums[name]) > limit for name in x.keys() ^ z.keys()) > most:
+        limit = min(abs(v) for v in sums.values() if abs(v) > limit)
     return {name: v for name, v in sums.items() if abs(v) > limit or name in common}
 
 

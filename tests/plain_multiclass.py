@@ -641,6 +641,7 @@ class BudgetedSGD(Budgeted):
         self.regularization = regularization
         default = "merging" if type(kernel).__name__ == "RBF" else "removal"
         self.maintenance = maintenance or default
+        self.longest = 0
 
     def update(self, x, y, s, m):
         """Decay all rows, and make a step along the gradient."""
@@ -649,6 +650,7 @@ class BudgetedSGD(Budgeted):
         slope = {"hinge": float(m < 1), "logistic": logistic_slope(m)}[self.loss]
         if slope * self.kernel(x, x) == 0:
             return
+        self.longest = max(self.longest, len(x))
         self.add(x, y, s, slope / (self.regularization * t))
         if len(self.vectors) > self.budget:
             sizes = [product(row, row) for row in self.rows]
@@ -670,7 +672,7 @@ class BudgetedSGD(Budgeted):
         losses = [option[0] for option in options]
         limit = min(losses) + 1e-12 * max(product(row, row) for row in self.rows)
         i = [loss <= limit for loss in losses].index(True)
-        vector = between(options[i][1], self.vectors[r], self.vectors[i])
+        vector = between(options[i][1], self.vectors[r], self.vectors[i], 2 * self.longest)
         row, last = options[i][2], self.rows[-1]
         survives = self.budget not in (r, i)
         for index in sorted((r, i), reverse=True):

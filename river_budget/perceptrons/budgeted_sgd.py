@@ -8,6 +8,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
 from river_budget._core.expansion import Example, Expansion
+from river_budget._state import Count
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._choice import oldest_of
@@ -20,8 +21,10 @@ TOLERANCE = 2e-4
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 # A value that only one of two merged vectors has is dropped once it is at most this fraction of the
-# largest one. Otherwise merged vectors would collect names without bound.
+# largest one, and the smallest ones while there are more names than this many times those of the longest
+# example. Otherwise merged vectors would collect names without bound.
 NEGLIGIBLE = 1e-2
+MOST_NAMES = 2
 
 # Values that differ by less, relative to the largest one, may differ by rounding only.
 ROUNDING = 1e-12
@@ -45,7 +48,9 @@ class BudgetedSGD(Perceptron):
     incoming example may be merged or removed. If the larger vector itself is better than the place
     that is found, as with opposite labels, it takes over the other one's term, where the code
     searches outside of the segment. A feature that only one of two vectors has is dropped once its
-    value is below a hundredth of the largest one, so that memory is bounded. With more than two
+    value is below a hundredth of the largest one, and the smallest of them are dropped while a
+    vector has more than twice as many features as the longest example that became a support
+    vector, so that memory is bounded. With more than two
     labels, h maximizes the norm of the merged term, where the code uses a ratio of sums. Pegasos
     begins with the coefficient `1 / lambda`, the code with 1.
 
@@ -76,6 +81,9 @@ class BudgetedSGD(Perceptron):
     ----------
     [^1]: [Wang, Crammer & Vucetic 2012](https://jmlr.org/papers/v13/wang12b.html)
     """
+
+    # The largest number of features of an example that became a support vector.
+    _longest = Count(key="longest_example")
 
     # Every example decays the hypothesis.
     _threshold = math.inf
@@ -114,6 +122,8 @@ class BudgetedSGD(Perceptron):
         # A step that underflows makes no vector.
         if step * y.weight * y.self_value == 0.0:
             return
+        if self._merges:
+            self._longest = max(self._longest, len(f.store.example()))
         if f.n < self.budget:
             f.add(y, step)
         elif self._merges:
@@ -141,7 +151,8 @@ class BudgetedSGD(Perceptron):
         merged = matrix[first] * row[second] ** ((1 - h) ** 2) + matrix[second] * row[second] ** (
             h * h
         )
-        between = _between(h, *(store.vector(i) if i < n else x for i in (first, second)))
+        one, other = (store.vector(i) if i < n else x for i in (first, second))
+        between = _between(h, one, other, MOST_NAMES * self._longest)
         slots = [slot for slot in (first, second) if slot < n]
         store.set_example(between)
         f.replace(slots[0], y, 0.0)
@@ -192,16 +203,21 @@ def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats
     return places, losses
 
 
-def _between(h: float, x: Features, z: Features) -> Features:
+def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
     """Return `h x + (1 - h) z`, without small values of features that only one of the two has."""
     if h == 0:
         return z
     merged = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
-    limit = NEGLIGIBLE * max(map(_size, merged.values()), default=0.0)
+    sizes = {name: _size(value) for name, value in merged.items()}
+    limit = NEGLIGIBLE * max(sizes.values(), default=0.0)
+    of_one = sorted((sizes[name] for name in x.keys() ^ z.keys()), reverse=True)
+    dropped = of_one[max(0, most_names - len(x.keys() & z.keys())) :]
+    # Equal values are dropped together, so that the order of names does not matter.
+    limit = max([limit, *dropped[:1]])
     return {
         name: value
         for name, value in merged.items()
-        if _size(value) > limit or (name in x and name in z)
+        if sizes[name] > limit or (name in x and name in z)
     }
 
 

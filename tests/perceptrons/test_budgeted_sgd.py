@@ -113,12 +113,27 @@ def test_merging_is_better_than_removal():
     assert accuracies[1] > accuracies[0] + 0.05
 
 
-def test_names_of_merged_vectors_are_freed():
-    """A merged vector has the names of both; the memory stays that of a few."""
-    model = rb.BudgetedSGD(RBF, budget=4)
-    for t in range(300):
-        model.learn_one({f"n{t}": 0.1, "u": 1.0 * (t % 5)}, t % 2 == 0)
+@pytest.mark.parametrize("kernel", [None, rb.RBF(gamma=0.01)], ids=str)
+def test_names_of_merged_vectors_are_freed(kernel):
+    """A merged vector has the names of both, but at most twice those of the longest example."""
+    rng = np.random.default_rng(1)
+    model = rb.BudgetedSGD(kernel, budget=4)
+    sizes = []
+    for t, value in enumerate(rng.normal(size=3000).tolist()):
+        model.learn_one({f"n{t}": value, f"m{t}": 1.0, "u": 1.0 * (t % 5)}, t % 2 == 0)
+        sizes.append(model.memory_bytes)
+        assert max(map(len, model.support_vectors)) <= 6
     assert model.n_support == 4
+    assert max(sizes[300:]) <= 2 * max(sizes[:300])
+
+
+def test_the_smallest_values_are_dropped_and_equal_ones_together():
+    """The values are 1/2; then 1/3 of e and f, beside which two of the four 1/3 would fit."""
+    model = rb.BudgetedSGD(rb.RBF(gamma=0.01), budget=1, regularization=1.0)
+    learned(model, ({"a": 1.0, "b": 1.0}, True), ({"c": 1.0, "d": 1.0}, True))
+    assert model.support_vectors == [pytest.approx(dict.fromkeys("abcd", 0.5), abs=1e-3)]
+    learned(model, ({"e": 1.1, "f": 1.1}, True))
+    assert model.support_vectors == [pytest.approx(dict.fromkeys("ef", 1.1 / 3), abs=1e-2)]
 
 
 @pytest.mark.parametrize(
