@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import random
 
-from river import compose, feature_extraction, linear_model, multiclass, optim, preprocessing, stats
+from river import (
+    compose,
+    feature_extraction,
+    imblearn,
+    linear_model,
+    multiclass,
+    optim,
+    preprocessing,
+    stats,
+)
 
 import river_budget as rb
 
@@ -63,6 +72,33 @@ PIPELINES = {
         compose.Select("colour")
         | preprocessing.OneHotEncoder(categories={"colour": {"red", "blue"}}, drop_first=True)
         | forgetron()
+    ),
+    "SelectType": lambda: (
+        (
+            (compose.SelectType(float) | preprocessing.StandardScaler())
+            + (compose.SelectType(str) | compose.Select("colour") | preprocessing.OneHotEncoder())
+        )
+        | forgetron()
+    ),
+    "Agg": lambda: (
+        (
+            feature_extraction.Agg(on="u", by="colour", how=stats.Mean())
+            + feature_extraction.Agg(on="v", by=["colour"], how=stats.Var())
+            + feature_extraction.Agg(on="w", by=None, how=stats.Sum())
+        )
+        | forgetron()
+    ),
+    "RandomUnderSampler": lambda: (
+        numbers() | imblearn.RandomUnderSampler(forgetron(), {False: 0.7, True: 0.3}, seed=1)
+    ),
+    "RandomOverSampler": lambda: (
+        numbers() | imblearn.RandomOverSampler(forgetron(), {False: 0.3, True: 0.7}, seed=1)
+    ),
+    "RandomSampler": lambda: (
+        numbers() | imblearn.RandomSampler(forgetron(), {False: 0.3, True: 0.7}, 0.8, seed=1)
+    ),
+    "RandomSampler of the stream": lambda: (
+        numbers() | imblearn.RandomSampler(forgetron(), None, 0.8, seed=1)
     ),
     "FeatureHasher": lambda: preprocessing.FeatureHasher(n_features=20, seed=3) | forgetron(),
     "BagOfWords": lambda: text(

@@ -20,7 +20,7 @@ from river_budget import kernels
 from river_budget._state import require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
-from river_budget.checkpoint.rivers import COMPOSITES, PARTS, Part
+from river_budget.checkpoint.rivers import CODE, COMPOSITES, PARTS, Part
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -68,8 +68,14 @@ class Writer:
         name = type(model).__name__
         composite, part = COMPOSITES.get(name), MODELS.get(name)
         if composite is not None and composite.model is type(model):
-            parts = [[self.value(key), self.model(part)] for key, part in composite.parts(model)]
+            try:
+                listed = list(composite.parts(model))
+            except ValueError as error:
+                raise CheckpointError(f"{name} cannot be stored: {error}") from None
+            parts = [[self.value(key), self.model(part)] for key, part in listed]
             return {"class": name, "parts": parts}
+        if type(model) in CODE:
+            raise CheckpointError(f"{name} cannot be stored: {CODE[type(model)]}")
         if part is None or part.model is not type(model):
             raise CheckpointError(
                 f"{name} cannot be stored; these classes can: {', '.join(STORABLE)}"

@@ -43,8 +43,9 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     model
         A classifier of this package, also in `Calibrated` or `Reject`, or a pipeline that ends in one.
         `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`, `StatImputer`,
-        `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`, `Discard`, `TransformerUnion`,
-        `OneVsRestClassifier` and `LogisticRegression` can be parts of it. Without: windows of scalers,
+        `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`, `SelectType`, `Discard`, `Agg`,
+        `TransformerUnion`, `OneVsRestClassifier`, `LogisticRegression` and the random samplers of
+        `imblearn` can be parts of it. Without: functions, windows of scalers,
         statistics of an imputer other than `Mean` and `Mode`, functions that split texts, and
         optimizers, schedulers, losses and initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
     path

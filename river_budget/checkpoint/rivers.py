@@ -11,17 +11,35 @@ import math
 import re
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from numbers import Real
+from numbers import Integral, Number, Real
 from operator import attrgetter, not_
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple
 
-from river import base, compose, feature_extraction, linear_model, multiclass, optim, stats
+import numpy as np
+from river import (
+    base,
+    compose,
+    feature_extraction,
+    imblearn,
+    linear_model,
+    multiclass,
+    optim,
+    stats,
+)
 from river import preprocessing as rivers
 from river.preprocessing.impute import Constant
 
 from river_budget import calibration, preprocessing, rejection
-from river_budget._state import LARGEST_COUNT, State, count, require, require_numbers
+from river_budget._state import (
+    LARGEST_COUNT,
+    State,
+    count,
+    random_state,
+    require,
+    require_numbers,
+    restore_random,
+)
 
 Parts = list[tuple[Any, Any]]
 # By name: a type, a range of whole numbers, or a condition.
@@ -31,6 +49,12 @@ NOTHING: Kinds = MappingProxyType({})
 COUNTS = range(LARGEST_COUNT)
 LARGEST_NGRAM = 100
 LARGEST_ORDER = 1000
+
+# What a SelectType may select.
+TYPES: dict[Any, type] = {
+    kind.__name__: kind
+    for kind in (bool, int, float, str, Number, Real, Integral, list, tuple, set, dict, NoneType, np.ndarray)
+}  # fmt: skip
 
 # The parameters of a LogisticRegression, where it holds them, and the classes of its components.
 NUMBERS = {
@@ -151,6 +175,49 @@ class StatImputer(Part):
                 require(all(map(count, learned.values())), "a count is 0")
 
 
+class SelectType(Part):
+    """Its parameters are types, of which a checkpoint has the names."""
+
+    def parameters(self, model: Any) -> State:
+        for kind in model.types:
+            known = TYPES.get(getattr(kind, "__name__", None)) is kind
+            require(known, f"only the types {', '.join(TYPES)} can, and not {kind!r}")
+        return {"types": [kind.__name__ for kind in model.types]}
+
+    def make(self, parameters: State) -> Any:
+        return self.model(*(TYPES[name] for name in parameters["types"]))
+
+
+class Agg(Part):
+    """It has a statistic for each group."""
+
+    def parameters(self, model: Any) -> State:
+        part, how = _statistic(model.how), model.how
+        options = part.parameters(how)
+        is_new = part.state(how) == part.state(part.make(options))
+        require(is_new, "its statistic has learned before it was given")
+        return {"on": model.on, "by": model.by, "how": type(how).__name__, "options": options}
+
+    def make(self, parameters: State) -> Any:
+        how = STATISTICS[parameters["how"]].make(parameters["options"])
+        return self.model(parameters["on"], parameters["by"], how)
+
+    def state(self, model: Any) -> State:
+        part = _statistic(model.how)
+        return {"groups": [(key, part.state(stat)) for key, stat in model._groups.items()]}
+
+    def restore(self, model: Any, state: State) -> None:
+        for key, learned in state["groups"]:
+            _statistic(model.how).restore(model._groups[key], learned)
+
+    def check(self, model: Any) -> None:
+        by = model.by or ()
+        for key, stat in model._groups.items():
+            fits = isinstance(key, tuple) and len(key) == len(by) if by else key is None
+            require(fits, f"{key!r} is no group")
+            _statistic(model.how).check(stat)
+
+
 class OneHotEncoder(Part):
     """It learns categories, unless they are given, and the order of the columns."""
 
@@ -249,6 +316,51 @@ def _reject(parts: Parts) -> Any:
     return rejection.Reject(model, threshold, doubt)
 
 
+def _sampler(kind: type) -> Composite:
+    """Return how a sampler of examples is stored, with its state beside its classifier."""
+    given = inspect.signature(kind).parameters
+    parameters = {name: allowed for name, allowed in SAMPLING.items() if name in given}
+
+    def parts(model: Any) -> Parts:
+        # A sampler without a desired distribution follows the one that it counts.
+        desired = None if model.desired_dist is model._actual_dist else dict(model.desired_dist)
+        state = {
+            "parameters": {name: getattr(model, name) for name in parameters},
+            "desired_dist": desired,
+            "learned": {_key(name): getattr(model, name) for name in _sampled(model)},
+            "counts": [dict(model._actual_dist), dict(model._trained_on_dist)],
+            "random": random_state(model._rng),
+        }
+        check(state, model)
+        return [(state, model.classifier)]
+
+    def make(parts: Parts) -> Any:
+        ((state, classifier),) = parts
+        model: Any = kind(classifier, desired_dist=state["desired_dist"], **state["parameters"])
+        check(state, model)
+        for name in _sampled(model):
+            setattr(model, name, state["learned"][_key(name)])
+        model._actual_dist.update(state["counts"][0])
+        model._trained_on_dist.update(state["counts"][1])
+        restore_random(model._rng, state["random"])
+        return model
+
+    def check(state: State, model: Any) -> None:
+        require_numbers(state["desired_dist"] or {})
+        _check(state["parameters"], parameters)
+        _check(state["learned"], _sampled(model))
+        for counts in state["counts"]:
+            for n in counts.values():
+                count(n)
+
+    return Composite(kind, parts, make)
+
+
+def _sampled(model: Any) -> Kinds:
+    """Return what a sampler learns beside counts."""
+    return {name: kind for name, kind in SAMPLED.items() if hasattr(model, name)}
+
+
 def _require_steps(steps: Parts, transformers: Parts) -> None:
     names = [name for name, _ in steps]
     require(all(isinstance(name, str) for name in names), "a part has no name")
@@ -318,6 +430,14 @@ def _is_ngram_range(value: Any) -> bool:
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
 
 
+def _statistic(stat: Any) -> Part:
+    """Return how the statistic of an `Agg` is stored."""
+    part = STATISTICS.get(type(stat).__name__)
+    if part is None or part.model is not type(stat):
+        raise ValueError(f"only {', '.join(STATISTICS)} can, and not its {type(stat).__name__}")
+    return part
+
+
 def _described(stat: Any) -> tuple[tuple[str, Any], Any]:
     """Return the name of a statistic and its parameter, and what it has learned."""
     if type(stat) is stats.Mean:
@@ -364,6 +484,23 @@ SPLITTING: Kinds = {
     "on": Hashable, "preprocessor": not_, "tokenizer": not_, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
+SAMPLING: Kinds = {"sampling_rate": _is_number, "seed": int | NoneType}
+SAMPLED: Kinds = {"_pivot": Hashable, "_n": COUNTS}
+STATISTICS: dict[str, Part] = {
+    part.model.__name__: part
+    for part in (
+        Part(stats.Mean, learned={"n": _is_weight, "_mean": _is_number}),
+        Part(
+            stats.Var,
+            {"ddof": COUNTS},
+            {"mean.n": _is_weight, "mean._mean": _is_number, "_S": _is_number},
+        ),
+        Part(stats.Sum, learned={"sum": _is_number}),
+        Part(stats.Count, learned={"n": COUNTS}),
+        Part(stats.Min, learned={"min": Real}),
+        Part(stats.Max, learned={"max": Real}),
+    )
+}
 PARTS: dict[str, Part] = {
     part.model.__name__: part
     for part in (
@@ -388,6 +525,8 @@ PARTS: dict[str, Part] = {
         ),
         Part(feature_extraction.BagOfWords, SPLITTING),
         Part(feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, _documents_agree),
+        SelectType(compose.SelectType),
+        Agg(feature_extraction.Agg),
         Named(compose.Select),
         Named(compose.Discard),
         LogisticRegression(
@@ -421,5 +560,14 @@ COMPOSITES: dict[str, Composite] = {
             lambda model: [((float(model.threshold), model.doubt), model.model)],
             _reject,
         ),
+        *map(
+            _sampler,
+            (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler),
+        ),
     )
+}
+# What is never stored, and why.
+CODE: dict[type, str] = {
+    compose.FuncTransformer: "its function is code, and a checkpoint that named functions could call any: "
+    "apply it to x before the pipeline",
 }

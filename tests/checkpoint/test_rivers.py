@@ -12,6 +12,7 @@ from pipelines import PIPELINES, forgetron, logistic, numbers, rows
 from river import (
     compose,
     feature_extraction,
+    imblearn,
     linear_model,
     multiclass,
     optim,
@@ -125,8 +126,18 @@ REFUSED = {
     ),
     "OneVsOneClassifier cannot be stored": multiclass.OneVsOneClassifier(forgetron()),
     "PAClassifier cannot be stored": multiclass.OneVsRestClassifier(linear_model.PAClassifier()),
-    "FuncTransformer cannot be stored": compose.FuncTransformer(dict) + numbers() | forgetron(),
-    "SelectType cannot be stored": compose.SelectType(float) | forgetron(),
+    "FuncTransformer cannot be stored: its function is code.*before": compose.FuncTransformer(dict)
+    + numbers()
+    | forgetron(),
+    "SelectType.*the types bool, .*bytearray": compose.SelectType(bytearray) | forgetron(),
+    "TargetStandardScaler cannot be stored": preprocessing.TargetStandardScaler(
+        linear_model.LinearRegression()
+    ),
+    "RandomSampler cannot be stored: .*not finite": imblearn.RandomSampler(
+        forgetron(), {False: 0.5, True: float("inf")}
+    ),
+    "Agg.*only Mean, .*not its Kurtosis": feature_extraction.Agg("u", "c", stats.Kurtosis())
+    | forgetron(),
 }
 
 
