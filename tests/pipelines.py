@@ -18,6 +18,8 @@ from river import (
 import river_budget as rb
 
 KERNEL = rb.RBF(gamma=0.5)
+# The shares of labels that samplers want.
+WANTED = {False: 0.6, True: 0.4, "a": 0.5, "b": 0.3, "c": 0.2}
 WORDS = ["the", "river", "runs", "over", "stones", "and", "the", "stones", "do", "not", "run"]
 
 
@@ -89,14 +91,12 @@ PIPELINES = {
         | forgetron()
     ),
     "RandomUnderSampler": lambda: (
-        numbers() | imblearn.RandomUnderSampler(forgetron(), {False: 0.7, True: 0.3}, seed=1)
+        numbers() | imblearn.RandomUnderSampler(forgetron(), WANTED, seed=1)
     ),
     "RandomOverSampler": lambda: (
-        numbers() | imblearn.RandomOverSampler(forgetron(), {False: 0.3, True: 0.7}, seed=1)
+        numbers() | imblearn.RandomOverSampler(forgetron(), WANTED, seed=1)
     ),
-    "RandomSampler": lambda: (
-        numbers() | imblearn.RandomSampler(forgetron(), {False: 0.3, True: 0.7}, 0.8, seed=1)
-    ),
+    "RandomSampler": lambda: numbers() | imblearn.RandomSampler(forgetron(), WANTED, 0.8, seed=1),
     "RandomSampler of the stream": lambda: (
         numbers() | imblearn.RandomSampler(forgetron(), None, 0.8, seed=1)
     ),
