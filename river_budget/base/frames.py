@@ -51,6 +51,8 @@ def labels_of(y: Any) -> list[Any]:
 
 def rows_of(frame: Any) -> NDArray[Any]:
     """Return the values of a frame (rows, columns), of any type: of objects if there are arrays."""
+    if isinstance(frame, Columns) and all(map(_are_numbers, frame.values.values())):
+        return np.array(list(frame.values.values())).T
     if isinstance(frame, Columns) or _array_columns(frame):
         columns = [_values_of(frame, name) for name in frame.columns]
         rows = np.empty((len(frame), len(columns)), object)
@@ -84,6 +86,10 @@ def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
     if isinstance(frame, Columns):
         return {label: np.array(values) for label, values in by_label.items()}
     return dataframe.to_native_frame(by_label, like=frame)
+
+
+def _are_numbers(values: NDArray[Any]) -> bool:
+    return values.ndim == 1 and values.dtype.kind in "biuf"
 
 
 def _array_columns(frame: Any) -> list[Any]:

@@ -26,6 +26,7 @@ from river import evaluate, metrics, multiclass, preprocessing
 
 import river_budget as rb
 from river_budget import synth
+from river_budget.base import frame_of, rows_of
 
 VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
 EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES}, optional={"c": VALUES})
@@ -213,6 +214,36 @@ def test_frames_of_any_kind(make):
         assert np.asarray(p).sum(axis=1) == pytest.approx(1.0)
 
 
+COLUMNS = {
+    "halves": [np.arange(200) / 2, np.arange(200)[::-1] / 2],
+    "every type of numbers": [
+        np.arange(200) % 7, (np.arange(400) / 4)[::2], np.arange(200, dtype=np.float32) / 4,
+        np.arange(200) % 3 == 0, np.arange(200, dtype=np.uint8), list(range(200)),
+        np.arange(200, dtype=np.float16) / 8,
+    ],
+    "numbers as objects": [np.array([t % 5 for t in range(200)], object), np.arange(200) / 2],
+}  # fmt: skip
+
+
+@each_path
+@pytest.mark.parametrize("columns", COLUMNS.values(), ids=COLUMNS)
+def test_dicts_of_arrays_of_numbers(make, columns):
+    X = {f"f{i}": values for i, values in enumerate(columns)}
+    examples = [dict(zip(X, row, strict=True)) for row in zip(*columns, strict=True)]
+    y = [t % 3 for t in range(200)]
+    one, many = learned(make(None), zip(examples, y, strict=True)), make(None)
+    many.learn_many(X, np.array(y))
+    assert many.coefficients.tolist() == one.coefficients.tolist()
+    assert many.support_vectors == one.support_vectors
+    assert many.predict_many(X).tolist() == [one.predict_one(x) for x in examples]
+
+
+def test_dicts_of_arrays_of_numbers_become_one_array():
+    frame = frame_of({"a": np.arange(3), "b": np.array([0.5, 1.0, 2.0], np.float32)})
+    assert rows_of(frame).dtype == np.float64
+    assert rows_of(frame).tolist() == [[0.0, 0.5], [1.0, 1.0], [2.0, 2.0]]
+
+
 @each_algorithm
 def test_drops_into_rivers_evaluation(make):
     classifier = make(KERNEL)
@@ -311,6 +342,7 @@ def test_what_cannot_be_predicted(make):
 
 
 BAD_BLOCKS = [
+    *({"a": np.arange(3), "b": np.array([1.0, v, 2.0])} for v in [math.nan, 1e300]),
     *(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, v, 2.0]}) for v in [math.nan, "red", None, 1e300]),
     *(pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": [1.0, v, 2.0]}) for v in [math.nan, None, 1e300]),
     pl.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["1.0", "red", "2.0"]}),
