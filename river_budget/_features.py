@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import fractions
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,10 +75,15 @@ def check_features(x: Any) -> None:
             raise invalid_example({name: value})
 
 
+def shortened(text: str) -> str:
+    """Return a text with its very long numbers cut, for messages."""
+    return re.sub(r"(\d{20})\d{20,}", r"\1...", text)
+
+
 def check_shape(name: Any, value: Any) -> None:
     """Raise ValueError unless a value is an array of numbers, in one dimension."""
     if not isinstance(value, np.ndarray):
-        raise ValueError(f"feature {name!r} has the value {value!r}: expected an array")
+        raise ValueError(f"{_valued(name, value)}: expected an array")
     if value.ndim != 1 or value.dtype.kind not in "biuf" or not len(value):
         raise ValueError(
             f"feature {name!r} is an array of {value.dtype} with the shape {value.shape}: "
@@ -93,27 +99,29 @@ def check_array(name: Any, value: NDArray[Any]) -> None:
 
 def invalid_example(x: Any, kernel: Any = None) -> ValueError:
     """Return an error that describes why an example is invalid, under a kernel or in general."""
+    under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
         return ValueError(f"x must be a dict of features, got {x!r}")
     numbers = {name: value for name, value in x.items() if not is_array(value)}
     for name, value in numbers.items():
         if isinstance(value, str | bytes):
             return ValueError(
-                f"feature {name!r} has the value {value!r}, which is not a number: "
+                f"{_valued(name, value)}, which is not a number: "
                 "encode it first, for example with preprocessing.OneHotEncoder"
             )
         if not _is_finite(value):
-            return ValueError(f"feature {name!r} has the value {value!r}: expected a finite number")
+            return ValueError(f"{_valued(name, value)}: expected a finite number")
     if len(numbers) < len(x):
-        return ValueError(f"the values of the example are too large under {kernel}")
+        return ValueError(f"the values of the example are too large{under}")
     if not x:
-        return ValueError(f"k(x, x) is too large for an example without features under {kernel}")
+        return ValueError(f"k(x, x) is too large for an example without features{under}")
     name, value = max(x.items(), key=lambda item: abs(item[1]))
     limit = f"k(x, x) or the norm of x exceeds {LARGEST:g}"
-    under = f" under {kernel}" if kernel is not None else ""
-    return ValueError(
-        f"feature {name!r} has the value {value!r}, which is too large: {limit}{under}"
-    )
+    return ValueError(f"{_valued(name, value)}, which is too large: {limit}{under}")
+
+
+def _valued(name: Any, value: Any) -> str:
+    return shortened(f"feature {name!r} has the value {value!r}")
 
 
 def another_length(name: Any, array: NDArray[Any], length: int) -> ValueError:

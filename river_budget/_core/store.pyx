@@ -637,9 +637,9 @@ cdef class Store:
         return invalid_example(x | (self.arrays or {}), self.limiting_kernel())
 
     cdef object limiting_kernel(self):
-        """Return the kernel under which a value is too large first, for error messages."""
-        numeric = [kernel for kernel in self._kernels if kernel.spec is not None]
-        return next((kernel for kernel in numeric if not kernel.is_radial), numeric[0])
+        """Return the kernel that error messages name, None if it may be a default."""
+        kernel = self._kernels[0]
+        return None if kernel.is_radial or self.n_kernels > 1 else kernel
 
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
         cdef Kernel *own = &self.z[kernel]

@@ -18,6 +18,7 @@ HEADINGS = ["mistakes", "bound", "norm", "loss", "theorem"]
 def certify(
     stream_name: options.Stream = "gaussians",
     target: options.Target = None,
+    delimiter: options.Delimiter = ",",
     budget: options.Budget = 1000,
     gamma: options.Gamma = None,
     limit: Annotated[
@@ -32,7 +33,7 @@ def certify(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Run every algorithm that has a mistake bound, and print its mistakes beside the bound.
+    """Print the mistakes of algorithms beside their mistake bounds.
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
     that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
@@ -40,7 +41,7 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
     """
     report = output.Report(json_file, plot_file)
-    source = named.source(stream_name, target, seed)
+    source = named.source(stream_name, target, delimiter, seed)
     rows = named.rows(source.examples, stream_name, limit)
     if source.scale:
         rows = _scaled(rows)
@@ -52,7 +53,7 @@ def certify(
     with output.progress(10) as advance:
         with files.blaming(stream_name):
             span = theory.Span(kernel, rows)
-        advance("the comparators' span")
+        advance("the comparators' span done")
         for model in [
             rb.KernelPerceptron(kernel),
             rb.Forgetron(kernel, budget),
@@ -66,7 +67,7 @@ def certify(
         ]:
             certificate = theory.certify(model, rows, span=span)
             certificates[certificate.name] = certificate
-            advance(certificate.name)
+            advance(f"{certificate.name} done")
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
     lines = [
         [

@@ -17,6 +17,7 @@ FORMATS = [".2f", ",.0f", ",.0f", ".2f"]
 def compare(
     stream_name: options.Stream = "gaussians",
     target: options.Target = None,
+    delimiter: options.Delimiter = ",",
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     names: options.Models = None,
@@ -28,23 +29,30 @@ def compare(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Run every algorithm on one stream by progressive validation, and print a table."""
+    """Run every algorithm on one stream, and print the best first.
+
+    Validation is progressive: each example is predicted, then learned. The line below the table says
+    which algorithms chance may have put behind the first.
+    """
     report = output.Report(json_file, plot_file)
-    source = named.source(stream_name, target, seed)
+    source = named.source(stream_name, target, delimiter, seed)
     rows = named.rows(source.examples, stream_name, limit)
     kernel = named.rbf(source.gamma if gamma is None else gamma)
     chosen = {
         name: named.build(algorithm, kernel, budget, seed, source.scale)
         for name, algorithm in named.algorithms(names).items()
     }
-    with output.progress(len(chosen) * permutations) as advance, files.blaming(stream_name):
-        comparison = evaluate.compare(chosen, rows, permutations, seed, after_run=advance)
+    n_rounds = len(rows) * len(chosen) * permutations
+    with output.progress(n_rounds) as advance, files.blaming(stream_name):
+        comparison = evaluate.compare(chosen, rows, permutations, seed, after_examples=advance)
     title = f"{stream_name}: {len(rows):,} examples, budget {budget}, {named.described(kernel)}"
     lines = [
         [name, *map(_cell, figures.values(), FORMATS, repeat(permutations))]
-        for name, figures in comparison.summary().items()
+        for name, figures in comparison.ranking()
     ]
     output.print_table(title, HEADINGS, lines)
+    if len(lines) > 1:
+        print(comparison.verdict())
     report.write(title, comparison.to_dict(), "plot_comparison", comparison)
 
 

@@ -33,6 +33,9 @@ MISSING = ("", "NA", None)
 # What reading a broken file may raise.
 UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile, zlib.error)
 
+# What separates columns instead of commas, and the option that says so.
+DELIMITERS = {"\t": "tab", ";": "';'", "|": "'|'"}
+
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
 
@@ -65,6 +68,8 @@ def opened(file: str, encoding: str = "utf-8-sig") -> Iterator[Iterator[str]]:
     that are no text come as surrogates, so that one bad line is not the end of the file.
     """
     with contextlib.ExitStack() as stack:
+        if file == "-" and sys.stdin is None:
+            raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
         magic = data.peek(4)
         if magic.startswith(GZIP):
@@ -201,6 +206,9 @@ def _csv(lines: Iterable[str], target: str | None, delimiter: str) -> Table:
             if count > 1:
                 times = "twice" if count == 2 else f"{count} times"
                 raise ValueError(f"the header has the column {name!r} {times}")
+        for character, option in DELIMITERS.items():
+            if len(header) == 1 and character in header[0]:
+                raise ValueError(f"the header is one column: give --delimiter {option}")
     except (csv.Error, ValueError) as error:
         raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
     return Table(header, _csv_rows(reader, header, target))
@@ -282,6 +290,9 @@ def _parquet(data: IO[bytes]) -> Iterator[str]:
         parquet = importlib.import_module("pyarrow.parquet")
     except ModuleNotFoundError:
         raise CommandError("parquet needs pyarrow: pip install pyarrow") from None
-    for batch in parquet.ParquetFile(data).iter_batches():
+    table = parquet.ParquetFile(data)
+    if not table.metadata.num_rows:
+        raise ValueError("the table has no rows")
+    for batch in table.iter_batches():
         for row in batch.to_pylist():
             yield json.dumps(row, default=str) + "\n"

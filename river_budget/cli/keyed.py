@@ -38,7 +38,7 @@ def keyed(
             "-1. A larger one is refused, since it would freeze the key.",
         ),
     ] = 10**9,
-    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "tightest",
+    model: options.Model = options.DEFAULT_MODEL,
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
     delimiter: options.Delimiter = ",",
@@ -47,9 +47,9 @@ def keyed(
     on_error: options.OnErrorOption = options.OnError.STOP,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict, then learn, line by line, with a model for each key, and write lines of JSON.
+    """Predict, then learn, line by line, with a model for each key.
 
-    With --seq, a line that comes twice is learned once, and a label can come later than its line: as
+    Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come later than its line: as
     a line with the key, the number and the label, and no features. A label that is empty, NA or null
     is none. Features are scaled online, for each key, to zero mean and unit variance. Each answer has
     the key, the number, the prediction (null before the key's first label), the margin (positive for

@@ -21,7 +21,7 @@ from river_budget.cli.runs import Predicting
 def learn(
     file: options.File = "-",
     target: options.Target = None,
-    model: Annotated[str, typer.Option(help="Name of the algorithm.")] = "mnemotron",
+    model: options.Model = options.DEFAULT_MODEL,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     form: options.Form = None,
@@ -40,7 +40,7 @@ def learn(
     on_error: options.OnErrorOption = options.OnError.STOP,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict, then learn, line by line, and write each prediction as a line of JSON.
+    """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label (empty, NA or null) is predicted and not learned, and so are all lines of
     a file without the target column. Features of csv and JSON lines are scaled to zero mean and unit

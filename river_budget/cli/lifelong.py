@@ -36,6 +36,7 @@ def lifelong(
     ] = 1000,
     test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500,
     target: options.Target = None,
+    delimiter: options.Delimiter = ",",
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     names: options.Models = None,
@@ -43,7 +44,7 @@ def lifelong(
     json_file: options.JsonFile = None,
     plot_file: options.PlotFile = None,
 ) -> None:
-    """Run every algorithm on a sequence of tasks, and print what it learns and forgets.
+    """Print what algorithms learn and forget over several tasks.
 
     The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
     the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
@@ -51,7 +52,7 @@ def lifelong(
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
     report = output.Report(json_file, plot_file)
-    tasks = _tasks(task_names, target, seed)
+    tasks = _tasks(task_names, target, delimiter, seed)
     kernel = named.rbf(tasks[0].gamma if gamma is None else gamma)
     rows = [named.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
     sequence = cycles * list(range(len(rows)))
@@ -62,7 +63,7 @@ def lifelong(
             model = named.build(algorithm, kernel, budget, seed, scale)
             with files.blaming(task_names):
                 runs[name] = evaluate.lifelong(model, rows, sequence, learn, test)
-            advance(name)
+            advance(f"{name} done")
     title = (
         f"{task_names}: {len(rows)} tasks, {cycles} x {learn:,} examples each, "
         f"budget {budget}, {named.described(kernel)}"
@@ -76,7 +77,7 @@ def lifelong(
     report.write(title, figures, plot, runs)
 
 
-def _tasks(names: str, target: str | None, seed: int) -> list[named.Source]:
+def _tasks(names: str, target: str | None, delimiter: str, seed: int) -> list[named.Source]:
     if names == "rotating-gaussians":
         angles = [i * math.pi / 4 for i in range(4)]
         gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
@@ -90,7 +91,7 @@ def _tasks(names: str, target: str | None, seed: int) -> list[named.Source]:
     if names == "class-incremental":
         stream = synth.ClassIncremental(seed=seed)
         return [named.Source(task, 0.5, scale=False) for task in stream.tasks]
-    return [named.source(name, target, seed) for name in names.split(",")]
+    return [named.source(name, target, delimiter, seed) for name in names.split(",")]
 
 
 def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:

@@ -78,7 +78,7 @@ class Source(NamedTuple):
     scale: bool
 
 
-def source(name: str, target: str | None, seed: int) -> Source:
+def source(name: str, target: str | None, delimiter: str, seed: int) -> Source:
     """Return the stream of a name, or of a file whose label is the target."""
     if name == "gaussians":
         return Source(synth.TwoGaussians(seed=seed), 1.0, scale=False)
@@ -93,12 +93,15 @@ def source(name: str, target: str | None, seed: int) -> Source:
         raise typer.BadParameter(f"no stream is called {name!r}: give {options.STREAMS}")
     if form != "libsvm" and target is None:
         raise typer.BadParameter(f"{name} needs --target, the name of its target column")
-    return Source(_labelled(name, form, target), None, scale=form != "libsvm")
+    return Source(_labelled(name, form, target, delimiter), None, scale=form != "libsvm")
 
 
-def _labelled(path: str, form: files.Format, target: str | None) -> Iterator[Example]:
+def _labelled(
+    path: str, form: files.Format, target: str | None, delimiter: str
+) -> Iterator[Example]:
     with files.opened(path) as lines:
-        table, labels = files.table(lines, form, target), Labels(MOST_LABELS, "is it an id?")
+        table = files.table(lines, form, target, delimiter)
+        labels = Labels(MOST_LABELS, "is it an id?")
         for row in table.rows:
             try:
                 if table.header is not None and target not in table.header:

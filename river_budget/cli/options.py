@@ -72,7 +72,9 @@ Target = Annotated[
         help="Name of the label in csv and JSON lines: numbers or texts, of any number of classes.",
     ),
 ]
-Budget = Annotated[int, typer.Option("--budget", min=1, help="Number of support vectors.")]
+Budget = Annotated[
+    int, typer.Option("--budget", min=1, max=10**8, help="Number of support vectors.")
+]
 Gamma = Annotated[
     float | None,
     typer.Option(
@@ -81,6 +83,8 @@ Gamma = Annotated[
         "1 / features in certify]",
     ),
 ]
+DEFAULT_MODEL = "mnemotron"
+Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[
     str | None, typer.Option("--models", help="Names of algorithms, with commas. [default: all]")
 ]

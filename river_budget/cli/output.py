@@ -83,10 +83,13 @@ def print_answer(fields: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def progress(total: int) -> Iterator[Callable[[str], None]]:
-    """Show a progress bar on a terminal, and nothing elsewhere."""
+def progress(total: int) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal, and nothing elsewhere.
+
+    Yields a function that shows a text, and advances the bar by one step or several.
+    """
     if not sys.stderr.isatty():
-        yield lambda name: None
+        yield lambda text, n=1: None
         return
     columns = [
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
@@ -94,7 +97,7 @@ def progress(total: int) -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("running", total=total)
-        yield lambda name: bar.update(task, advance=1, description=f"{name} done", refresh=True)
+        yield lambda text, n=1: bar.update(task, advance=n, description=text, refresh=True)
 
 
 @contextlib.contextmanager

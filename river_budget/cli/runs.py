@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from river_budget._features import shortened
 from river_budget.base import classifier_of, memory_of
 from river_budget.cli import files, notes, output
 from river_budget.cli.options import OnError
@@ -65,6 +66,8 @@ class Run(abc.ABC):
             self._sum_up()
             raise
         self._sum_up()
+        if 0 < self._n_lines == self._n_skipped:
+            raise ValueError("every line was skipped")
 
     def _answered(self, row: files.Row) -> dict[str, Any]:
         try:
@@ -73,7 +76,7 @@ class Run(abc.ABC):
             if self._on_error is OnError.STOP:
                 raise ValueError(f"line {row.line}: {error}") from None
             self._n_skipped += 1
-            return {"error": str(error), "line": row.line}
+            return {"error": shortened(str(error)), "line": row.line}
 
     def _counts(self) -> str:
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""

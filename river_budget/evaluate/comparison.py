@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -90,6 +92,31 @@ class Comparison:
             for figures in [runs[0].figures]
         }
 
+    def ranking(self) -> list[tuple[str, dict[str, tuple[float, float]]]]:
+        """Return names and summaries of the models, those with the fewest mistakes first."""
+        return sorted(self.summary().items(), key=lambda row: row[1]["mistakes_percent"][0])
+
+    def verdict(self) -> str:
+        """Return which model is best, and which ones chance may have put behind it, as a text.
+
+        Chance is two standard errors of the difference of two shares of mistakes.
+        """
+        (best, figures), *others = self.ranking()
+        percent, n = figures["mistakes_percent"][0], self.runs[best][0].n_examples
+        chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)
+        close = {
+            name: row for name, row in others if row["mistakes_percent"][0] <= percent + chance
+        }
+        if not close:
+            return f"{best} has the fewest mistakes."
+        as_good = {best: figures, **close}
+        fastest = min(as_good, key=lambda name: as_good[name]["microseconds_per_example"])
+        smallest = min(as_good, key=lambda name: as_good[name]["memory_bytes"])
+        return (
+            f"{best} has the fewest mistakes. Within chance of it ({chance:.2f} points): "
+            f"{', '.join(close)}. Of these, {fastest} is the fastest and {smallest} the smallest."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison in plain types, ready for JSON."""
         return {
@@ -107,7 +134,7 @@ def compare(
     permutations: int = 1,
     seed: int | None = None,
     n_points: int = 100,
-    after_run: Callable[[str], None] = lambda name: None,
+    after_examples: Callable[[str, int], None] = lambda name, n: None,
 ) -> Comparison:
     """Compare models on a stream by progressive validation.
 
@@ -124,8 +151,9 @@ def compare(
         Random number generator seed for the permutations.
     n_points
         Number of points at which errors and support sizes are recorded.
-    after_run
-        Called with the model's name after each run.
+    after_examples
+        Called with the model's name and the number of examples that it has learned since the last
+        call, at each point of a run. Its time is not counted.
 
     Raises
     ------
@@ -154,21 +182,28 @@ def compare(
         raise ValueError("the stream has no examples")
     rng = random.Random(seed)
     runs: dict[str, list[Run]] = {name: [] for name in models}
-    for model in models.values():
-        _run(model.clone(), rows[:: max(1, len(rows) // WARM_UP)], n_points)
+    for name, model in models.items():
+        after_examples(name, 0)
+        _run(model.clone(), rows[:: max(1, len(rows) // WARM_UP)], n_points, lambda n: None)
     for _ in range(permutations):
         if permutations > 1:
             rng.shuffle(rows)
         for name, model in models.items():
-            runs[name].append(_run(model.clone(), rows, n_points))
-            after_run(name)
+            advance = functools.partial(after_examples, name)
+            runs[name].append(_run(model.clone(), rows, n_points, advance))
     return Comparison(runs)
 
 
-def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> Run:
+def _run(
+    model: Any,
+    rows: list[tuple[dict[Any, Any], Any]],
+    n_points: int,
+    advance: Callable[[int], None],
+) -> Run:
     classifier = classifier_of(model)
     step = max(1, len(rows) // n_points)
-    points, n_wrong = [], 0
+    points: list[tuple[int, int, int]] = []
+    n_wrong = n_told = 0
     start = time.perf_counter()
     for n, (x, y) in enumerate(rows, 1):
         n_wrong += bool(model.predict_one(x) != y)
@@ -176,6 +211,10 @@ def _run(model: Any, rows: list[tuple[dict[Any, Any], Any]], n_points: int) -> R
         if n % step == 0 or n == len(rows):
             n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
             points.append((n, n_mistakes, getattr(classifier, "n_support", 0)))
+            pause = time.perf_counter()
+            advance(n - n_told)
+            n_told = n
+            start += time.perf_counter() - pause
     seconds = time.perf_counter() - start
     examples, mistakes, support_sizes = zip(*points, strict=True)
     errors = tuple(m / n for n, m in zip(examples, mistakes, strict=True))

@@ -91,3 +91,15 @@ def test_numbers_that_are_times_need_a_larger_jump(run, stdin):
     code, out, _ = run("keyed", "--seq", "t", "--max-jump", 10**10)
     assert code == 0
     assert [answer["seq"] for answer in answers_of(out)] == [1763740800, 1763740801]
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [(["learn", "--target", "y"], "a,y\nred,1\nblue,0\n"), (["keyed"], "key,a,y\n,1,1\n1,red,0\n")],
+)
+def test_it_is_an_error_if_every_line_is_skipped(run, stdin, command, text):
+    stdin(text)
+    code, out, err = run(*command, *SKIP)
+    assert code == 2
+    assert [answer["line"] for answer in answers_of(out)] == [2, 3]
+    assert err.splitlines()[-1] == "river-budget: standard input: every line was skipped"

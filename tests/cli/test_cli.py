@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,16 +18,19 @@ from river_budget.catalog import ALGORITHMS
 
 def test_the_table_has_every_algorithm(run):
     code, out, err = run("compare", "--limit", "300", "--budget", "20")
-    title, heading, *lines = out.splitlines()
+    title, heading, *lines, verdict = out.splitlines()
     assert (code, err) == (0, "")
     assert title == "gaussians: 300 examples, budget 20, RBF(gamma=1.0)"
     assert heading.split() == ["algorithm", "mistakes", "%", "support", "bytes", "µs/example"]
     assert {line.split()[0] for line in lines} == set(ALGORITHMS)
+    mistakes = [float(line.split()[1]) for line in lines]
+    assert mistakes == sorted(mistakes)
+    assert verdict.startswith(f"{lines[0].split()[0]} has the fewest mistakes")
 
 
 def test_several_orders_show_deviations(run):
     _, out, _ = run("compare", "--limit", "200", "--permutations", "2", "--models", "stoptron")
-    assert out.splitlines()[-1].count("±") == 4
+    assert out.splitlines()[2].count("±") == 4
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def test_a_libsvm_file(run, tmp_path):
     path.write_text("".join(f"{(-1) ** t:+d} {t % 5 + 1}:1 9:0.5\n" for t in range(60)))
     code, out, _ = run("compare", "--stream", path, "--models", "Stoptron,kernel-perceptron")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[2:]] == ["Stoptron", "KernelPerceptron"]
+    assert [line.split()[0] for line in out.splitlines()[2:-1]] == ["Stoptron", "KernelPerceptron"]
 
 
 def test_figures_and_picture_go_to_files(run, tmp_path):
@@ -167,7 +171,7 @@ def test_algorithms_are_compared_on_many_labels(run, clusters):
     options = ["--stream", clusters, "--target", "y", "--budget", "20"]
     code, out, err = run("compare", *options)
     assert (code, err) == (0, "")
-    lines = [line.split() for line in out.splitlines()[2:]]
+    lines = [line.split() for line in out.splitlines()[2:-1]]
     assert {name for name, *_ in lines} == set(ALGORITHMS)
     mistakes = {name: float(percent) for name, percent, *_ in lines}
     assert mistakes["RemoveOldestPerceptron"] < 30
@@ -300,6 +304,61 @@ def test_each_answer_comes_at_once():
         process.stdin.close()
         assert process.wait() == 0
         assert process.stderr.read() == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments", [LEARN, ["compare", "--limit", "20"], ["--version"], ["--help"]]
+)
+def test_standard_output_that_is_closed(arguments):
+    command = [sys.executable, "-m", "river_budget", *arguments]
+    ended = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command], input="a,y\n1,2\n", capture_output=True, text=True
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == "river-budget: standard output is closed\n"
+
+
+@pytest.mark.slow
+def test_standard_input_that_is_closed():
+    command = [sys.executable, "-m", "river_budget", *LEARN]
+    ended = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *command], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr == "river-budget: standard input is closed\n"
+
+
+@pytest.mark.slow
+def test_standard_error_that_is_closed():
+    command = [sys.executable, "-m", "river_budget", "learn", "--target", "y"]
+    ended = subprocess.run(
+        ["sh", "-c", '"$@" 2>&-', "sh", *command],
+        input="a,y\n1,2\n",
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0
+    assert [answer["label"] for answer in answers_of(ended.stdout)] == [2]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_a_full_disk():
+    with open("/dev/full", "w") as full:
+        ended = subprocess.run(
+            [sys.executable, "-m", "river_budget", "compare", "--limit", "20"],
+            stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert ended.returncode == 2
+    assert ended.stderr == "river-budget: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize("budget", ["99999999999999", "100000000"])
+@pytest.mark.parametrize("command", [["learn", "--target", "y"], ["compare"], ["keyed"]])
+def test_a_budget_that_no_memory_holds(run, stdin, command, budget):
+    stdin("key,a,y\n1,1,0\n")
+    code, out, err = run(*command, "--budget", budget)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "budget" in err
 
 
 @pytest.mark.slow
@@ -457,6 +516,15 @@ def test_each_key_has_labels_of_its_own(run, stdin):
         answers = [answer for answer in answers_of(out) if answer["key"] == key]
         assert [a["prediction"] for a in answers[36:]] == 12 // len(names) * names
         assert answers[-1]["margin"] > 0 or key == "eve"
+
+
+def test_the_default_model_is_mnemotron(run, stdin):
+    text = "key,a,y\n" + "".join(f"1,{t % 5},{t % 2}\n" for t in range(30))
+    for command in (["learn", "--target", "y"], ["keyed"]):
+        stdin(text)
+        expected = run(*command, "--model", "mnemotron")[1]
+        stdin(text)
+        assert run(*command)[1] == expected
 
 
 def test_keys_are_counted_where_nothing_numbers_them(run, stdin):

@@ -109,6 +109,19 @@ def test_parquet(run, stdin, tmp_path, expected):
     assert (code, "60 examples" in out) == (0, True)
 
 
+def test_parquet_without_rows(run, tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "some.parquet"
+    parquet.write_table(arrow.table({"u": arrow.array([], arrow.float64())}), path)
+    for command in (["learn", path], ["keyed", path], ["compare", "--stream", path]):
+        code, out, err = run(*command, "--target", "y")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "some.parquet" in err
+        assert "the table has no rows" in err
+
+
 def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)

@@ -136,3 +136,76 @@ def test_a_title_has_no_kernel_without_a_width(run, tmp_path, command):
     assert code == 0
     assert out.startswith(f"{path}: 60 examples, budget ")
     assert "None" not in out.splitlines()[0]
+
+
+@pytest.mark.parametrize("command", [["learn", "--target", "y"], ["keyed"], ["predict"]])
+@pytest.mark.parametrize(("character", "option"), [("\t", "tab"), (";", "';'"), ("|", "'|'")])
+def test_columns_that_another_character_separates(run, stdin, tmp_path, command, character, option):
+    saved = tmp_path / "model"
+    if command == ["predict"]:
+        stdin("u,v,y\n1,2,0\n")
+        run("learn", "--target", "y", *STOPTRON, "--checkpoint", saved)
+        command = ["predict", "--model-file", saved]
+    stdin("key,u,y\n1,2,0\n".replace(",", character))
+    code, out, err = run(*command, "--on-error", "skip")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"line 1: the header is one column: give --delimiter {option}" in err
+
+
+@pytest.mark.parametrize("command", ["compare", "certify", "lifelong"])
+def test_streams_with_other_delimiters(run, tmp_path, command):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV.replace(",", "\t"))
+    options = ["--stream", path, "--target", "y"]
+    if command == "lifelong":
+        options += ["--models", "stoptron", "--cycles", 1, "--learn", 40, "--test", 20]
+    code, out, err = run(command, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "give --delimiter tab" in err
+    assert run(command, *options, "--delimiter", "tab")[0] == 0
+
+
+def test_help_is_not_cut_off(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run("--help")
+    assert code == 0
+    commands = out.partition("Commands:")[2].splitlines()[1:]
+    assert len(commands) == 6
+    assert all(line.endswith(".") and not line.endswith("...") for line in commands)
+
+
+HUGE = 400 * "1"
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        (f'{{"key":1,"a":{HUGE},"y":0}}\n', ["learn", "--target", "y"]),
+        (f'{{"key":1,"a":{HUGE},"y":0}}\n', ["keyed"]),
+        (f"a,y\n{HUGE},0\n", ["learn", "--target", "y"]),
+        (f"key,t,a,y\n1,{HUGE},1,0\n", ["keyed", "--seq", "t"]),
+        (f'{{"a":1,"y":[{HUGE}]}}\n', ["learn", "--target", "y"]),
+        ("", ["compare", "--models", HUGE]),
+    ],
+)
+@pytest.mark.parametrize("mode", ["stop", "skip"])
+def test_numbers_of_many_digits_are_shortened(run, stdin, text, arguments, mode):
+    stdin(text)
+    options = ["--on-error", mode] if arguments[0] != "compare" else []
+    code, out, err = run(*arguments, *options)
+    assert code == 2
+    message = answers_of(out)[0]["error"] if out else err
+    assert HUGE[:40] not in message
+    assert "111..." in message
+
+
+@pytest.mark.parametrize("arguments", [["learn"], ["compare", "--models", "mnemotron,forgetron"]])
+def test_no_kernel_is_named_that_was_not_given(run, tmp_path, arguments):
+    path = tmp_path / "some.libsvm"
+    path.write_text("0 a:1e80\n1 a:2\n")
+    command, *options = arguments
+    code, _, err = run(command, *(["--stream"] if options else []), path, *options)
+    assert code == 2
+    assert "feature 'a' has the value 1e+80, which is too large" in err
+    assert "Polynomial" not in err
+    assert "RBF" not in err

@@ -60,3 +60,13 @@ def test_certify_shows_how_far_it_is(tmp_path):
     assert "SimplifiedForgetron" in out
     assert "the comparators' span done" in shown
     assert "10/10" in shown
+
+
+def test_compare_shows_how_far_it_is():
+    arguments = ["compare", "--limit", "300", "--models", "stoptron,forgetron"]
+    code, out, shown = with_stderr_on_a_terminal(arguments, subprocess.PIPE)
+    assert code == 0
+    assert "Stoptron" in out
+    for n in (150, 300, 450, 600):
+        assert f"{n}/600" in shown
+    assert "Forgetron" in shown

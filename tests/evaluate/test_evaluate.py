@@ -59,6 +59,36 @@ def test_the_text_is_a_table():
     assert "15.0 ± 7.1" in repr(evaluate.Comparison({"a": [run(20), run(40)]}))
 
 
+def test_the_verdict():
+    def run(n_mistakes, seconds, memory_bytes):
+        shares = (n_mistakes / 200,)
+        return evaluate.Run(200, n_mistakes, 7, memory_bytes, seconds, (200,), shares, (7,))
+
+    runs = {
+        "wrong": [run(70, 0.001, 10)],
+        "close": [run(25, 0.002, 900)],
+        "best": [run(20, 0.1, 1000)],
+        "small": [run(30, 0.04, 90)],
+    }
+    assert evaluate.Comparison(runs).verdict() == (
+        "best has the fewest mistakes. Within chance of it (6.00 points): close, small. "
+        "Of these, close is the fastest and small the smallest."
+    )
+    del runs["close"], runs["small"]
+    assert evaluate.Comparison(runs).verdict() == "best has the fewest mistakes."
+
+
+def test_progress_is_told_while_a_model_runs():
+    told = []
+    evaluate.compare(
+        {"a": rb.Stoptron(), "b": rb.Stoptron()}, synth.TwoGaussians(30, seed=1), permutations=2,
+        seed=1, n_points=3, after_examples=lambda *told_now: told.append(told_now),
+    )  # fmt: skip
+    warm_up, runs = told[:2], told[2:]
+    assert warm_up == [("a", 0), ("b", 0)]
+    assert runs == 2 * (3 * [("a", 10)] + 3 * [("b", 10)])
+
+
 def test_pipelines_and_json():
     model = preprocessing.StandardScaler() | rb.Stoptron(budget=10)
     comparison = evaluate.compare({"a": model}, synth.NoisyCheckerboard(100, seed=1))
