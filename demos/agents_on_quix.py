@@ -33,7 +33,6 @@ import confluent_kafka
 import mock_kafka
 from quixstreams import Application
 from quixstreams.models import TopicConfig
-from river import preprocessing
 
 import river_budget as rb
 from river_budget import keyed, synth
@@ -62,7 +61,7 @@ class Job(NamedTuple):
 
 def learner() -> keyed.KeyedLearner:
     return keyed.KeyedLearner(
-        lambda: preprocessing.StandardScaler() | rb.TightestPerceptron(budget=20)
+        lambda: rb.Mnemotron(budget=20)
     )
 
 
