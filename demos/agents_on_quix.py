@@ -60,9 +60,7 @@ class Job(NamedTuple):
 
 
 def learner() -> keyed.KeyedLearner:
-    return keyed.KeyedLearner(
-        lambda: rb.Mnemotron(budget=20)
-    )
+    return keyed.KeyedLearner(lambda: rb.Mnemotron(budget=20))
 
 
 def application(job: Job, directory: str) -> Application:

@@ -314,6 +314,12 @@ def test_what_is_refused_changes_nothing(make):
         refuses("label", model.learn_one, {"a": 1.0}, label)
 
 
+@each_path
+def test_errors_shorten_numbers_of_many_digits(make):
+    with pytest.raises(ValueError, match=r"'a' has the value 10000000000000000000\.\.\.: expected"):
+        make(None).learn_one({"a": 10**400}, True)
+
+
 def of_two_labels(make):
     """Return a model that takes two labels."""
     return make(None).clone({"max_classes": 2})
