@@ -28,9 +28,9 @@ README = (ROOT / "README.md").read_text()
 
 def run(*command, cwd):
     """Return what a command prints, without the repository on its path."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    variables = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
-        [*map(str, command)], cwd=cwd, env=environment, text=True, capture_output=True
+        [*map(str, command)], cwd=cwd, env=variables, text=True, capture_output=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -65,20 +65,27 @@ def unpacked(built):
     return built / path.name.removesuffix(".tar.gz")
 
 
-@pytest.fixture(scope="module")
-def installed(wheel, tmp_path_factory):
-    """Return the Python of an environment that has the wheel, and the libraries of this one."""
-    directory = tmp_path_factory.mktemp("environment")
+def pip(python, *arguments):
+    run(sys.executable, "-m", "pip", "--python", python, *arguments, "--quiet", cwd=python.parent)
+
+
+def environment(wheel, directory):
+    """Return the Python of a new environment that has the wheel, and the libraries of this one."""
     venv.create(directory, with_pip=False)
     python = directory / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    command = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet"]
-    run(*command, "--no-deps", "--no-index", wheel, cwd=directory)
+    pip(python, "install", "--no-deps", "--no-index", wheel)
     site = run(
         python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=directory
     )
     # A path in such a file comes last, and the editable install that it may have is not followed.
     Path(site.strip(), "libraries.pth").write_text(sysconfig.get_path("purelib"))
     return python
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Return the Python of an environment that no test changes."""
+    return environment(wheel, tmp_path_factory.mktemp("environment"))
 
 
 @pytest.mark.slow
@@ -228,3 +235,15 @@ def test_an_installed_wheel_passes_tests_of_the_sdist(installed, unpacked, tmp_p
     chosen = ["tests/test_layers.py", "tests/metrics", "tests/perceptrons/test_forgetron.py"]
     said = run(installed, "-m", "pytest", "-q", "-m", "not slow", *chosen, cwd=tests)
     assert "passed" in said
+
+
+@pytest.mark.slow
+def test_an_uninstalled_wheel_leaves_nothing(wheel, tmp_path):
+    python = environment(wheel, tmp_path)
+    learn = (
+        "import river_budget as rb; rb.Mnemotron().learn_one({'a': 1.0}, True); print(rb.__file__)"
+    )
+    package = Path(run(python, "-c", learn, cwd=tmp_path).strip()).parent
+    assert package.is_dir()
+    pip(python, "uninstall", "--yes", "river-budget")
+    assert not package.exists()
