@@ -65,8 +65,12 @@ def installed_compiler() -> list[str] | None:
     return None
 
 
-def compile_module(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Compile a Cython file to an extension module."""
+def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
+    """Compile a Cython file to an extension module beside it, and return it; both relative to `root`.
+
+    The same sources give the same bytes in any directory.
+    """
+    target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
     compiler = installed_compiler() or [sys.executable, "-m", "ziglang", "cc"]
     paths = sysconfig.get_paths()
     includes = [f"-I{path}" for path in (source.parent, paths["include"], paths["platinclude"])]
@@ -87,12 +91,16 @@ def compile_module(source: pathlib.Path, target: pathlib.Path) -> None:
     ]
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
-        subprocess.run([sys.executable, "-m", "cython", "-3", source, "-o", c], check=True)
-        # A library in use is replaced, not changed.
+        cython = [sys.executable, "-m", "cython", "-3", source, "-o", c]
+        subprocess.run(cython, cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
-        subprocess.run([*compiler, *FLAGS, *link, *includes, *given, c, "-o", built], check=True)
-        target.unlink(missing_ok=True)
-        shutil.copy(built, target)
+        mapped = f"-ffile-prefix-map={directory}=."
+        command = [*compiler, *FLAGS, mapped, *link, *includes, *given, c, "-o", built]
+        subprocess.run(command, cwd=root, check=True)
+        # A library in use is replaced, not changed.
+        (root / target).unlink(missing_ok=True)
+        shutil.copy(built, root / target)
+    return target
 
 
 class NativeHook(BuildHookInterface):
@@ -111,7 +119,7 @@ class NativeHook(BuildHookInterface):
             return
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
-        for source in sorted(pathlib.Path(self.root, CORE).glob("*.pyx")):
-            target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
-            compile_module(source, target)
-            build_data["artifacts"].append(f"/{CORE}/{target.name}")
+        root = pathlib.Path(self.root)
+        for source in sorted(root.glob(f"{CORE}/*.pyx")):
+            target = compile_module(root, source.relative_to(root))
+            build_data["artifacts"].append(f"/{target.as_posix()}")

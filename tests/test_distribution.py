@@ -90,9 +90,13 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel):
     tracked = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "river_budget").rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed" or path.parent.name == "published"
+        if path.suffix in (".py", ".pyi")
+        or path.name == "py.typed"
+        or path.parent.name == "published"
     }
-    assert of_package == tracked
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    native = {path.removesuffix(".pyi") + suffix for path in tracked if path.endswith(".pyi")}
+    assert of_package == tracked | native
 
 
 @pytest.mark.slow

@@ -1,7 +1,6 @@
 from river_budget._arrays import Floats
 from river_budget._state import State
 
-
 class GramFactor:
     @property
     def n(self) -> int: ...
