@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
@@ -50,8 +51,20 @@ class AddressHook(MetadataHookInterface):
 
 # The folder with all native code.
 CORE = "river_budget/_core"
-# Products are never fused, so that all machines get the same bits.
-FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi"]
+# The module with Cython's own code for memoryviews, which all others use; it has no source.
+SHARED = "_shared"
+# The hot loops ask for more than -O2 in their headers. Products are never fused, so that all machines get
+# the same bits.
+FLAGS = [
+    "-O2",
+    "-fno-align-functions",
+    "-fno-align-jumps",
+    "-fno-asynchronous-unwind-tables",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-Wno-psabi",
+]
 # If it is set, a missing compiler is an error, and none is installed.
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
 
@@ -91,8 +104,11 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     ]
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
-        cython = [sys.executable, "-m", "cython", "-3", source, "-o", c]
-        subprocess.run(cython, cwd=root, check=True)
+        shared = f"{CORE.replace('/', '.')}.{SHARED}"
+        directives = ["-X", "auto_pickle=False", "-X", "binding=False"]
+        given_source = ["-3", *directives, f"--shared={shared}", source, "-o", c]
+        arguments = [f"--generate-shared={c}"] if source.stem == SHARED else given_source
+        subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
         command = [*compiler, *FLAGS, mapped, *link, *includes, *given, c, "-o", built]
@@ -120,6 +136,10 @@ class NativeHook(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
         root = pathlib.Path(self.root)
-        for source in sorted(root.glob(f"{CORE}/*.pyx")):
-            target = compile_module(root, source.relative_to(root))
-            build_data["artifacts"].append(f"/{target.as_posix()}")
+        sources = [pathlib.Path(CORE, f"{SHARED}.pyx")]
+        sources += [path.relative_to(root) for path in sorted(root.glob(f"{CORE}/*.pyx"))]
+        # It is read when it is first asked for, which must not be by several threads.
+        sysconfig.get_config_vars()
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            for target in threads.map(lambda source: compile_module(root, source), sources):
+                build_data["artifacts"].append(f"/{target.as_posix()}")

@@ -95,7 +95,7 @@ def main() -> None:
             print(f"\n{name}: left out, {error}")
             axes.set_axis_off()
             continue
-        # Compilation and imports on first use are not part of the cost.
+        # Imports on first use are not part of the cost.
         for model in {**ours(5, kernel), **rivers()}.values():
             run(preprocessing.StandardScaler() | model, examples[:50])
         print(f"\n{name}, {len(examples):,} examples")

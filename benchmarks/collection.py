@@ -223,7 +223,7 @@ def is_there(stream: str) -> bool:
 def measured(stream: str, row: Row, effort: Effort) -> Point:
     """Return the result of a row, and show it as progress."""
     examples = examples_of(stream)[: effort.n_examples]
-    # Compilation and imports on first use are not part of the cost.
+    # Imports on first use are not part of the cost.
     small = row if row.budget is None else row._replace(budget=5)
     run(build(stream, small), examples[:50])
     part = Part(examples, effort.seconds)

@@ -32,7 +32,7 @@ from benchmarks.models import knn, ours, run
 from benchmarks.streams import gaussians
 from benchmarks.timing import alternating_medians, lower_limit
 from river_budget.base import memory_of
-from river_budget.support.scales import LAST_UPDATE
+from river_budget.base.scales import LAST_UPDATE
 
 PARTS = 11
 

@@ -3,7 +3,7 @@
     python -m benchmarks.latency
 
 A round is a prediction followed by learning, on a stream of ten features with a fifth of the labels
-flipped, after a warm-up that compiles and fills the budget. Garbage collection is on. Times are those
+flipped, after a warm-up that fills the budget. Garbage collection is on. Times are those
 of the wall clock, so the largest ones are also those of an operating system that does other things.
 
 """

@@ -48,7 +48,7 @@ from river_budget.metrics import CalibrationError
 BUDGET = 100
 SMALLEST_PROBABILITY = 1e-3
 BLOCK = 1_000
-# More examples than the budget, so that everything is compiled before it is timed.
+# More examples than the budget, so that everything is imported before it is timed.
 WARM_UP = 200
 
 # Makes a model from whether the stream has two labels.

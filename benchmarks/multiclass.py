@@ -230,7 +230,7 @@ def examples_of(name: str, effort: Effort) -> list:
 
 @functools.cache
 def warm_up(name: str, effort: Effort) -> None:
-    """Compile and import what is used first, which is not part of the cost."""
+    """Import what is used first, which is not part of the cost."""
     setup, few = SETUPS[name], examples_of(name, effort)[:100]
     for model in [*own(setup, 5).values(), one_vs_rest(setup.kernel, 5)]:
         run(setup.pipeline(model), few)

@@ -7,8 +7,6 @@ import re
 import sys
 from typing import Any
 
-from river_budget._state import Field
-
 __all__ = ["setup"]
 
 REFERENCE = re.compile(r"^(\s*)\[\^(\d+)\]: ")
@@ -31,8 +29,6 @@ def convert(app: Any, kind: str, name: str, obj: Any, options: Any, lines: list[
 
 def is_attribute(obj: Any) -> bool:
     """Return whether the Parameters or Attributes section of a class says all of a member of it."""
-    if isinstance(obj, Field):
-        return True
     if not isinstance(obj, property):
         return type(obj).__name__ == "_tuplegetter"
     if not inspect.isfunction(obj.fget):

@@ -223,7 +223,8 @@ class Array(Field[NDArray[Any]]):
     """An array of floats, or of integers with the dtype int64: zeros unless the constructor makes it.
 
     Its shape is given by numbers and by names of attributes of the owner, which may have dots. What
-    is beyond these lengths is no part of the state. `start` is the starting shape.
+    is beyond these lengths is no part of the state, and what lacks is 0. `start` is the starting
+    shape.
     """
 
     def __init__(
@@ -241,8 +242,11 @@ class Array(Field[NDArray[Any]]):
             setattr(owner, self.name, np.zeros(self.start, self.dtype))
 
     def dump(self, owner: Any) -> NDArray[Any]:
-        array: NDArray[Any] = getattr(owner, self.name)
-        return array[tuple(map(slice, self._shape_of(owner)))].copy()
+        array, shape = getattr(owner, self.name), self._shape_of(owner)
+        used = array[tuple(map(slice, shape))]
+        dumped = np.zeros(shape, self.dtype)
+        dumped[tuple(map(slice, used.shape))] = used
+        return dumped
 
     def load(self, owner: Any, value: Any) -> None:
         checked = floats if self.dtype is np.float64 else integers
@@ -311,12 +315,21 @@ class Learned:
     """An object that learns what its class and the bases of that, which come first, declare."""
 
     _fields: tuple[Field[Any], ...] = ()
+    # The fields that a class adds itself.
+    _own_fields: tuple[Field[Any], ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        names = {name: None for kind in reversed(cls.__mro__) for name in vars(kind)}
-        declared = (getattr(cls, name, None) for name in names)
-        cls._fields = tuple(field for field in declared if isinstance(field, Field))
+        cls._own_fields = tuple(f for f in vars(cls).values() if isinstance(f, Field))
+        # Attributes that a class has, too, are slower to read.
+        for field in cls._own_fields:
+            delattr(cls, field.name)
+        fields = {
+            field.name: field
+            for kind in reversed(cls.__mro__)
+            for field in vars(kind).get("_own_fields", ())
+        }
+        cls._fields = tuple(fields.values())
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         learned = super().__new__(cls)

@@ -48,7 +48,7 @@ UNBOUNDED = {
 PATHS = {
     name: ALGORITHMS[name]
     for name in [
-        "Forgetron",  # compiled rounds and blocks
+        "Forgetron",  # native rounds and blocks
         "ProjectronPlusPlus",  # grows, averages and projects
         "TighterPerceptron-A",  # has a second store, of examples for validation
         "TightestPerceptron",  # counts labels

@@ -48,14 +48,13 @@ def adult9(shared):
 def run(capsys, monkeypatch):
     """Run a command in this process."""
     cli = pytest.importorskip("river_budget.cli")
-    from commands import without_compiling
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["river-budget", *map(str, arguments)])
         with pytest.raises(SystemExit) as ended:
             cli.main()
         captured = capsys.readouterr()
-        return ended.value.code or 0, captured.out, without_compiling(captured.err)
+        return ended.value.code or 0, captured.out, captured.err
 
     return call
 

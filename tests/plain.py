@@ -15,7 +15,6 @@ import random
 
 import numpy as np
 from scipy import stats
-from split_mix import SplitMix
 
 
 def remembered(kernel):
@@ -128,7 +127,7 @@ class Slotted(Budgeted):
 
     def __init__(self, kernel, budget=100, seed=None):
         super().__init__(kernel, budget)
-        self.rng = SplitMix.seeded(seed)
+        self.rng = random.Random(seed)
         self.insertions = []  # number of the mistake that added each vector, oldest first
         self.slots = []  # the same for the vector in slot 0, 1, ...
 

@@ -23,7 +23,6 @@ import random
 import numpy as np
 from plain import Reservoir, between, golden_section, logistic_slope, remembered, squared_distance
 from scipy import integrate, special
-from split_mix import SplitMix
 
 
 class Plain:
@@ -202,7 +201,7 @@ class Slotted(Budgeted):
 
     def __init__(self, kernel, budget=100, seed=None):
         super().__init__(kernel, budget)
-        self.rng = SplitMix.seeded(seed)
+        self.rng = random.Random(seed)
         self.slots = []  # in slot 0, 1, ...: the number of the mistake that added the vector
         self.ages = []  # the same numbers, oldest first
 

@@ -14,13 +14,16 @@ def blocks(text, language):
         yield block[1], text[: block.start(1)].count("\n")
 
 
-def failures(path):
-    """Run the examples of a page, in order and with one set of names; return the failed ones."""
-    reports, names, parser = [], {}, doctest.DocTestParser()
+def failures(path, names=None):
+    """Run the examples of a page, in order and with one set of names; return the failed ones.
+
+    The names are those given, and get those of the page.
+    """
+    names, reports, parser = {} if names is None else names, [], doctest.DocTestParser()
     for block, above in blocks(path.read_text(), "pycon"):
         test = parser.get_doctest(block, names, path.name, str(path), above)
         doctest.DocTestRunner(optionflags=FLAGS).run(test, out=reports.append, clear_globs=False)
-        names = test.globs
+        names.update(test.globs)
     return "".join(reports)
 
 

@@ -8,12 +8,17 @@ import inspect
 import pathlib
 import re
 import subprocess
+import sys
+import types
 
+import estimator_checks
 import pytest
 import snippets
+from states import content
 from test_layers import LAYERS
 
 import river_budget as rb
+from river_budget import synth
 from river_budget.catalog import ALGORITHMS
 from river_budget.theory import bounds
 
@@ -75,6 +80,28 @@ def test_every_example_gives_what_the_page_shows(page, tmp_path, monkeypatch):
     assert snippets.failures(page) == ""
 
 
+@pytest.mark.slow
+def test_the_algorithm_of_the_page_is_a_whole_classifier(monkeypatch):
+    """As a class of a module, so that it can be pickled."""
+    module = types.ModuleType("own_algorithm")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    assert snippets.failures(DOCS / "algorithms/your_own.md", vars(module)) == ""
+    model = module.SmallestCoefficientPerceptron(budget=10)
+    estimator_checks.run(model)
+    examples = list(synth.TwoGaussians(300, seed=1))
+    for x, y in examples[:200]:
+        model.learn_one(x, y)
+    assert model.n_support == 10
+    assert model.removed > 0
+    other = module.SmallestCoefficientPerceptron(budget=10)
+    other.restore(model.state())
+    for x, y in examples[200:]:
+        assert other.scores_one(x) == model.scores_one(x)
+        model.learn_one(x, y)
+        other.learn_one(x, y)
+    assert content(other.state()) == content(model.state())
+
+
 def test_an_example_that_gives_something_else_is_found(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("```pycon\n>>> x = 1\n```\n\n```pycon\n>>> x\n1\n>>> x\n2\n```\n")
@@ -97,6 +124,25 @@ def test_every_algorithm_has_a_page(algorithm):
     assert page.startswith(f"# {algorithm.name}\n")
     assert "{literalinclude}" in page
     assert f"[{algorithm.name}]({slug}.md)" in (DOCS / "algorithms" / "index.md").read_text()
+
+
+SHOWN = re.compile(r"\{literalinclude\} (\S+)\n:pyobject: (\S+)")
+NATIVE = re.compile(r"\{literalinclude\} (\S+)\n:.*\n:start-at: (.*)\n:end-\w+: (.*)\n")
+
+
+@each([page for page in PAGES if "{literalinclude}" in page.read_text()])
+def test_the_code_that_a_page_shows_exists(page):
+    text = page.read_text()
+    python, native = SHOWN.findall(text), NATIVE.findall(text)
+    assert len(python) + len(native) == text.count("{literalinclude}")
+    for file, name in python:
+        body = ast.parse((page.parent / file).read_text()).body
+        for part in name.split("."):
+            (body,) = (node.body for node in body if getattr(node, "name", None) == part)
+    for file, start, end in native:
+        _, found, after = (page.parent / file).read_text().partition(start)
+        assert found
+        assert end in after
 
 
 def test_every_bound_is_in_the_theory():
@@ -165,7 +211,7 @@ def test_the_table_of_layers_is_the_one_that_imports_follow():
     assert [re.findall(r"`(\w+)`", cell) for cell in first_cells] == LAYERS
 
 
-@pytest.mark.parametrize("package", ["base", "mnemotron", "support"])
+@pytest.mark.parametrize("package", ["base", "mnemotron"])
 def test_the_docstring_of_a_package_lists_its_modules(package):
     module = importlib.import_module(f"river_budget.{package}")
     names = [path.stem for path in pathlib.Path(module.__file__).parent.glob("[!_]*.py")]

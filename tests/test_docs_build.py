@@ -66,10 +66,8 @@ def test_docstrings_become_restructured_text():
 
 def test_what_the_sections_of_a_class_say_is_no_member():
     docstrings = pytest.importorskip("docs.docstrings")
-    from river_budget import Forgetron
     from river_budget.evaluate import ContinualRun, Run
 
     assert docstrings.is_attribute(Run.figures)
-    assert docstrings.is_attribute(Forgetron.shrinking_loss), "it is a declared field"
     assert not docstrings.is_attribute(ContinualRun.forgetting), "it has more to say"
     assert not docstrings.is_attribute(Run)

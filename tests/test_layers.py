@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import river_budget
@@ -12,11 +13,11 @@ ROOT = Path(river_budget.__file__).parent
 # From the lowest layer up. A module imports from its own layer and from lower ones; the names of a
 # layer that stand on one line do not import each other.
 LAYERS = [
-    ["_arrays", "_checks", "_compile"],
+    ["_arrays", "_checks"],
     ["_state"],
-    ["_core"],
     ["kernels"],
-    ["support"],
+    ["_features", "_vectors"],
+    ["_core"],
     ["base"],
     ["theory"],
     ["perceptrons", "mnemotron", "calibration"],
@@ -30,7 +31,9 @@ LAYERS = [
 ]
 HEIGHTS = {name: height for height, names in enumerate(LAYERS) for name in names}
 
-MODULES = sorted(ROOT.rglob("*.py"))
+MODULES = sorted([*ROOT.rglob("*.py"), *ROOT.rglob("*.pyx"), *ROOT.rglob("*.pxd")])
+# What Cython files import, each on a line of its own.
+NATIVE = re.compile(r"^from ([\w.]+) c?import", re.MULTILINE)
 
 
 def layer(path):
@@ -39,6 +42,9 @@ def layer(path):
 
 def imported(path):
     """Return the layers that a module imports from; the package itself counts as its __init__."""
+    if path.suffix != ".py":
+        yield from (name.split(".") for name in NATIVE.findall(path.read_text()))
+        return
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (name.name.split(".") for name in node.names)
@@ -62,7 +68,9 @@ def test_imports_go_downward_only():
 
 
 def test_an_upward_import_is_found(tmp_path):
-    module = tmp_path / "module.py"
+    module, native = tmp_path / "module.py", tmp_path / "module.pyx"
     module.write_text("from river_budget import keyed\nimport river_budget.cli\nimport numpy\n")
-    names = [rest for package, *rest in imported(module) if package == "river_budget"]
-    assert names == [["keyed"], ["cli"]]
+    native.write_text("from river_budget.base cimport (\n    a)\nfrom river_budget.cli import b\n")
+    for path, expected in [(module, [["keyed"], ["cli"]]), (native, [["base"], ["cli"]])]:
+        names = [rest for package, *rest in imported(path) if package == "river_budget"]
+        assert names == expected

@@ -26,7 +26,6 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import numba
 import numpy
 import river
 
@@ -36,7 +35,7 @@ from benchmarks.leaderboard.page import page
 
 VERSIONS = {
     "Python": platform.python_version(), "River": river.__version__,
-    "NumPy": numpy.__version__, "numba": numba.__version__, "machine": platform.machine(),
+    "NumPy": numpy.__version__, "machine": platform.machine(),
 }  # fmt: skip
 MODELS = list(dict.fromkeys(model for stream in STREAMS for model in models(stream)))
 

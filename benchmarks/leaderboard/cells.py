@@ -17,7 +17,7 @@ from river_budget.catalog import ALGORITHMS
 from river_budget.metrics import KappaM, KappaT
 
 N_SYNTHETIC = 10_000
-# Compilation and imports on first use are no part of the cost, nor are those of a full budget.
+# Imports on first use are no part of the cost, nor are rounds before the budget is full.
 WARM_UP, SMALL_BUDGET = 300, 5
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import river
 
@@ -109,7 +108,7 @@ def main() -> None:
         parser.error("give the place of at least one library")
     print(
         f"{platform.machine()}, Python {platform.python_version()}, River {river.__version__}, "
-        f"numba {numba.__version__}, NumPy {np.__version__}, river-budget {rb.__version__}"
+        f"NumPy {np.__version__}, river-budget {rb.__version__}"
     )
     for peer in chosen:
         compare(peer)

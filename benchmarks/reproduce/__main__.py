@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 
 def page(papers: list[ModuleType], results: Results, notes: list[str], out: Path) -> str:
     """Return the report in Markdown."""
-    packages = ["river-budget", "river", "numpy", "numba"]
+    packages = ["river-budget", "river", "numpy"]
     parts = [
         "ours (the paper's) verdict; mean ± standard deviation",
         f"Python {platform.python_version()}, "

@@ -85,6 +85,11 @@ cdef class GramFactor:
         self.packed[end + self.n] = distance
         self.n += 1
 
+    def truncate(self, Py_ssize_t n):
+        """Remove all vectors but the first n."""
+        require(0 <= n <= self.n, f"there are {self.n} vectors, not {n}")
+        self.n = n
+
     @property
     def nbytes(self):
         """Memory of the factor in bytes."""

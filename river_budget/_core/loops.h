@@ -7,8 +7,19 @@
 
 #ifndef RIVER_BUDGET_LOOPS_H
 #define RIVER_BUDGET_LOOPS_H
-#include <stdint.h>
-#include <string.h>
+#include "lanes.h"
+
+#define COLUMNS const double *v, const double *w, const double *const *columns, long m, long n, double *row
+#define ARRAYS double w, const double *elements, const void *matrix, long size, long n, double *row
+
+typedef void (*OverColumns)(COLUMNS);
+typedef void (*OverArrays)(ARRAYS);
+
+/* Coefficients of the polynomial of exp, from that of x^2 on. */
+static const double EXP[] = {
+    0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d63p-5, 0x1.11111111109b3p-7,
+    0x1.6c16c1788bd90p-10, 0x1.a01a01a7c41d5p-13, 0x1.a019b90d2ae7ap-16, 0x1.71de0dae63bb3p-19,
+    0x1.289185613a3d6p-22, 0x1.af38a9b0ec855p-26};
 
 /* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
@@ -16,24 +27,28 @@ struct loops {
     void (*forward)(const double *packed, const double *right, double *z, long n);
     /* Solve L' d = d in place. */
     void (*backward)(const double *packed, double *d, long n);
+    /* Inner statistics of x and n vectors, a multiple of 8, whose m features are in columns: v are the
+       values of x, w the weights of the features (gamma times weight in sums of rationals). `overlaps`
+       are what a shared feature adds to the statistics of x and a vector alone. */
+    OverColumns products, squares, weighted_squares, absolutes, rationals;
+    OverColumns absolute_overlaps, rational_overlaps;
+    /* The same for an array of x and the rows of a matrix (n, size), added to the row; w is a number. */
+    OverArrays add_arrays[2][4]; /* by float or double, and by statistic */
+    /* row = max(0, (constant + statistics) + factor row) */
+    void (*combine)(double constant, const double *statistics, double factor, long n, double *row);
+    /* Kernel functions of a row in place. */
+    void (*exponential)(double gamma, long n, double *row);
+    void (*rational)(double gamma, long n, double *row);
+    void (*power)(double gamma, double coef0, long degree, long n, double *row);
+    /* row / (norm norms), 0 where that is 0 */
+    void (*normalize)(double norm, const double *norms, long n, double *row);
 };
 
-#define JOIN(a, b) a##b
-#define JOINED(a, b) JOIN(a, b)
-#define NAME(x) JOINED(x##_, W)
-
-#define PRAGMA(x) _Pragma(#x)
-#ifdef __clang__
-#define BEGIN_TARGET(isa) PRAGMA(clang attribute push(__attribute__((target(isa))), apply_to = function))
-#define END_TARGET PRAGMA(clang attribute pop)
-#else
-#define BEGIN_TARGET(isa) PRAGMA(GCC push_options) PRAGMA(GCC target(isa))
-#define END_TARGET PRAGMA(GCC pop_options)
-#endif
-
+BEGIN_LOOPS
 #define W 2 /* SSE2, NEON, WebAssembly */
 #include "loops.h"
 #undef W
+END_LOOPS
 #if defined(__x86_64__)
 BEGIN_TARGET("avx2")
 #define W 4
@@ -47,22 +62,17 @@ BEGIN_TARGET("avx512f,avx512dq")
 END_TARGET
 #endif
 
-#if defined(__x86_64__)
-#include <cpuid.h>
-/* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
-static int supported_lanes(void) {
-    unsigned a, b, c, d, low, high;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 2;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 2;
-    if ((low & 0xe6) == 0xe6 && (b & bit_AVX512F) && (b & bit_AVX512DQ)) return 8;
-    return b & bit_AVX2 ? 4 : 2;
-}
-#else
-static int supported_lanes(void) { return 2; }
-#endif
-
-#define TABLE(w) ((struct loops){JOINED(forward_, w), JOINED(backward_, w)})
+#define TABLE(w)                                                                                     \
+    ((struct loops){                                                                                 \
+        JOINED(forward_, w), JOINED(backward_, w), JOINED(products_, w), JOINED(squares_, w),        \
+        JOINED(weighted_squares_, w), JOINED(absolutes_, w), JOINED(rationals_, w),                  \
+        JOINED(absolute_overlaps_, w), JOINED(rational_overlaps_, w),                                \
+        {{JOINED(float_products_, w), JOINED(float_squares_, w), JOINED(float_absolutes_, w),        \
+          JOINED(float_rationals_, w)},                                                              \
+         {JOINED(double_products_, w), JOINED(double_squares_, w), JOINED(double_absolutes_, w),     \
+          JOINED(double_rationals_, w)}},                                                            \
+        JOINED(combine_, w), JOINED(exponential_, w), JOINED(rational_, w), JOINED(power_, w),       \
+        JOINED(normalize_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_lanes(struct loops *table, int most) {
@@ -84,7 +94,7 @@ typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 #define PARTS 8
 
 /* The products of four rows with z, n of them each, n a multiple of 4. */
-static inline void NAME(products)(const double *const *rows, const double *z, long n, double *sums) {
+static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {
     V s[4][PARTS / W];
     long j = 0;
     memset(s, 0, sizeof s);
@@ -108,7 +118,7 @@ static void NAME(forward)(const double *packed, const double *right, double *z, 
     for (; i + 4 <= n; i += 4) {
         const double *b = row + i + 1, *c = b + i + 2, *d = c + i + 3;
         const double *const rows[4] = {row, b, c, d};
-        NAME(products)(rows, z, i, sums);
+        NAME(four_products)(rows, z, i, sums);
         double z0 = (right[i] - sums[0]) / row[i];
         double z1 = (right[i + 1] - sums[1] - b[i] * z0) / b[i + 1];
         double z2 = (right[i + 2] - sums[2] - c[i] * z0 - c[i + 1] * z1) / c[i + 2];
@@ -119,7 +129,7 @@ static void NAME(forward)(const double *packed, const double *right, double *z, 
     /* At most three rows are left. */
     const double *b = n - i > 1 ? row + i + 1 : row, *c = n - i > 2 ? row + 2 * i + 3 : row;
     const double *const rows[4] = {row, b, c, row};
-    if (i < n) NAME(products)(rows, z, i, sums);
+    if (i < n) NAME(four_products)(rows, z, i, sums);
     for (long k = i; k < n; k++) {
         double sum = sums[k - i];
         for (j = i; j < k; j++) sum += rows[k - i][j] * z[j];
@@ -151,6 +161,166 @@ static void NAME(backward)(const double *packed, double *d, long n) {
     }
 }
 
+typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
+typedef float NAME(f) __attribute__((vector_size(4 * W), aligned(4)));
+#define I NAME(i)
+#define F NAME(f)
+#define ALL(x) ((x) - (V){0})
+#define AT(p) (*(V *)(p))
+#define READ(p) (*(const V *)(p))
+#define ABS(x) ((V)((I)(x) & INT64_MAX))
+
+/* The terms of a feature: x and s are its values, d is their difference, y its weight. */
+#define PRODUCT (x * s)
+#define SQUARE (d * d)
+#define WEIGHTED_SQUARE (y * (d * d))
+#define ABSOLUTE (y * ABS(d))
+#define RATIONAL (1.0 / (1.0 + y * d * d))
+#define ABSOLUTE_OVERLAP (y * ((ABS(d) - ABS(x)) - ABS(s)))
+#define RATIONAL_OVERLAP \
+    ((1.0 / (1.0 + y * d * d) - 1.0 / (1.0 + y * x * x)) + (1.0 - 1.0 / (1.0 + y * s * s)))
+
+/* Add a term to the sum of the slots of one vector. */
+#define ADD(sum, TERM, k)               \
+    {                                   \
+        V s = READ(t + k * W), d = x - s; \
+        (void)d;                        \
+        sum += TERM;                    \
+    }
+#define OVER_COLUMNS(name, TERM)                                                \
+    static void NAME(name)(COLUMNS) {                                           \
+        long i = 0;                                                             \
+        for (; i + 4 * W <= n; i += 4 * W) {                                    \
+            V a = {0}, b = a, c = a, e = a;                                     \
+            for (long j = 0; j < m; j++) {                                      \
+                const double *t = columns[j] + i;                               \
+                V x = ALL(v[j]), y = ALL(w[j]);                                 \
+                (void)y;                                                        \
+                ADD(a, TERM, 0) ADD(b, TERM, 1) ADD(c, TERM, 2) ADD(e, TERM, 3) \
+            }                                                                   \
+            AT(row + i) = a, AT(row + i + W) = b;                               \
+            AT(row + i + 2 * W) = c, AT(row + i + 3 * W) = e;                   \
+        }                                                                       \
+        for (; i < n; i += W) {                                                 \
+            V a = {0};                                                          \
+            for (long j = 0; j < m; j++) {                                      \
+                const double *t = columns[j] + i;                               \
+                V x = ALL(v[j]), y = ALL(w[j]);                                 \
+                (void)y;                                                        \
+                ADD(a, TERM, 0)                                                 \
+            }                                                                   \
+            AT(row + i) = a;                                                    \
+        }                                                                       \
+    }
+OVER_COLUMNS(products, PRODUCT)
+OVER_COLUMNS(squares, SQUARE)
+OVER_COLUMNS(weighted_squares, WEIGHTED_SQUARE)
+OVER_COLUMNS(absolutes, ABSOLUTE)
+OVER_COLUMNS(rationals, RATIONAL)
+OVER_COLUMNS(absolute_overlaps, ABSOLUTE_OVERLAP)
+OVER_COLUMNS(rational_overlaps, RATIONAL_OVERLAP)
+
+/* Sums over the elements of an array; those that fill no group of PARTS are padded with zeros of both
+   sides, and REST is what such a pair adds. */
+#define OVER_ARRAYS(name, TYPE, LOAD, TERM, REST, FACTOR)                                \
+    static void NAME(name)(ARRAYS) {                                                     \
+        V y = ALL(w);                                                                    \
+        (void)y;                                                                         \
+        for (long i = 0; i < n; i++) {                                                   \
+            const TYPE *t = (const TYPE *)matrix + i * size;                             \
+            V sums[PARTS / W] = {{0}};                                                   \
+            long j = 0;                                                                  \
+            for (; j + PARTS <= size; j += PARTS)                                        \
+                for (int k = 0; k < PARTS / W; k++) {                                    \
+                    V x = READ(elements + j + k * W), s = LOAD(t + j + k * W), d = x - s;      \
+                    (void)d;                                                             \
+                    sums[k] += TERM;                                                     \
+                }                                                                        \
+            double p[PARTS], rest = 0.0;                                                 \
+            if (j < size) {                                                              \
+                TYPE last[PARTS] = {0};                                                  \
+                double last_x[PARTS] = {0};                                              \
+                memcpy(last, t + j, (size - j) * sizeof(TYPE));                          \
+                memcpy(last_x, elements + j, (size - j) * sizeof(double));                     \
+                for (int k = 0; k < PARTS / W; k++) {                                    \
+                    V x = READ(last_x + k * W), s = LOAD(last + k * W), d = x - s;       \
+                    (void)d;                                                             \
+                    sums[k] += TERM;                                                     \
+                }                                                                        \
+                rest = REST * (PARTS - (size - j));                                      \
+            }                                                                            \
+            memcpy(p, sums, sizeof p);                                                   \
+            row[i] += FACTOR * ((((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))) - rest); \
+        }                                                                                \
+    }
+#define WIDENED(p) __builtin_convertvector(*(const F *)(p), V)
+OVER_ARRAYS(float_products, float, WIDENED, PRODUCT, 0.0, w)
+OVER_ARRAYS(float_squares, float, WIDENED, SQUARE, 0.0, w)
+OVER_ARRAYS(float_absolutes, float, WIDENED, ABS(d), 0.0, w)
+OVER_ARRAYS(float_rationals, float, WIDENED, RATIONAL, 1.0, 1.0)
+OVER_ARRAYS(double_products, double, READ, PRODUCT, 0.0, w)
+OVER_ARRAYS(double_squares, double, READ, SQUARE, 0.0, w)
+OVER_ARRAYS(double_absolutes, double, READ, ABS(d), 0.0, w)
+OVER_ARRAYS(double_rationals, double, READ, RATIONAL, 1.0, 1.0)
+
+static void NAME(combine)(double constant, const double *statistics, double factor, long n, double *row) {
+    for (long i = 0; i < n; i += W) {
+        V sum = (constant + READ(statistics + i)) + factor * READ(row + i);
+        AT(row + i) = (V)((I)sum & (sum > 0.0));
+    }
+}
+
+/* exp(x) for x <= 0, 0 below -708; the error is at most 1.1 units in the last place. */
+static inline V NAME(exp)(V x) {
+    V shifted = x * 1.4426950408889634 + 6755399441055744.0, whole = shifted - 6755399441055744.0;
+    V r = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
+    V q = r * EXP[9] + EXP[8];
+    for (int i = 7; i >= 0; i--) q = q * r + EXP[i];
+    V p = (q * r) * r + r + 1.0;
+    I power = ((I)shifted + 1023) << 52;
+    return (V)((I)(p * (V)power) & (x > -708.0));
+}
+
+static void NAME(exponential)(double gamma, long n, double *row) {
+    for (long i = 0; i < n; i += W) AT(row + i) = NAME(exp)(-gamma * READ(row + i));
+}
+
+static void NAME(rational)(double gamma, long n, double *row) {
+    for (long i = 0; i < n; i += W) AT(row + i) = 1.0 / (1.0 + gamma * READ(row + i));
+}
+
+static void NAME(power)(double gamma, double coef0, long degree, long n, double *row) {
+    for (long i = 0; i < n; i += W) {
+        V base = gamma * READ(row + i) + coef0, power = base;
+        for (long k = 1; k < degree; k++) power *= base;
+        AT(row + i) = power;
+    }
+}
+
+static void NAME(normalize)(double norm, const double *norms, long n, double *row) {
+    for (long i = 0; i < n; i += W) {
+        V both = norm * READ(norms + i);
+        AT(row + i) = (V)((I)(READ(row + i) / both) & (both > 0.0));
+    }
+}
+
+#undef I
+#undef F
 #undef V
 #undef PARTS
+#undef ALL
+#undef AT
+#undef READ
+#undef ABS
+#undef PRODUCT
+#undef SQUARE
+#undef WEIGHTED_SQUARE
+#undef ABSOLUTE
+#undef RATIONAL
+#undef ABSOLUTE_OVERLAP
+#undef RATIONAL_OVERLAP
+#undef ADD
+#undef OVER_COLUMNS
+#undef OVER_ARRAYS
+#undef WIDENED
 #endif

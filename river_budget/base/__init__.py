@@ -7,32 +7,35 @@
 - `weights`: the weights of examples and of classes.
 - `classifier`: classifiers whose hypothesis is a kernel expansion.
 - `perceptron`: the perceptron's template.
-- `rule_perceptron`: the templates of the perceptrons that learn blocks of rows by a compiled rule.
+- `scales`: the scales of features that are learned.
 """
 
 from __future__ import annotations
+
+from river_budget._state import Array, AtLeast, Between, Count, Number
 
 from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
-from .machine import Machine, classifier_of, memory_of
+from .machine import Engine, Machine, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .rule_perceptron import BlockPerceptron, RandomBits, RulePerceptron, Slot
 from .weights import ClassWeight
 
 __all__ = [
-    "BlockPerceptron",
+    "Array",
+    "AtLeast",
+    "Between",
     "BudgetPerceptron",
     "ClassWeight",
+    "Count",
+    "Engine",
     "GrowingPerceptron",
     "KernelClassifier",
     "Labels",
     "Machine",
+    "Number",
     "Perceptron",
-    "RandomBits",
-    "RulePerceptron",
-    "Slot",
     "classifier_of",
     "documented",
     "frame_like",

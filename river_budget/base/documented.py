@@ -86,17 +86,20 @@ def _parameters(kind: type, section: str) -> str:
 
 def _attributes(kind: type) -> str:
     """Return the attributes of a class, those of its bases first."""
-    names = {name: None for base in reversed(kind.__mro__) for name in vars(base)}
+    names = {
+        name: None
+        for base in reversed(kind.__mro__)
+        for name in (*vars(base), *(field.name for field in vars(base).get("_own_fields", ())))
+    }
     texts = {name: _text(kind, name) for name in names if not name.startswith("_")}
     return "\n".join(_entry(name, text) for name, text in texts.items() if text)
 
 
 def _text(kind: type, name: str) -> str:
     """Return what a property or a field says of itself, or what it overrides does."""
-    for value in (vars(base).get(name) for base in kind.__mro__):
-        # The property of a parameter has no function.
-        is_property = isinstance(value, property) and inspect.isfunction(value.fget)
-        if (is_property or isinstance(value, Field)) and value.__doc__:
+    fields = {field.name: field for field in getattr(kind, "_fields", ())}
+    for value in (*(vars(base).get(name) for base in kind.__mro__), fields.get(name)):
+        if isinstance(value, property | Field) and value.__doc__:
             return inspect.cleandoc(value.__doc__)
     return ""
 

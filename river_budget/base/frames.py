@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
-from river_budget.support import is_array
+from river_budget._core.store import is_array
 
 
 class Columns:

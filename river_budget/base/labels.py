@@ -65,14 +65,15 @@ class Labels:
             raise ValueError(
                 f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
             )
-        column = n
+        column, names = n, self.names
         if n == 0:
-            column = POSITIVE if label == 1 else NEGATIVE
-            self.names = [label, label]
+            column, names = POSITIVE if label == 1 else NEGATIVE, [label, label]
         elif n == 1:
             column = 1 - next(iter(self.column.values()))
-        self.names = [*self.names[:column], label, *self.names[column + 1 :]]
-        self.column = {**self.column, label: column}
+        names = [*names[:column], label, *names[column + 1 :]]
+        columns = {**self.column, label: column}
+        # No interrupt comes between the two.
+        self.names, self.column = names, columns
         return column
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:

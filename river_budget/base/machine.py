@@ -5,26 +5,31 @@ from __future__ import annotations
 import abc
 import copy
 import inspect
-import operator
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import numpy as np
 from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats, Ints
-from river_budget._checks import check_dtype
-from river_budget._state import Count, Learned, Part, State, bytes_of, require
-from river_budget.base.frames import frame_like, frame_of, holds_arrays, labels_of, series_like
+from river_budget._core.expansion import CHECK
+from river_budget._core.store import Block, Store
+from river_budget._core.sums import Sums
+from river_budget._state import Learned, Part, State, bytes_of
+from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import Labels
-from river_budget.base.weights import ClassWeight, ClassWeights, Weights, weight_of, weights_of
-from river_budget.kernels import Features, Kernel
-from river_budget.support import ArrayFoundError, Query, Scales, VectorStore
-from river_budget.support._compiled import is_flat
-from river_budget.support.scales import LAST_UPDATE, next_update
+from river_budget.base.scales import LAST_UPDATE, Scales, next_update
+from river_budget.base.weights import (
+    UNIT,
+    ClassWeight,
+    ClassWeights,
+    Weights,
+    weight_of,
+    weights_of,
+)
+from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
@@ -43,18 +48,70 @@ def memory_of(model: Any) -> int:
     return classifier._raw_memory_usage  # noqa: SLF001 (River has no public name for it)
 
 
-def _parameter(name: str) -> property:
-    """Return a property for a parameter that can only be set once, by the constructor."""
-    key = f"_given_{name}"
+class Parameter:
+    """A parameter that can only be set once, by the constructor; it is read like any attribute."""
 
-    def set_once(model: Any, value: Any) -> None:
-        if hasattr(model, key):
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __set__(self, model: Any, value: Any) -> None:
+        name = self._name
+        if name in vars(model):
             raise AttributeError(
                 f"{name} cannot be changed: make a new model with clone({{{name!r}: {value!r}}})"
             )
-        setattr(model, key, value)
+        vars(model)[name] = value
 
-    return property(operator.attrgetter(key), set_once)
+
+class Engine(Protocol):
+    """What a `Machine` learns natively: an `Expansion` in a perceptron, `Posteriors` in `Mnemotron`.
+
+    A label is given by its column. One of `n_labels` or more is new: `round` and `scan` widen the
+    engine first, so that it is a rival from its first example on. A refused example raises ValueError
+    and changes nothing. A round that asks for an update is open until `commit`; until then only the
+    thread that began it may use the engine, for the update.
+    """
+
+    store: Store
+    n_labels: int
+    n_rounds: int
+    n_mistakes: int
+    # Each example is added to the sums at the end of its round while they are not None. The round
+    # with the number `checked_at`, or a later one, is a CHECK.
+    sums: Sums | None
+    checked_at: int
+
+    def best(self, x: Features) -> int:
+        """Return the column of the largest score at x, the first among ties."""
+
+    def scores(self, x: Features) -> list[float]:
+        """Return the scores at x (labels,)."""
+
+    def score_block(self, block: Block) -> Floats:
+        """Return the scores at each row of a block (rows, labels)."""
+
+    def round(self, x: Features, label: int, weight: float, threshold: float) -> int:
+        """Go through a round; return 0, or the sum of UPDATE and CHECK as they are due."""
+
+    def scan(
+        self, block: Block, labels: Ints, weights: Floats | None, start: int, stop: int, threshold: float
+    ) -> tuple[int, int]:  # fmt: skip
+        """Go through the rounds of rows until something is due, or for a while; return the next row, too."""
+
+    def commit(self) -> None:
+        """End a round that asked for an update."""
+
+    def roll_back(self) -> bool:
+        """Take back the open round, if there is one, and return whether there was."""
+
+    def widen(self, n_labels: int) -> None:
+        """Make room for a number of labels; fewer than there are change nothing."""
+
+    def state(self) -> State:
+        """Return the state, with that of the store."""
+
+    def restore(self, state: State) -> None:
+        """Restore a new engine, which has its labels."""
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
@@ -74,43 +131,41 @@ NEVER = 2**62
 class Machine(Learned, base.MiniBatchClassifier):
     """A classifier with a support set.
 
-    The base class handles labels, counts, predictions and mini-batches. A subclass holds the
-    hypothesis: it evaluates and learns single examples and blocks of rows.
+    It is the face towards River of an `Engine` f, which a subclass makes: labels, weights, frames,
+    and when scales and width are checked. A subclass does what the engine asks for in `_follow`.
     """
+
+    # An example is an update if its margin is at most this.
+    _threshold = 0.0
 
     _labels = Part[Labels]()
     _feature_scales = Part[Scales | None]()
-    _n_rounds = Count()
-    _n_mistakes = Count()
-    _class_weights = Part[ClassWeights | None](restore=["_n_rounds", "_labels"], key="class_counts")
+    _f = Part[Any](key="hypothesis", before="_prepare")
+    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
             if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                setattr(cls, name, _parameter(name))
+                setattr(cls, name, Parameter(name))
 
     def __init__(
         self,
         labels: Labels,
-        kernels: Sequence[Kernel],
+        engine: Engine,
         class_weight: ClassWeight | None,
         dtype: str,
     ) -> None:
-        check_dtype(dtype)
+        kernels = engine.store.kernels
         self._labels = labels
+        self._f = engine
         self.class_weight = class_weight
         self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        # The numbers of the next examples that are observed, and whose kernel row is checked. Scales
-        # are only updated after an example that is checked.
-        self._observed_at = self._checked_at = NEVER
-        if any(kernel.is_radial for kernel in kernels):
-            self._observed_at = self._checked_at = 1
+        self._checks_width = any(kernel.is_radial for kernel in kernels)
         self._n_flat_rows = 0
-        # The model of the last prediction with arrays, if this one has learned numbers only.
-        self._twin: Any = None
+        self._schedule()
 
     def __copy__(self) -> Any:
         """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
@@ -141,12 +196,15 @@ class Machine(Learned, base.MiniBatchClassifier):
         return copy.deepcopy(self)
 
     @property
+    def _multiclass(self) -> bool:
+        return True
+
+    @property
     def classes(self) -> list[Any]:
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return self._labels.seen
 
-    @abc.abstractmethod
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
         """Learn an example.
 
         Parameters
@@ -163,8 +221,31 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value, the label or the weight is refused. The model does not change.
         """
+        f = self._f
+        try:
+            if w is not UNIT:
+                f.best(x)
+                w = weight_of(w)
+                if not w:
+                    self._labels.check(y)
+                    return
+            try:
+                label = self._labels.column[y]
+            except (KeyError, TypeError):
+                # A label is only registered if x is valid.
+                f.best(x)
+                self._labels = self._labels.with_label(y)
+                label = self._labels.add(y)
+            if self._class_weights is not None:
+                f.best(x)
+                w *= self._class_weights.next(label, self._labels)
+            due = f.round(x, label, w, self._threshold)
+            if due:
+                self._follow(due)
+        except BaseException:
+            self._recover()
+            raise
 
-    @abc.abstractmethod
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
 
@@ -181,8 +262,8 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value is not a finite number, or is too large for the kernel.
         """
+        return self._by_label(self._f.scores(x))
 
-    @abc.abstractmethod
     def decision_function_one(self, x: Features) -> float:
         """Return f(x), positive for the positive class.
 
@@ -197,6 +278,11 @@ class Machine(Learned, base.MiniBatchClassifier):
             If there are more than two labels, or a value is not a finite number or is too large for
             the kernel.
         """
+        self._labels.require_two("scores_one or scores_many")
+        return self._f.scores(x)[1]
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        return self._labels.names[self._f.best(x)]
 
     def novelty_one(self, x: Features) -> float:
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
@@ -215,20 +301,18 @@ class Machine(Learned, base.MiniBatchClassifier):
         ValueError
             If a value is not a finite number, or is too large for the kernel.
         """
-        try:
-            return self._novelty(x)
-        except ArrayFoundError:
-            return self._asked_with_arrays("_novelty", x)
+        return self._novelty(x)
 
     @property
-    @abc.abstractmethod
     def n_support(self) -> int:
         """Number of support vectors."""
+        return self._f.store.n
 
     @property
-    @abc.abstractmethod
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
+        store = self._f.store
+        return [store.vector(slot) for slot in store.by_age]
 
     @property
     @abc.abstractmethod
@@ -249,19 +333,18 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of the model in bytes: arrays, feature index, names and the last query."""
-        twin = 0 if self._twin is None else self._twin.memory_bytes
-        return sys.getsizeof(self) + bytes_of(self) + twin
+        """Memory of the model in bytes: arrays, feature index, names and the last example."""
+        return sys.getsizeof(self) + bytes_of(self)
 
     @property
     def n_mistakes(self) -> int:
         """Number of rounds with a margin of at most 0: with two labels, y f(x) <= 0."""
-        return self._n_mistakes
+        return self._f.n_mistakes
 
     @property
     def n_rounds(self) -> int:
         """Number of examples learned, without those with a weight of 0."""
-        return self._n_rounds
+        return self._f.n_rounds
 
     def check_label(self, y: base.typing.ClfTarget) -> None:
         """Raise ValueError if `learn_one` would refuse a label. The model does not change.
@@ -301,19 +384,26 @@ class Machine(Learned, base.MiniBatchClassifier):
             error names the row, counted from 0.
         """
         frame, labels = frame_of(X), labels_of(y)
-        if self._needs_arrays(frame):
-            self._learn_with_arrays("learn_many", X, y, w)
-            return
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         weights = None if w is None else weights_of(w, len(labels))
-        block = self._block(frame)
-        columns = self._labels.columns(labels, weights)
-        if weights is not None and not weights.all():
-            learned = weights > 0
-            block = self._block(frame.filter(learned.tolist()))
-            columns, weights = columns[learned], weights[learned]
-        self._learn_block(block, columns, self._weighted(columns, weights))
+        block = self._f.store.block(frame.columns, rows_of(frame))
+        try:
+            columns = self._labels.columns(labels, weights)
+            if weights is not None and not weights.all():
+                learned = weights > 0
+                block, columns, weights = block.kept(learned), columns[learned], weights[learned]
+            if self._class_weights is not None:
+                of_classes = self._class_weights.following(columns, self._labels)
+                weights = of_classes if weights is None else weights * of_classes
+            row, stop = 0, len(columns)
+            while row < stop:
+                row, due = self._f.scan(block, columns, weights, row, stop, self._threshold)
+                if due:
+                    self._follow(due)
+        except BaseException:
+            self._recover()
+            raise
 
     def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
         """Return the scores of each row of a frame, as a frame with a column for each label.
@@ -354,8 +444,7 @@ class Machine(Learned, base.MiniBatchClassifier):
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
         frame = frame_of(X)
         best, names = self._score_frame(frame).argmax(axis=1), self._labels.names
-        predictions = [names[column] for column in best.tolist()]
-        return series_like(predictions, frame)
+        return series_like([names[column] for column in best.tolist()], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = frame_of(X)
@@ -371,150 +460,89 @@ class Machine(Learned, base.MiniBatchClassifier):
         """
         return {}
 
+    def _prepare(self, state: State) -> None:
+        """Give a new engine its labels before it is restored."""
+        self._f.widen(len(self._labels.names))
+
     def _check_restored(self) -> None:
         super()._check_restored()
-        require(self._n_mistakes <= self._n_rounds, "there are more mistakes than rounds")
-        if self._checked_at < NEVER:
-            self._schedule()
-
-    @property
-    @abc.abstractmethod
-    def _takes_arrays(self) -> bool:
-        """Whether the values of an example may be arrays."""
-
-    @abc.abstractmethod
-    def _take_arrays(self) -> None:
-        """Let the values of examples be arrays from now on. The model has learned nothing."""
+        scales = self._feature_scales
+        if scales is not None:
+            self._f.store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
+        self._schedule()
 
     @abc.abstractmethod
     def _novelty(self, x: Features) -> float:
-        """Return the novelty of x. Raises ArrayFoundError if only a model of arrays could take x."""
-
-    @abc.abstractmethod
-    def _block(self, frame: Any) -> Any:
-        """Return the rows of a frame as a block. Raises ValueError if one of them is invalid."""
-
-    @abc.abstractmethod
-    def _score_block(self, block: Any) -> Floats:
-        """Return the scores at each row of a block (rows, labels)."""
-
-    @abc.abstractmethod
-    def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
-        """Learn the rows of a block in order; the weights are None if all are 1."""
+        """Return the novelty of x; see `novelty_one`."""
 
     @abc.abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""
 
-    def _checked_weight(self, w: Any, y: Any) -> float:
-        """Return the weight of an example as a float; if it is 0, its label is checked, too."""
-        weight = weight_of(w)
-        if not weight:
-            self._labels.check(y)
-        return weight
-
-    def _weighted(self, columns: Ints, weights: Floats | None) -> Floats | None:
-        """Return the weights of rows times those of their classes (rows,); None if all are 1."""
-        if self._class_weights is None:
-            return weights
-        labels, following = self._labels, self._class_weights.next
-        of_classes = np.array([following(column, labels) for column in columns.tolist()])
-        return of_classes if weights is None else weights * of_classes
-
     def _score_frame(self, frame: Any) -> Floats:
-        model = self._with_arrays() if self._needs_arrays(frame) else self
-        return model._score_block(model._block(frame))  # noqa: SLF001 (of the same class)
-
-    def _needs_arrays(self, frame: Any) -> bool:
-        return not self._takes_arrays and holds_arrays(frame)
-
-    def _with_arrays(self) -> Any:
-        """Return an equal model that takes arrays as values: the twin, if nothing was learned since."""
-        twin = self._twin
-        if twin is None or twin.n_rounds != self._n_rounds:
-            twin = self.clone()
-            twin._take_arrays()  # noqa: SLF001 (of the same class)
-            twin.restore(self._state_for_arrays())
-        return twin
-
-    def _asked_with_arrays(self, method: str, x: Features) -> Any:
-        """Return what a method of the twin says of an example, which is kept if it takes it."""
-        twin = self._with_arrays()
-        answer = getattr(twin, method)(x)
-        self._twin = twin
-        return answer
-
-    def _state_for_arrays(self) -> State:
-        return self.state()
-
-    def _learn_with_arrays(self, method: str, *examples: Any) -> None:
-        """Learn by a method, and take arrays from now on; if nothing is learned, nothing changes."""
-        model, self._twin = self._with_arrays(), None
-        getattr(model, method)(*examples)
-        if model.n_rounds > self._n_rounds:
-            vars(self).update(vars(model))
+        return self._f.score_block(self._f.store.block(frame.columns, rows_of(frame)))
 
     def _known_scores(self, frame: Any) -> Floats:
         return self._score_frame(frame)[:, list(self._labels.known.values())]
 
     def _frame_by_label(self, values: Floats, frame: Any) -> Any:
-        by_label = dict(zip(self._labels.known, values.T, strict=True))
-        return frame_like(by_label, frame)
+        return frame_like(dict(zip(self._labels.known, values.T, strict=True)), frame)
 
-    @property
-    @abc.abstractmethod
-    def _examples(self) -> VectorStore:
-        """The store whose queries and blocks are observed."""
+    def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
+        return {label: values[column] for label, column in self._labels.known.items()}
+
+    def _follow(self, due: int) -> None:
+        """Do what the engine asks for after a round: here a check of scales and width."""
+        if due >= CHECK:
+            self._check()
+
+    def _recover(self) -> None:
+        """Leave a model that has learned whole examples only, after an error or an interrupt."""
+        f, n_labels = self._f, self._f.n_labels
+        is_rolled_back = f.roll_back()
+        f.widen(len(self._labels.names))
+        if is_rolled_back or f.n_labels > n_labels:
+            self._derive()
+        if self._class_weights is not None:
+            self._class_weights.take_back(f.n_rounds)
+
+    def _derive(self) -> None:
+        """Compute all anew that is computed from the engine and the kernels."""
 
     @abc.abstractmethod
     def _rescale(self, scales: Scales) -> None:
-        """Change scales and width to those that were learned."""
+        """Change scales and width to those that were learned. A second time changes nothing."""
 
-    def _observe(self, query: Query) -> None:
-        """Learn scales from an example after its round, and check the width of the kernel."""
-        if self._feature_scales is not None:
-            self._examples.observe(query, self._feature_scales.sums)
-        if self._n_rounds >= self._checked_at:
-            self._check(query)
-
-    def _observe_rows(self, block: Any, start: int, stop: int) -> None:
-        """Learn scales from rows of a block, during whose rounds no name was new."""
-        if self._feature_scales is not None and self._n_rounds <= LAST_UPDATE:
-            self._examples.observe_rows(block, start, stop, self._feature_scales.sums)
-
-    def _check(self, query: Query) -> None:
+    def _check(self) -> None:
         """Check the width of the kernel, and update scales if that is due."""
-        n, scales = self._n_rounds, self._feature_scales
-        self._check_width(query.row)
+        n, scales = self._f.n_rounds, self._feature_scales
         self._schedule()
+        self._check_width()
         if scales is None or next_update(n - 1) != n:
             return
-        if scales.update(n, self._examples.names):
+        try:
+            if scales.update(self._f.store.names):
+                self._rescale(scales)
+        except BaseException:
+            # Whatever part of it an interrupt has left.
+            scales.update(self._f.store.names)
             self._rescale(scales)
+            raise
+        if n == LAST_UPDATE:
+            scales.sums.clear()
 
     def _schedule(self) -> None:
         """Set which examples are observed and checked next."""
-        n = self._n_rounds
+        f, scales = self._f, self._feature_scales
+        n = f.n_rounds
         stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
         following = (n // stride + 1) * stride
-        self._checked_at = following if following <= LAST_CHECKED else NEVER
-        self._observed_at = n + 1 if self._learns_scales else self._checked_at
+        f.checked_at = following if self._checks_width and following <= LAST_CHECKED else NEVER
+        f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
 
-    @property
-    def _learns_scales(self) -> bool:
-        return self._feature_scales is not None and self._n_rounds < LAST_UPDATE
-
-    @property
-    def _n_unobserved(self) -> int:
-        """Number of rows of a block that may be learned before they are observed."""
-        n = self._n_rounds
-        if self._learns_scales:
-            return next_update(n) - n
-        # An interrupt may have left out the next one.
-        return max(1, self._observed_at - n)
-
-    def _check_width(self, row: Floats) -> None:
-        self._n_flat_rows = self._n_flat_rows + 1 if is_flat(row, LOW, HIGH) else 0
+    def _check_width(self) -> None:
+        is_flat = self._f.store.is_flat(LOW, HIGH)
+        self._n_flat_rows = self._n_flat_rows + 1 if is_flat else 0
         if self._n_flat_rows == N_FLAT_ROWS:
             warnings.warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "

@@ -47,7 +47,7 @@ def weights_of(w: Any, n: int) -> Floats:
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_total")
+    __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
 
     def __init__(self, given: ClassWeight) -> None:
         _check_class_weight(given)
@@ -57,16 +57,37 @@ class ClassWeights:
         # The number of examples of each label, by columns, which balanced weights need.
         self._counts = [0, 0]
         self._total = 0
+        # The columns of the last examples, which may not be learned, and the number of those before.
+        self._last: list[int] = []
+        self._n_before = 0
 
     def next(self, column: int, labels: Labels) -> float:
         """Return the weight of the class of the next example, which is counted first."""
+        self._last, self._n_before = [column], self._total
+        return self._next(column, labels)
+
+    def following(self, columns: Ints, labels: Labels) -> Floats:
+        """Return the weights of the classes of the next examples (columns,); see `next`."""
+        if len(columns):
+            self._last, self._n_before = columns.tolist(), self._total
+        return np.array([self._next(column, labels) for column in columns.tolist()])
+
+    def take_back(self, n_rounds: int) -> None:
+        """Uncount those of the last examples that were not learned, given the number of rounds."""
+        if self._given is None:
+            n_before = self._n_before
+            for column in self._last[n_rounds - n_before : sum(self._counts) - n_before]:
+                self._counts[column] -= 1
+            self._total = n_rounds
+
+    def _next(self, column: int, labels: Labels) -> float:
         if self._given is not None:
             return self._given.get(labels.names[column], 1.0)
-        if column == len(self._counts):
-            self._counts.append(0)
+        self._counts += [0] * (column + 1 - len(self._counts))
         self._counts[column] += 1
         self._total += 1
-        return self._total / (self._n_seen * self._counts[column])
+        n_labels = len(self._counts) - self._counts.count(0)
+        return self._total / (n_labels * self._counts[column])
 
     def state(self) -> Ints | None:
         return np.array(self._counts, np.int64) if self._given is None else None
@@ -76,18 +97,16 @@ class ClassWeights:
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts = integers(counts, (len(labels.names),)).tolist()
+        self._counts = integers(counts, (None,)).tolist()
         self._total = sum(self._counts)
-        seen = set(labels.column.values())
-        counted = {column for column, n in enumerate(self._counts) if n > 0}
+        # A label whose first example was interrupted has none.
+        counted = {column for column, n in enumerate(self._counts) if n != 0}
         require(
-            min(self._counts) >= 0 and counted == seen and self._total == n_rounds,
+            min(self._counts, default=-1) >= 0
+            and counted <= set(labels.column.values())
+            and self._total == n_rounds,
             "the numbers of examples of the labels are wrong",
         )
-
-    @property
-    def _n_seen(self) -> int:
-        return len(self._counts) if len(self._counts) > 2 else 2 - self._counts.count(0)
 
 
 def _list_of(w: Any) -> list[Any]:

@@ -12,8 +12,9 @@ from river import base
 from river.compose import Pipeline
 from river.utils import dataframe
 
+from river_budget._core.calibration import LARGEST_GAP
 from river_budget.base import KernelClassifier, classifier_of, frame_like, frame_of, labels_of
-from river_budget.calibration.calibrator import LARGEST_GAP, Calibrator
+from river_budget.calibration.calibrator import Calibrator
 from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
 from river_budget.kernels import Features
 

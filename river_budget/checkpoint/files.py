@@ -19,7 +19,7 @@ from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writ
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
-VERSION = 5
+VERSION = 6
 
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
@@ -84,7 +84,7 @@ def load(path: str | Path) -> Any:
     Raises
     ------
     CheckpointError
-        If the file is torn, changed, foreign, or of a later version, which the message tells.
+        If the file is torn, changed, foreign, or of another version, which the message tells.
     OSError
         If the file cannot be read.
     """

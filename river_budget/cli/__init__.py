@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 # Each module but `app` adds its command.
-from . import certify, compare, keyed, learn, lifelong, warmup
+from . import certify, compare, keyed, learn, lifelong
 from .app import app, main
 
-__all__ = [
-    "app", "certify", "compare", "keyed", "learn", "lifelong", "main", "warmup",
-]  # fmt: skip
+__all__ = ["app", "certify", "compare", "keyed", "learn", "lifelong", "main"]

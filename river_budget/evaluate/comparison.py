@@ -14,7 +14,7 @@ from river.base import Estimator
 
 from river_budget.base import classifier_of, memory_of
 
-# Enough examples to fill a usual budget, so that all loops are compiled before timing starts. They are
+# Enough examples to fill a usual budget, so that all is imported before timing starts. They are
 # spread over the stream, so that labels that come late are among them.
 WARM_UP = 1000
 

@@ -293,7 +293,7 @@ def lifelong(
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
 
-    # Compile everything before timing starts.
+    # Import everything before timing starts.
     mixed = itertools.chain.from_iterable(zip(*(tests[j] for j in set(sequence)), strict=True))
     _learn(model.clone(), list(itertools.islice(mixed, n_test)))
     learner = model.clone()

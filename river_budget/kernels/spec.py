@@ -14,14 +14,14 @@ Spec = NDArray[np.float64]
 # The slots.
 INNER_STATISTIC, KERNEL_FUNCTION, GAMMA, COEF0, DEGREE, N_NAMES, NORMALIZED = range(7)
 
-# Optionally, factors of the values of an example follow, from this slot on.
-FACTORS = 7
-
 # Inner statistics.
 DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
 
 # Kernel functions.
 IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN = range(5)
+
+# Bound on squares and kernel values, so that sums over a support set cannot overflow.
+LARGEST = 1e150
 
 
 def kernel_spec(

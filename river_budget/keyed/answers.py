@@ -13,8 +13,8 @@ from river.compose import Pipeline, TransformerUnion
 from river.multiclass import OneVsRestClassifier
 from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
+from river_budget._features import check_features
 from river_budget.base import Labels, classifier_of
-from river_budget.support import check_features
 
 # Transformers that read numbers only.
 NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)

@@ -1,9 +1,10 @@
 """Mnemotron: Gaussian process experts with different kernels and forgetting factors.
 
 - `estimator`: the classifier; `parameters`: its default kernels and forgetting factors, and checks.
-- `stores`: the support vectors, in a store for each group of kernels; `vectors`: one such store.
-- `experts`: all that is learned beside the support vectors, and the mixture of the experts.
-- `posteriors`: the posteriors of the experts, whose matrices are `triangles`.
+- `priors`: the posteriors of the experts after a change of scales and widths.
+
+The rounds are native: `_core.experts` over one store, its posteriors in `_core.posteriors`, and the
+mixture in `_core.mixing`.
 """
 
 from __future__ import annotations

@@ -2,52 +2,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from river import base
 
-from river_budget._arrays import Floats, Ints
-from river_budget._checks import check_count, check_not_negative
-from river_budget._state import Count, Part, State, require
-from river_budget.base import ClassWeight, Labels, Machine
+from river_budget._arrays import Floats
+from river_budget._checks import check_count, check_dtype, check_not_negative
+from river_budget._core.experts import Experts
+from river_budget._core.store import Store
+from river_budget.base import ClassWeight, Labels, Machine, documented
 from river_budget.base.classifier import ADVICE
-from river_budget.base.documented import documented
+from river_budget.base.scales import Scales
 from river_budget.kernels import Features, Kernel
-from river_budget.mnemotron import _round, _update
-from river_budget.mnemotron._mixing_compiled import HEDGE
-from river_budget.mnemotron.experts import Experts
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
-from river_budget.mnemotron.stores import KernelStores
-from river_budget.mnemotron.vectors import SharedStore
-from river_budget.support import ArrayFoundError, Query, Scales, VectorStore
-
-# Number of changes of the support set between two checks of the inverses. An inverse Q is
-# recomputed if an element of Q K - I is larger than the largest residual.
-CHECK_INTERVAL = 64
-LARGEST_RESIDUAL = 1e-6
-
-
-class Forecast(NamedTuple):
-    """The query of an example in each store, and the outputs of `_update.forecast` at it."""
-
-    queries: list[Query]
-    outputs: Floats
-
-    @property
-    def probabilities(self) -> list[float]:
-        """The probability of each label (labels,)."""
-        return self.outputs[-1].tolist()
-
-    @property
-    def scores(self) -> list[float]:
-        """Twice the probability of each label minus 1 (labels,)."""
-        return _scores(self.outputs[-1]).tolist()
-
-    def is_mistake(self, label: int) -> bool:
-        """Return whether some other label is at least as probable."""
-        own = self.probabilities
-        return own.pop(label) <= max(own)
+from river_budget.mnemotron.priors import follow_prior
 
 
 @documented
@@ -75,7 +43,7 @@ class Mnemotron(Machine):
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
     an expert is updated and O(B d + E B C) otherwise. The matrices take about
-    `4 (E + Z) B (B + 10)` bytes, 706 kB by default, and each label `8 E (B + 1)` bytes with more
+    `4 (E + Z) B (B + 28)` bytes, 819 kB by default, and each label `8 E (B + 1)` bytes with more
     than two of them.
 
     Parameters
@@ -129,10 +97,7 @@ class Mnemotron(Machine):
     [^6]: [Shen, Chen & Giannakis 2019](https://arxiv.org/abs/1712.09983)
     """
 
-    _stores = Part[KernelStores](restore=["_feature_scales"], before="_prepare_stores")
-    _experts = Part[Experts](state=["n_support"], restore=["n_support"], before="_prepare_experts")
-    _n_changes = Count()
-    _n_rebuilds = Count()
+    _f: Experts
 
     def __init__(
         self,
@@ -150,21 +115,22 @@ class Mnemotron(Machine):
         check_count("max_classes", max_classes)
         if not isinstance(repeats, bool):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
-        chosen = kernels_of(kernels)
-        pairs = pairs_of_kernels(forgetting, kernels, len(chosen))
-        super().__init__(Labels(max_classes, ADVICE), chosen, class_weight, dtype)
+        check_dtype(dtype)
+        self._given = kernels_of(kernels)
+        pairs = pairs_of_kernels(forgetting, kernels, len(self._given))
+        learns = any(kernel.learns_scales for kernel in self._given)
+        self._is_scaled = [
+            learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
+        ]
+        store = Store(self._given, dtype, self._is_scaled)
+        f = Experts(store, pairs, budget, novelty, repeats)
+        super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
         self.repeats = repeats
         self.max_classes = max_classes
-        self._stores = KernelStores(chosen, self._feature_scales is not None)
-        self._experts = Experts(pairs, budget, repeats)
-
-    @property
-    def _multiclass(self) -> bool:
-        return True
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
@@ -173,34 +139,29 @@ class Mnemotron(Machine):
         The forgetting factor with the largest weight indicates the current speed of drift. The
         expert of `repeats` is left out.
         """
-        kernels, experts = self._stores.kernels, self._experts.posteriors.experts.tolist()
-        weights = zip(experts, self._experts.hedge.tolist(), strict=True)
-        return {(kernels[int(z)], *pair): weight for (z, *pair), weight in weights}
+        kernels = self._f.store.kernels
+        weights = zip(self._f.posteriors.experts, self._f.hedge.tolist(), strict=True)
+        return {(kernels[z], *pair): weight for (z, *pair), weight in weights}
 
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        weights = self._experts.mixture.top[HEDGE].tolist()
+        weights = self._f.mixture.layers.tolist()
         return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
 
     @property
     def n_rebuilds(self) -> int:
         """Number of times that an inverse Gram matrix was recomputed because of rounding errors."""
-        return self._n_rebuilds
+        return self._f.n_rebuilds
 
     @property
     def resolved_kernels(self) -> tuple[Kernel, ...]:
         """The kernels, with the widths and the scales of the features that were learned."""
-        return self._stores.resolved_kernels
-
-    @property
-    def n_support(self) -> int:
-        return self._stores.n
-
-    @property
-    def support_vectors(self) -> list[Features]:
-        vectors = self._stores.vectors
-        return [vectors[slot] for slot in self._examples.by_age]
+        scales, kernels = self._feature_scales, self._f.store.kernels
+        return tuple(
+            scales.in_units_of_user(kernel) if scales is not None and is_scaled else kernel
+            for kernel, is_scaled in zip(kernels, self._is_scaled, strict=True)
+        )
 
     @property
     def coefficients(self) -> Floats:
@@ -209,7 +170,8 @@ class Mnemotron(Machine):
         Those of the positive label with two labels (n_support,); a column for each of the `classes`
         with more (n_support, n_classes).
         """
-        mean = self._experts.mean(self.n_support)[:, self._examples.by_age]
+        f = self._f
+        mean = f.posteriors.mean(f.hedge, f.n)[:, f.store.by_age]
         return mean[0] if len(mean) == 1 else mean.T
 
     @property
@@ -218,258 +180,49 @@ class Mnemotron(Machine):
 
         With more than two labels, its square is half the sum of the squared norms of all means.
         """
-        square, n = 0.0, self.n_support
-        for z, gram in enumerate(self._stores.grams()):
-            mean = self._experts.mean(n, z)
-            square += float(np.sum(mean @ gram * mean))
+        f, square = self._f, 0.0
+        kernel_of = np.array([z for z, _, _ in f.posteriors.experts])
+        for z in range(f.store.n_kernels):
+            mean = f.posteriors.mean(np.where(kernel_of == z, f.hedge, 0.0), f.n)
+            square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
-        self._labels.require_two("scores_one or scores_many")
-        return self._forecast(x).scores[1]
+        return super().decision_function_one(x)
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x)."""
-        scores = self._forecast(x).scores
-        return {label: scores[column] for label, column in self._labels.known.items()}
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        probabilities = self._forecast(x).probabilities
-        return self._labels.names[probabilities.index(max(probabilities))]
+        return super().scores_one(x)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known, probabilities = self._labels.known, self._forecast(x).probabilities
+        known, probabilities = self._labels.known, self._f.probabilities(x)
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
         return dict(zip(known, probabilities, strict=True))
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
-        try:
-            forecast = self._forecast_here(x)
-        except ArrayFoundError:
-            self._learn_with_arrays("learn_one", x, y, w)
-            return
-        if type(w) is not float or w != 1.0:
-            w = self._checked_weight(w, y)
-            if not w:
-                return
-        try:
-            label = self._labels.column[y]
-        except (KeyError, TypeError):
-            labels = self._labels.with_label(y)
-            self._widen(len(labels.names))
-            self._labels, label = labels, labels.add(y)
-            forecast = self._forecast(x)
-        if self._class_weights is not None:
-            w *= self._class_weights.next(label, self._labels)
-        self._learn(forecast, label, w)
-        if self._n_rounds >= self._observed_at:
-            self._observe(forecast.queries[0])
-
     def numerical_errors(self) -> dict[str, float]:
-        n, largest = self.n_support, 0.0
-        for z, gram in enumerate(self._stores.grams()):
-            residual = self._experts.posteriors.inverse(z, n) @ _regularized(gram) - np.eye(n)
-            largest = max(largest, float(np.abs(residual).max(initial=0.0)))
-        return {"inverses": largest}
-
-    def _prepare_stores(self, state: State) -> None:
-        if "arrays" in state["0"] and not self._takes_arrays:
-            self._take_arrays()
-
-    def _prepare_experts(self, state: State) -> None:
-        enough = self.n_support <= self.budget
-        require(enough, "there are more support vectors than the budget allows")
-        self._widen(len(self._labels.names))
-
-    @property
-    def _takes_arrays(self) -> bool:
-        return self._stores.takes_arrays
-
-    def _take_arrays(self) -> None:
-        self._stores.take_arrays(self.dtype)
-
-    def _state_for_arrays(self) -> State:
-        return {**self.state(), "stores": self._stores.state_by_kernels()}
-
-    def _widen(self, n_labels: int) -> None:
-        """Give all that is kept for each label a place for new ones, up to a number of labels."""
-        if n_labels > self._experts.n_labels:
-            self._experts.widen(n_labels)
-            self._stores.forget_queries()
-
-    @property
-    def _examples(self) -> VectorStore:
-        return self._stores.first
+        inverses = self._f.posteriors.inverses.matrices_of(self._f.n)
+        residuals = inverses @ self._f.grams() - np.eye(self._f.n)
+        return {"inverses": float(np.abs(residuals).max(initial=0.0))}
 
     def _rescale(self, scales: Scales) -> None:
-        """Rescale the stores, and keep what the data say about f at the support vectors."""
-        before = _regularized(self._stores.grams())
-        self._stores.rescale(scales)
-        after = _regularized(self._stores.grams())
-        self._experts.posteriors.change_priors(before, after, self.n_support)
-
-    def _forecast(self, x: Features) -> Forecast:
-        """Return the expert outputs at an example, cached in the query of the first store."""
-        try:
-            return self._forecast_here(x)
-        except ArrayFoundError:
-            return self._asked_with_arrays("_forecast_here", x)
-
-    def _forecast_here(self, x: Features) -> Forecast:
-        """Return the forecast. Raises ArrayFoundError if only another store could take x."""
-        shared = self._stores.shared
-        if shared is not None:
-            query = shared.query(x, self._experts)
-            return Forecast([query], query.answer)
-        return self._mixed(self._stores.queries(x))
+        """Rescale the store, and keep what the data say about f at the support vectors."""
+        store, before = self._f.store, self._f.grams_before()
+        kernels = [
+            given.with_width(scales.gamma, store.names)
+            if scales.gamma and given.learns_scales
+            else kernel
+            for given, kernel in zip(self._given, store.kernels, strict=True)
+        ]
+        store.rescale(kernels, scales.factors, scales.pooled)
+        follow_prior(self._f, before)
 
     def _novelty(self, x: Features) -> float:
-        experts, n = self._experts, self.n_support
-        rows = self._stores.rows(self._forecast_here(x).queries)[:, :n]
-        projected = [row @ experts.posteriors.inverse(z, n) @ row for z, row in enumerate(rows)]
-        weights: Any = np.bincount(experts.posteriors.kernel_of, experts.hedge)
-        return max(0.0, 1.0 - float(weights @ projected))
-
-    def _mixed(self, queries: list[Query]) -> Forecast:
-        """Return the forecast of queries without one."""
-        experts, n = self._experts, queries[0].n
-        outputs = experts.new_outputs()
-        _update.forecast(self._stores.rows(queries), n, *experts.arguments, outputs)
-        return Forecast(queries, outputs)
-
-    def _learn(self, forecast: Forecast, label: int, weight: float) -> None:
-        self._n_rounds += 1
-        self._n_mistakes += forecast.is_mistake(label)
-        stores, shared = self._stores, self._stores.shared
-        learning = *self._experts.arguments, forecast.outputs, *self._learning
-        if shared is not None:
-            query = forecast.queries[0]
-            layout = query.layout
-            slot, is_stored = _round.learn_query(
-                label, weight, query.workspace, *shared.arguments(layout), *shared.storing(layout),
-                *learning,
-            )  # fmt: skip
-            shared.on_overwritten(is_stored)
-        else:
-            rows, is_stored = stores.rows(forecast.queries), False
-            slot = _update.learn(label, weight, rows, stores.n, stores.first.inserted, *learning)
-        if slot < 0:
-            stores.forget_queries()
-            return
-        if not is_stored:
-            stores.put(forecast.queries, slot)
-        self._on_changes(1)
-
-    @property
-    def _learning(self) -> tuple[Any, ...]:
-        return float(self.novelty), self.budget, *self._experts.learning
-
-    def _on_changes(self, n_changes: int) -> None:
-        """Check the inverses after every `CHECK_INTERVAL` changes of the support set."""
-        self._n_changes += n_changes
-        if n_changes and self._n_changes % CHECK_INTERVAL == 0:
-            self._check_inverses()
-
-    def _learn_block(self, block: Any, columns: Ints, weights: Floats | None) -> None:
-        given = np.ones(len(columns)) if weights is None else weights
-        row = 0
-        try:
-            while row < len(columns):
-                # A label is not known before its first row.
-                self._widen(int(columns[row]) + 1)
-                row += self._learn_rows(block, columns, given, row)
-        finally:
-            self._widen(len(self._labels.names))
-
-    def _learn_rows(self, block: Any, columns: Ints, weights: Floats, row: int) -> int:
-        """Learn at least one row of a block, and return their number."""
-        if self._stores.shared is not None:
-            return self._learn_compiled(self._stores.shared, block[0], columns, weights, row)
-        forecast = self._mixed(self._stores.queries_of_row(block, row))
-        self._learn(forecast, int(columns[row]), float(weights[row]))
-        self._observe_rows(block[0], row, row + 1)
-        if self._n_rounds >= self._checked_at:
-            self._check(forecast.queries[0])
-        return 1
-
-    def _learn_compiled(
-        self, shared: SharedStore, part: Any, columns: Ints, weights: Floats, row: int
-    ) -> int:
-        """Learn rows by compiled code, up to one that it leaves; return their number."""
-        n = shared.n
-        later = np.flatnonzero(columns[row:] >= self._experts.n_labels)
-        stop = row + int(later[0]) if len(later) else len(columns)
-        stop = min(stop, row + self._n_unobserved)
-        layout = shared.block_layout(part)
-        workspace = np.empty(layout.size)
-        last, slot, is_stored, n_mistakes, n_stored = _round.learn_block(
-            part.values, columns, weights, row, stop, CHECK_INTERVAL - self._n_changes % CHECK_INTERVAL,
-            workspace, *shared.arguments(layout), *shared.storing(layout),
-            *self._experts.arguments, self._experts.new_outputs(), *self._learning,
-        )  # fmt: skip
-        shared.on_overwritten(n_stored)
-        self._n_rounds += last + 1 - row
-        self._n_mistakes += n_mistakes
-        queries = [Query(None, None, None, layout, workspace, n, None)]
-        self._observe_rows(part, row, last)
-        is_new = slot >= 0 and not is_stored
-        if is_new:
-            self._stores.put(queries, slot)
-        self._observe_rows(part, last, last + 1)
-        self._on_changes(n_stored + is_new)
-        if self._n_rounds >= self._checked_at:
-            self._check(queries[0])
-        return last + 1 - row
-
-    def _block(self, frame: Any) -> Any:
-        return self._stores.block(frame)
-
-    def _score_block(self, block: Any) -> Floats:
-        experts, shared, part = self._experts, self._stores.shared, block[0]
-        probabilities = np.empty((len(part), experts.n_labels))
-        if shared is not None:
-            layout = shared.block_layout(part)
-            _round.predict_block(
-                part.values, probabilities, np.empty(layout.size), *shared.arguments(layout),
-                *experts.arguments, experts.new_outputs(),
-            )  # fmt: skip
-        else:
-            for row in range(len(part)):
-                queries = self._stores.queries_of_row(block, row)
-                probabilities[row] = self._mixed(queries).outputs[-1]
-        return _scores(probabilities)
+        weights: Any = np.zeros(self._f.store.n_kernels)
+        for (z, _, _), weight in zip(self._f.posteriors.experts, self._f.hedge, strict=True):
+            weights[z] += weight
+        return max(0.0, 1.0 - float(weights @ self._f.projections(x)))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
-
-    def _check_inverses(self) -> None:
-        """Check one column of each inverse, in turn, and recompute inaccurate inverses.
-
-        All vectors count as having norm 1, even the zero vector, whose norm under `Normalized` is 0.
-        """
-        n, posteriors = self.n_support, self._experts.posteriors
-        slot = self._n_changes // CHECK_INTERVAL % n
-        for z, row in enumerate(self._stores.rows_of_slot(slot)):
-            row[slot] = 1.0 + _update.JITTER
-            residual = posteriors.product(z, row)
-            residual[slot] -= 1.0
-            if not abs(residual).max() <= LARGEST_RESIDUAL:
-                posteriors.set_inverse(z, np.linalg.inv(_regularized(self._stores.grams()[z])))
-                self._n_rebuilds += 1
-
-
-def _scores(probabilities: Floats) -> Floats:
-    """Return twice the probabilities minus 1 (..., labels); exactly -f and f for two labels."""
-    scores = 2.0 * probabilities - 1.0
-    if scores.shape[-1] == 2:
-        scores[..., 0] = -scores[..., 1]
-    return scores
-
-
-def _regularized(grams: Floats) -> Floats:
-    """Return K + jitter I for Gram matrices (..., n, n), with k(x, x) = 1 for every vector."""
-    regularized, diagonal = grams.copy(), np.arange(grams.shape[-1])
-    regularized[..., diagonal, diagonal] = 1.0 + _update.JITTER
-    return regularized

@@ -25,8 +25,7 @@ differ in how they bound the support set:
   loss, in a ball.
 
 A new algorithm is a subclass of `Perceptron`, `BudgetPerceptron` or `GrowingPerceptron` in a file
-of its own, which implements `_update`, or `_update_full` for a `BudgetPerceptron`; or of
-`RulePerceptron`, with a compiled `Rule`. It declares what it learns beside f (`_state`), and
+of its own, which implements `_update`. It declares what it learns beside f (`_state`), and
 `@documented` completes its docstring with what all share. Export it in `river_budget/__init__.py`
 and add one row to `river_budget/catalog.py`, from which tests, benchmarks and the command line read
 it. A plain reference implementation of the same name in `tests/plain.py` and a trace computed by

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
+from river_budget._core.expansion import Expansion
 from river_budget._core.gram import GramFactor
 from river_budget._state import Count, Learned, Part, State, floats, require
-from river_budget.support import Expansion, Query, VectorStore
 
 # A vector is numerically in the span of others if its squared distance from the span is at most this
 # fraction of its squared norm.
@@ -59,122 +59,115 @@ class OwnProjection(NamedTuple):
 
 
 class Maintenance(Learned):
-    """Which vectors in a store take over the term of a removed one: only the incoming example."""
+    """Which vectors of f take over the term of a removed one: only the incoming example."""
 
-    def __init__(self, store: VectorStore) -> None:
-        self.store = store
+    def __init__(self, f: Expansion) -> None:
+        self.f = f
 
     @property
     def n(self) -> int:
-        return self.store.n
+        return self.f.n
 
-    def own(self, query: Query) -> OwnProjection:
+    def own(self) -> OwnProjection:
         """Return the projection of the incoming example; 0 if no vector takes over its term."""
         return OwnProjection(np.zeros(self.n), 0.0)
 
-    def squares(self, query: Query, own: OwnProjection) -> Floats:
+    def squares(self, own: OwnProjection) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
-        to_query = query.row / self.store.self_value(query)
-        return np.maximum(0.0, self.store.self_values - query.row * to_query)
+        row, store = self.f.row, self.f.store
+        return np.maximum(0.0, store.self_values() - row * (row / self.f.y.self_value))
 
-    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
+    def weights(self, slot: int, own: OwnProjection) -> Floats:
         """Return the projection of a vector onto its V (n,), the incoming example in its own slot."""
         weights = np.zeros(self.n)
-        weights[slot] = query.row[slot] / self.store.self_value(query)
+        weights[slot] = self.f.row_at(slot) / self.f.y.self_value
         return weights
 
-    def residual_scores(
-        self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
-    ) -> Floats:
+    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
         """Return the product of each g_c with what a projection leaves, of norm^2 `square` (labels,)."""
-        scores = self.store.row(slot) @ hypothesis.rows
-        return scores - weights[slot] * np.array(hypothesis.scores(query))
+        return self._left(self.f.store.row_of(slot), slot, weights)
 
-    def on_add(self, query: Query, own: OwnProjection) -> None:
+    def on_add(self, own: OwnProjection) -> None:
         """Update what is kept before the incoming example is added."""
 
-    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
+    def on_replace(self, slot: int, own: OwnProjection) -> None:
         """Update what is kept before the incoming example replaces the vector in a slot."""
 
-    def on_rescaled(self, hypothesis: Expansion) -> None:
-        """Compute anew what is kept, after the kernel has changed."""
+    def on_rescaled(self) -> None:
+        """Change f so that what is kept exists, after the kernel has changed."""
+
+    def forget(self) -> None:
+        """Forget what is kept, so that it is computed anew when it is needed."""
 
     def error(self) -> float:
         """Return the numerical error of what is kept."""
         return 0.0
 
+    def _left(self, row: Floats, slot: int, weights: Floats) -> Floats:
+        """Return the scores for a kernel row, less those of the incoming example's share (labels,)."""
+        return row @ self.f.matrix - weights[slot] * np.array(self.f.last_scores())
+
 
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
-    def __init__(self, store: VectorStore) -> None:
-        super().__init__(store)
-        self._set_gram(np.zeros((0, 0)))
+    def __init__(self, f: Expansion) -> None:
+        super().__init__(f)
+        self.forget()
 
-    def squares(self, query: Query, own: OwnProjection) -> Floats:
+    def squares(self, own: OwnProjection) -> Floats:
         if self.n == 1:
-            return super().squares(query, own)
+            return super().squares(own)
         slots = np.arange(self.n)
-        nearest, to_nearest, to_query = self._project(query, slots)
+        nearest, to_nearest, to_example = self._project(slots)
         near = to_nearest * self._gram[slots, nearest]
-        return np.maximum(0.0, self._gram.diagonal() - near - to_query * query.row)
+        return np.maximum(0.0, self._gram.diagonal() - near - to_example * self.f.row)
 
-    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
+    def weights(self, slot: int, own: OwnProjection) -> Floats:
         if self.n == 1:
-            return super().weights(slot, query, own)
-        nearest, to_nearest, to_query = self._project(query, np.array([slot]))
+            return super().weights(slot, own)
+        nearest, to_nearest, to_example = self._project(np.array([slot]))
         weights = np.zeros(self.n)
-        weights[nearest], weights[slot] = to_nearest, to_query[0]
+        weights[nearest], weights[slot] = to_nearest, to_example[0]
         return weights
 
-    def residual_scores(
-        self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
-    ) -> Floats:
+    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
         if self.n == 1:
-            return super().residual_scores(slot, weights, square, query, hypothesis)
+            return super().residual_scores(slot, weights, square)
         nearest = self._nearest[slot]
-        row = self._gram[slot] - weights[nearest] * self._gram[nearest]
-        return row @ hypothesis.rows - weights[slot] * np.array(hypothesis.scores(query))
+        return self._left(self._gram[slot] - weights[nearest] * self._gram[nearest], slot, weights)
 
-    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
+    def on_replace(self, slot: int, own: OwnProjection) -> None:
         if not len(self._gram):
             return
-        square = self.store.self_value(query)
-        self._gram[slot] = self._gram[:, slot] = query.row
+        row, square = self.f.row, self.f.y.self_value
+        self._gram[slot] = self._gram[:, slot] = row
         self._gram[slot, slot] = square
-        distances = square - 2 * query.row
+        distances = square - 2 * row
         is_nearer = distances < self._distances
         is_nearer[slot] = False
         has_lost = self._nearest == slot
         has_lost[slot] = True
         self._nearest[is_nearer], self._distances[is_nearer] = slot, distances[is_nearer]
-        order = self.store.by_age
+        order = self.f.store.by_age
         self._find_nearest(np.flatnonzero(has_lost), np.append(order[order != slot], slot))
 
-    def on_rescaled(self, hypothesis: Expansion) -> None:
-        if len(self._gram):
-            self._set_gram(self.store.gram())
+    def forget(self) -> None:
+        self._set_gram(np.zeros((0, 0)))
 
     def error(self) -> float:
-        gram = self.store.gram() if len(self._gram) else self._gram
+        gram = self.f.store.gram() if len(self._gram) else self._gram
         return float(np.abs(self._gram - gram).max(initial=0.0))
 
     @property
     def nbytes(self) -> int:
         return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
 
-    def state(self) -> State:
-        return {"gram": self._gram.copy()}
-
-    def restore(self, state: State) -> None:
-        n = len(state["gram"]) and self.n
-        self._set_gram(floats(state["gram"], (n, n)))
-
-    def _project(self, query: Query, slots: Ints) -> tuple[Ints, Floats, Floats]:
+    def _project(self, slots: Ints) -> tuple[Ints, Floats, Floats]:
         """Return the nearest vectors, their coefficients and the incoming example's: (slots,) each."""
         if not len(self._gram):
-            self._set_gram(self.store.gram())
-        gram, k, row = self._gram, self.store.self_value(query), query.row
+            self._set_gram(self.f.store.gram())
+        gram, k, row = self._gram, self.f.y.self_value, self.f.row
         nearest = self._nearest[slots]
         squares, between, near = gram.diagonal()[nearest], row[nearest], gram[slots, nearest]
         determinant = squares * k - between**2
@@ -190,7 +183,8 @@ class Nearest(Maintenance):
         # less the vector's own squared norm (n,).
         self._nearest: Ints = np.zeros(n, np.intp)
         self._distances: Floats = np.zeros(n)
-        self._find_nearest(np.arange(n), self.store.by_age)
+        if n:
+            self._find_nearest(np.arange(n), self.f.store.by_age)
 
     def _find_nearest(self, slots: Ints, order: Ints) -> None:
         """Find the vectors nearest to the given ones, where `order` has all slots, oldest first."""
@@ -267,17 +261,17 @@ class GramRoot:
 
     def rebuild(self, gram: Floats, order: Any) -> None:
         """Compute the root anew, where each vector is apart from the span of those before it."""
-        self.n = len(gram)
-        self._table = np.zeros_like(gram)
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
-        self._table[order] = np.linalg.inv(factor).T
+        table = np.zeros_like(gram)
+        table[order] = np.linalg.inv(factor).T
+        self.n, self._table = len(gram), table
 
     def state(self) -> State:
         return {"root": self.matrix.copy()}
 
     def restore(self, state: State, n: int) -> None:
+        self.n = n = len(state["root"]) and n
         self._table = floats(state["root"], (n, n))
-        self.n = n
         require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
 
 
@@ -288,43 +282,47 @@ class Projection(Maintenance):
     # Since the root was last computed anew.
     _n_replaced = Count()
 
-    def own(self, query: Query) -> OwnProjection:
-        return OwnProjection(*self._root.project(query.row))
+    def own(self) -> OwnProjection:
+        if self._root.n != self.n:
+            self._rebuild()
+        return OwnProjection(*self._root.project(self.f.row))
 
-    def squares(self, query: Query, own: OwnProjection) -> Floats:
-        return self._root.squares(own.weights, self._distance(query, own))
+    def squares(self, own: OwnProjection) -> Floats:
+        return self._root.squares(own.weights, self._distance(own))
 
-    def weights(self, slot: int, query: Query, own: OwnProjection) -> Floats:
-        return self._root.project_slot(slot, own.weights, self._distance(query, own))
+    def weights(self, slot: int, own: OwnProjection) -> Floats:
+        return self._root.project_slot(slot, own.weights, self._distance(own))
 
-    def residual_scores(
-        self, slot: int, weights: Floats, square: float, query: Query, hypothesis: Expansion
-    ) -> Floats:
+    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
         # All other vectors are orthogonal to the residual.
-        return hypothesis.rows[slot] * square
+        return self.f.matrix[slot] * square
 
-    def on_add(self, query: Query, own: OwnProjection) -> None:
-        self._root.append(own.weights, self._distance(query, own))
+    def on_add(self, own: OwnProjection) -> None:
+        self._root.append(own.weights, self._distance(own))
 
-    def on_replace(self, slot: int, query: Query, own: OwnProjection) -> None:
+    def on_replace(self, slot: int, own: OwnProjection) -> None:
         if self._n_replaced == self.n:
-            self._root.rebuild(self.store.gram(), self.store.by_age)
-            self._n_replaced, own = 0, self.own(query)
-        self._root.replace(slot, own.weights, self._distance(query, own))
+            self._rebuild()
+            own = self.own()
+        self._root.replace(slot, own.weights, self._distance(own))
         self._n_replaced += 1
 
-    def on_rescaled(self, hypothesis: Expansion) -> None:
-        gram = self.store.gram()
-        basis = Basis(gram, list(range(self.n)))
-        hypothesis.remove(basis.merge_others(hypothesis.merge))
-        self._root.rebuild(gram[np.ix_(basis.kept, basis.kept)], range(len(basis.kept)))
-        self._n_replaced = 0
+    def on_rescaled(self) -> None:
+        basis = Basis(self.f.store.gram(), list(range(self.n)))
+        self.f.remove(basis.merge_others(self.f.merge))
+
+    def forget(self) -> None:
+        self._root, self._n_replaced = GramRoot(), 0
 
     def error(self) -> float:
-        gram = self.store.gram()
+        gram = self.f.store.gram() if self._root.n else np.zeros((0, 0))
         products = self._root.matrix.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
 
-    def _distance(self, query: Query, own: OwnProjection) -> float:
+    def _rebuild(self) -> None:
+        self._root.rebuild(self.f.store.gram(), self.f.store.by_age)
+        self._n_replaced = 0
+
+    def _distance(self, own: OwnProjection) -> float:
         """Return the squared distance of the incoming example from the span."""
-        return float(self.store.self_value(query) - own.square)
+        return self.f.y.self_value - own.square

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import Any
 
 import numpy as np
+import scipy
 
 from river_budget._arrays import Floats
-from river_budget.perceptrons._tightest_compiled import bound_counts, renew_weights
 
 # The number of nodes of the quadrature, and the probability of the tails that it leaves out.
 N_NODES, TAIL = 128, 1e-11
@@ -21,22 +19,8 @@ SMALLEST = math.exp(-30.0)
 LARGE = 1e5
 
 
-def load() -> Any:
-    """Return SciPy's special functions, which are slow to import."""
-    from scipy import special
-
-    return special
-
-
-@functools.cache
-def betainc() -> int:
-    """Return the address of the function for doubles behind SciPy's `betainc`."""
-    from numba.extending import get_cython_function_address
-    from scipy.special import cython_special
-
-    functions = cython_special.__pyx_capi__.items()
-    (name,) = (n for n, f in functions if n.endswith("betainc") and '"double (' in repr(f))
-    return get_cython_function_address("scipy.special.cython_special", name)
+# SciPy's Beta distribution returns NaN for parameters above about 1e15.
+LARGEST = 1e12
 
 
 def largest(parameters: Floats) -> Floats:
@@ -47,18 +31,11 @@ def largest(parameters: Floats) -> Floats:
     of independent Gamma variables, over whose largest value is integrated numerically, with an error
     of at most 1e-8.
     """
-    weights = np.full_like(parameters, math.nan)
-    renew(weights, parameters, len(parameters), 0.0)
-    return weights
-
-
-def renew(weights: Floats, counts: Floats, n: int, prior: float) -> None:
-    """Compute the weights of all labels at n vectors where they are NaN, with a symmetric prior."""
-    if counts.shape[1] == 2:
-        renew_weights(weights, counts, n, prior, betainc())
-        return
-    for i in np.flatnonzero(np.isnan(weights[:n, 0])):
-        weights[i] = _largest_of_many(bound_counts(counts[i] + prior))
+    bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
+    if parameters.shape[1] == 2:
+        positive = scipy.special.betainc(bounded[:, 0], bounded[:, 1], 0.5)
+        return np.stack((1.0 - positive, positive), axis=1)
+    return np.array([_largest_of_many(row) for row in bounded]).reshape(parameters.shape)
 
 
 def _largest_of_many(parameters: Floats) -> Floats:
@@ -67,19 +44,18 @@ def _largest_of_many(parameters: Floats) -> Floats:
     It is the integral over u = log(x / a), with the largest parameter a, of the density of log G_c
     times the distribution functions of all other labels. Equal parameters share one evaluation.
     """
-    special = load()
     shapes, label_of, counts = np.unique(parameters, return_inverse=True, return_counts=True)
     a = shapes[-1]
     # The largest parameter, or the one that most labels have, decides where the integrand starts.
     deciding = [len(shapes) - 1, int(counts.argmax())]
-    low = special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
-    high = max(1.0, special.gammainccinv(a, TAIL / len(parameters)))
+    low = scipy.special.gammaincinv(shapes[deciding], TAIL ** (1.0 / counts[deciding])).max()
+    high = max(1.0, scipy.special.gammainccinv(a, TAIL / len(parameters)))
     start, stop = math.log(max(low, SMALLEST) / a), math.log(high / a)
     u, step = np.linspace(start, stop, N_NODES, retstep=True)
     v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
     # Half the square of Temme's eta: the density of log(x / s) is proportional to exp(-s distance).
     distance = abs(np.expm1(v) - v)
-    below = np.where(s < LARGE, special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
+    below = np.where(s < LARGE, scipy.special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
     with np.errstate(under="ignore"):
         density = np.exp(_log_peak(s) - s * distance)
         products = np.exp(counts @ np.log(below)) / below
@@ -95,11 +71,11 @@ def _temme(s: Floats, v: Floats, distance: Floats) -> Floats:
     eta = np.copysign(np.sqrt(2.0 * distance), v)
     with np.errstate(under="ignore"):
         correction = np.exp(-s * distance) / np.sqrt(2.0 * math.pi * s) * (1 / 3 - eta / 12)
-    return load().ndtr(eta * np.sqrt(s)) + correction
+    return scipy.special.ndtr(eta * np.sqrt(s)) + correction
 
 
 def _log_peak(s: Floats) -> Floats:
     """Return the logarithm of the largest density of log G for Gamma variables G."""
-    direct = s * np.log(s) - s - load().gammaln(s)
+    direct = s * np.log(s) - s - scipy.special.gammaln(s)
     series = 0.5 * np.log(s / (2.0 * math.pi)) - 1 / (12.0 * s)
     return np.where(s < LARGE, direct, series)

@@ -1,146 +1,195 @@
-"""Validation sets: labelled examples on which the removal of each support vector is evaluated.
-
-A validation set caches scores and kernel values, so all removals are evaluated without the kernel. An
-update first computes all kernel values that it needs, and writes them after the rows and columns in
-use, so that a kernel that raises leaves the validation set as it was.
-"""
+"""Validation sets: labelled examples on which the removal of each support vector is evaluated."""
 
 from __future__ import annotations
 
-import abc
+import random
+import sys
 from typing import Any
 
 import numpy as np
 
-from river_budget._arrays import Floats, padded, widened
-from river_budget._state import Array, Learned, State, require
-from river_budget.perceptrons import _compiled
-from river_budget.support import Expansion, Query, Target, VectorStore
+from river_budget._arrays import Floats
+from river_budget._checks import check_count
+from river_budget._core.expansion import Example, Expansion
+from river_budget._core.removal import ValidationTable, VectorTable
+from river_budget._core.store import Store
+from river_budget._state import Learned, Part, Random, require
+from river_budget.base.scales import Scales
+from river_budget.kernels import Features
 
 
-def coefficients_of(f: Expansion) -> tuple[Floats, float]:
-    """Return the coefficients and their common factor, as the compiled code takes them."""
-    return f.alphas if f.n_labels == 2 else f.matrix, f.scale
+class SupportVectors(Learned):
+    """The support vectors themselves as validation set, and the base of other ones."""
 
+    table = Part[ValidationTable](state=["_f"], restore=["_f"])
 
-class ValidationSet(Learned, abc.ABC):
-    """Labelled examples, at most `limit`, with their kernel rows and scores (n or more, labels).
+    def __init__(self, f: Expansion, table: ValidationTable) -> None:
+        self._f = f
+        self.table = table
 
-    The table has k(v, s) for each example v and each slot, and for an incoming s after the last slot
-    (n or more, slots or more). An incoming example counts from `set_incoming` on.
-    """
-
-    table = Array("n", "n_vectors", start=(0, 0))
-    scores = Array("n", "n_labels", start=(0, 2))
-    # The columns of the labels.
-    _columns = Array("n", start=(0,), dtype=np.int64)
-
-    def __init__(self, budget: int, limit: int) -> None:
-        self.n = self.n_vectors = 0
-        self._budget = budget
-        self._limit = limit
-
-    @property
-    def n_labels(self) -> int:
-        return self.scores.shape[1]
-
-    def widen(self, n_labels: int) -> None:
-        self.scores = widened(self.scores, n_labels)
-
-    def rescale(self, hypothesis: Expansion, scales: Any) -> None:
-        """Compute table and scores anew, after the scales of the features have changed."""
-        self.scores[: self.n], self.table[: self.n, : self.n_vectors] = self._anew(hypothesis)
-
-    def errors(self, hypothesis: Expansion) -> dict[str, float]:
-        """Return the largest errors of the cached values; see `Machine.numerical_errors`."""
-        scores, rows = self._anew(hypothesis)
-        table = self.table[: self.n, : self.n_vectors]
-        return {
-            "validation scores": float(np.abs(self.scores[: self.n] - scores).max(initial=0.0)),
-            "validation table": float(np.abs(table - rows).max(initial=0.0)),
-        }
-
-    def on_correct(self, hypothesis: Expansion, query: Query, y: Target) -> None:
+    def on_correct(self, y: Example) -> None:
         """Handle an example that was classified correctly."""
 
-    @abc.abstractmethod
-    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        """Set the kernel values of an incoming example."""
+    def join(self, y: Example) -> None:
+        """Let the example of the round join the vectors."""
+        self.table.join(self._f)
 
-    def fewest_errors(self, hypothesis: Expansion, y: Target) -> int:
-        """Return the slot whose removal gives the fewest errors; the next one for the incoming."""
-        return _compiled.fewest_errors(
-            self.table, self.scores, self._columns, self.n, *coefficients_of(hypothesis),
-            hypothesis.store.inserted, y.weight, y.label, y.rival,
-        )  # fmt: skip
+    def replace(self, slot: int, y: Example) -> None:
+        """Replace a vector by the example, which may be the vector itself: `n_support`."""
+        self.table.remove(slot)
+        if slot < self._f.n:
+            self._f.replace(slot, y)
 
-    def add(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        """Add the incoming example to the hypothesis."""
-        column = self.table[: self.n, self.n_vectors]
-        _compiled.add_term(self.scores, column, y.weight, y.label, y.rival)
-        hypothesis.add(query, y)
-        self.n_vectors += 1
+    def anew(self) -> tuple[Floats, Floats]:
+        """Return scores and kernel values of the examples, computed from scratch."""
+        gram = self._f.store.gram()
+        return gram @ self._f.matrix, gram
 
-    def replace(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> None:
-        """Replace a vector of the hypothesis by the incoming example, which may be the vector."""
-        _compiled.replace_term(
-            self.table, self.scores, self.n, slot, *coefficients_of(hypothesis), self.n_vectors,
-            y.weight, y.label, y.rival,
-        )  # fmt: skip
-        if slot < self.n_vectors:
-            hypothesis.replace(slot, query, y)
+    def take_back(self) -> None:
+        """Take back what was learned in a round that the hypothesis has taken back."""
+        self.table.take_back(self._f)
 
-    def prepare(self, state: State, store: VectorStore) -> None:
-        """Set the sizes of a state that is about to be restored, given the store of the vectors."""
-        self.n, self.n_vectors = len(state["table"]), store.n
-        matches = np.shape(state["table"]) == (self.n, self.n_vectors)
-        require(matches, "a validation table has too few or too many columns")
+    def rescale(self, scales: Scales) -> None:
+        """Follow a change of the kernel."""
+
+
+class StoredExamples(SupportVectors):
+    """A validation set with a store of its own examples, which begins with the first of them."""
+
+    _store = Part[Store]()
+
+    def __init__(self, f: Expansion, table: ValidationTable) -> None:
+        super().__init__(f, table)
+        self._begin()
+        # The last change of the store: its round, and how to undo it.
+        self._last: tuple[int, Any] = 0, None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_last": (0, None)}
+
+    @property
+    def examples(self) -> list[Features]:
+        """The examples, in the order of the rows of the table."""
+        return [self._store.vector(i) for i in range(self._store.n)]
+
+    def join(self, y: Example) -> None:
+        self.table.join(self._f, self._column(self._f.store.example()))
+
+    def anew(self) -> tuple[Floats, Floats]:
+        f = self._f
+        columns = [self._column(f.store.vector(slot)) for slot in range(f.n)]
+        table = np.array(columns).reshape(f.n, self._store.n).T
+        return table @ f.matrix, table
+
+    def take_back(self) -> None:
+        changed_in, saved = self._last
+        if changed_in > self._f.n_rounds:
+            self._store.undo(saved)
+            self._last = 0, None
+        super().take_back()
+
+    def rescale(self, scales: Scales) -> None:
+        self._store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
+
+    def _begin(self) -> None:
+        self._store = self._f.store.empty_like()
 
     def _check_restored(self) -> None:
-        require(
-            ((self._columns >= 0) & (self._columns < self.n_labels)).all(),
-            "the labels of a validation set are wrong",
-        )
+        require(self.table.m == self._store.n, "a validation set has other examples than its store")
 
-    @abc.abstractmethod
-    def _anew(self, hypothesis: Expansion) -> tuple[Floats, Floats]:
-        """Return the scores and the table, computed from scratch (n, labels) (n, slots)."""
+    def _column(self, x: Features) -> Floats:
+        """Return the kernel values of x with the examples (m,)."""
+        self._store.set_example(x)
+        return self._store.row()
 
-    def _reserve(self, n_rows: int, n_columns: int) -> None:
-        old = self.table.shape
-        rows = _extended(old[0], n_rows, self._limit)
-        columns = _extended(old[1], n_columns, self._budget + 1)
-        if (rows, columns) != old:
-            self.table = padded(widened(self.table, columns), rows)
-            self.scores = padded(self.scores, rows)
-            self._columns = padded(self._columns, rows)
-
-
-def _extended(size: int, needed: int, limit: int) -> int:
-    """Return a size of at least `needed`: the present one, or twice that up to a limit."""
-    return size if needed <= size else max(needed, min(2 * size, limit))
+    def _put(self, i: int, x: Features, row: Floats, scores: Any, label: int) -> None:
+        """Store an example, in place of another one unless i is a new one."""
+        if self._store.n == 0:
+            self._begin()
+        store, f = self._store, self._f
+        self._last = f.n_rounds, store.save(i)
+        store.set_example(x)
+        store.put_example(i)
+        self.table.put(f, i, row, scores, label)
 
 
-class SupportVectors(ValidationSet):
-    """The support vectors themselves: rows are slots, and the table is their Gram matrix."""
+class Reservoir(StoredExamples):
+    """A uniform random sample of the examples seen so far that are not support vectors."""
 
-    def set_incoming(self, hypothesis: Expansion, query: Query, y: Target) -> None:
-        n, self_value = self.n, hypothesis.store.self_value(query)
-        if n >= len(self._columns):
-            self._reserve(n + 1, n + 1)
-        self.scores[n] = hypothesis.scores(query)
-        self._columns[n] = y.label
-        _compiled.set_incoming(self.table, n, query.row, self_value)
-        self.n += 1
+    _rng = Random()
 
-    def replace(self, slot: int, hypothesis: Expansion, query: Query, y: Target) -> None:
-        super().replace(slot, hypothesis, query, y)
-        self.n -= 1
-        _compiled.move_row(self.table, self.scores, self._columns, self.n, slot)
+    def __init__(self, f: Expansion, budget: int, size: int, seed: int | None) -> None:
+        super().__init__(f, ValidationTable(budget + 1, size))
+        self._rng = random.Random(seed)
+        self._size = size
+
+    def on_correct(self, y: Example) -> None:
+        i, f = self._draw(), self._f
+        if i < self._size:
+            self._put(i, f.store.example(), f.row, f.last_scores(), y.label)
+
+    def replace(self, slot: int, y: Example) -> None:
+        i, f = self._draw(), self._f
+        if i >= self._size:
+            super().replace(slot, y)
+            return
+        x, row, label = f.store.example(), f.row, y.label
+        if slot < f.n:
+            x, row, label = (
+                f.store.vector(slot),
+                f.store.row_of(slot),
+                self.table.label_of_term(slot),
+            )
+            row[slot] = f.row_at(slot)
+        super().replace(slot, y)
+        self._put(i, x, row, row @ f.matrix, label)
+
+    def _draw(self) -> int:
+        """Return the index for the next example, by algorithm R; at least the size to discard it."""
+        n = self._n_offered - 1
+        return n if n < self._size else self._rng.randrange(n + 1)
+
+    @property
+    def _n_offered(self) -> int:
+        # Every example is one, or it is added as a support vector without a removal.
+        return self._f.n_rounds - self._f.n
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        require(self.n == self.n_vectors, "the Gram matrix has the wrong size")
+        expected = min(self._size, self._n_offered)
+        require(self.table.m == expected, "the reservoir has the wrong size")
 
-    def _anew(self, hypothesis: Expansion) -> tuple[Floats, Floats]:
-        return hypothesis.values(), hypothesis.store.gram()
+
+class AllExamples(StoredExamples):
+    """All examples seen so far, the current one included. Its size is unbounded."""
+
+    def __init__(self, f: Expansion, budget: int) -> None:
+        super().__init__(f, ValidationTable(budget + 1, sys.maxsize))
+
+    def on_correct(self, y: Example) -> None:
+        self._append(self._f.store.example(), y)
+
+    def join(self, y: Example) -> None:
+        x = self._f.store.example()
+        self._append(x, y)
+        self.table.join(self._f, self._column(x))
+
+    def _append(self, x: Features, y: Example) -> None:
+        f, table = self._f, self.table
+        self._put(table.m, x, f.row[: table.n], f.last_scores(), y.label)
+
+
+def validation_set(
+    f: Expansion, budget: int, validation: str | int, seed: int | None
+) -> SupportVectors:
+    """Return an empty validation set; see `TighterPerceptron`."""
+    if validation == "support":
+        return SupportVectors(f, VectorTable(budget + 1))
+    if validation == "all":
+        return AllExamples(f, budget)
+    if isinstance(validation, str):
+        raise ValueError(
+            f"validation must be 'support', 'all' or a whole number, got {validation!r}"
+        )
+    check_count("validation", validation)
+    return Reservoir(f, budget, validation, seed)

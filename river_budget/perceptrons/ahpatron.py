@@ -6,12 +6,12 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._maintenance import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -110,43 +110,41 @@ class Ahpatron(NormedPerceptron):
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
-    def _update(self, query: Query, y: Target) -> None:
-        if y.margin >= self._threshold:
+    def _update(self, f: Expansion, y: Example) -> None:
+        margin = y.margin
+        if margin >= self._threshold:
             return
-        p, square = self.learning_rate, self._store.self_value(query)
-        self.bound_improvement += p * (2 * (1 - y.margin) - p * square)
-        if y.margin <= 0:
+        p = self.learning_rate
+        self.bound_improvement += p * (2 * (1 - margin) - p * y.self_value)
+        if margin <= 0:
             self.bound_improvement -= p * (2 - p)
-        if self._store.n == self.budget:
-            query, y = self._halve(query, y)
+        if f.n == self.budget:
+            self._halve(f)
+            scores = f.scores(f.store.example())
+            margin = 0.5 * (scores[y.label] - scores[y.rival])
         eta = p * y.weight
-        self._square += eta * (2 * y.margin + eta * self._store.self_value(query))
-        self._hypothesis.add(query, y, p)
+        self._square += eta * (2 * margin + eta * y.self_value)
+        f.add(y, p)
         self._limit_norm()
 
-    def _halve(self, query: Query, y: Target) -> tuple[Query, Target]:
-        """Remove half of the support vectors; return the example with its new row and margin."""
-        f, store = self._hypothesis, self._store
-        x, before, oldest_first = store.features(query), f.rows, store.by_age
+    def _halve(self, f: Expansion) -> None:
+        """Remove half of the support vectors."""
+        gram, before, oldest_first = f.store.gram(), f.matrix, f.store.by_age
         sizes = np.linalg.norm(before[oldest_first] / abs(before).max(), axis=1)
         # Sizes that differ less may differ by rounding only.
         ranks = np.round(sizes / sizes.max(), 9)
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
-        gram = store.gram()
         basis = Basis(gram, largest[: self.budget // 2].tolist(), APART)
         removed = basis.merge_others(f.merge)
-        self._restore_norm(before, gram)
+        self._restore_norm(f, before, gram)
         f.remove(removed)
-        query = store.query(x, f)
-        scores = f.scores(query)
-        return query, y._replace(margin=0.5 * (scores[y.label] - scores[y.rival]))
 
-    def _restore_norm(self, before: Floats, gram: Floats) -> None:
+    def _restore_norm(self, f: Expansion, before: Floats, gram: Floats) -> None:
         """Scale the hypothesis to its norm before a projection, unless that was to almost 0."""
-        projected = self._hypothesis.rows
+        projected = f.matrix
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) - 1 if left > APART * square else 0.0
-        self._add_rows(growth * projected)
+        f.change(growth * projected)
         self._square = (1 + growth) ** 2 * left
         displacement = _square(before - (1 + growth) * projected, gram)
         self.removal_displacement += math.sqrt(displacement)

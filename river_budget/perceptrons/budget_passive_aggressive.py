@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 from river_budget._checks import check_count, check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.kernels._compiled import LARGEST
+from river_budget.kernels.spec import LARGEST
+from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons._maintenance import (
     IN_SPAN,
     Maintenance,
@@ -17,7 +19,6 @@ from river_budget.perceptrons._maintenance import (
     Projection,
 )
 from river_budget.perceptrons._norm import NormedPerceptron
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -105,7 +106,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         self.budget = budget
         self.C = C
         self.maintenance = maintenance
-        self._maintenance = MAINTENANCE[maintenance](self._store)
+        self._maintenance = MAINTENANCE[maintenance](self._f)
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
@@ -117,59 +118,56 @@ class BudgetPassiveAggressive(NormedPerceptron):
     def numerical_errors(self) -> dict[str, float]:
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
+    def _derive(self) -> None:
+        self._maintenance.forget()
+
     def _on_rescaled(self) -> None:
-        self._maintenance.on_rescaled(self._hypothesis)
+        self._maintenance.on_rescaled()
         super()._on_rescaled()
 
-    def _take_arrays(self) -> None:
-        super()._take_arrays()
-        self._maintenance = MAINTENANCE[self.maintenance](self._store)
-
-    def _update(self, query: Query, y: Target) -> None:
+    def _update(self, f: Expansion, y: Example) -> None:
         if y.margin <= 0:
             self.excess_step -= min(1.0, self.C)
-        loss, square = 1 - y.margin, self._store.self_value(query)
+        square = y.self_value
         # The coefficient of a vector with a norm close to 0 would overflow.
-        step = self._step(loss, square)
-        if not 0 < step * y.weight <= LARGEST:
+        if not 0 < self._step(1 - y.margin, square) * y.weight <= LARGEST:
             return
-        own = self._maintenance.own(query)
+        own = self._maintenance.own()
         if square - own.square <= IN_SPAN * square:
-            self._project(y, own, square)
-        elif self._store.n < self.budget:
-            self._maintenance.on_add(query, own)
-            self._hypothesis.add(query, y, self._count(y, square))
+            self._project(f, y, own)
+        elif f.n < self.budget:
+            self._maintenance.on_add(own)
+            f.add(y, self._count(y, square))
         else:
-            self._replace_one(query, y, own, square)
+            self._replace_one(f, y, own)
 
-    def _replace_one(self, query: Query, y: Target, own: OwnProjection, square: float) -> None:
+    def _replace_one(self, f: Expansion, y: Example, own: OwnProjection) -> None:
         """Make the step with the removal that costs least, or with none."""
-        squares, loss = self._maintenance.squares(query, own), 1 - y.margin
-        sizes = 0.5 * (self._hypothesis.rows**2).sum(axis=1)
-        costs = 0.5 * sizes * squares + self._objective(loss, square)
+        maintenance, matrix, loss = self._maintenance, f.matrix, 1 - y.margin
+        squares = maintenance.squares(own)
+        sizes = 0.5 * (matrix**2).sum(axis=1)
+        costs = 0.5 * sizes * squares + self._objective(loss, y.self_value)
         costs = np.append(costs, self._objective(loss, own.square))
-        is_best = costs <= costs.min() + ROUNDING * self.C * loss
-        r = self._store.oldest_largest(is_best.astype(np.float64))
-        if r == self.budget:
-            self._project(y, own, square)
+        r = oldest_of(f.store, costs <= costs.min() + ROUNDING * self.C * loss)
+        if r == f.n:
+            self._project(f, y, own)
             return
-        weights, term = self._maintenance.weights(r, query, own), self._hypothesis.rows[r]
-        left = self._maintenance.residual_scores(r, weights, squares[r], query, self._hypothesis)
+        weights, term = maintenance.weights(r, own), matrix[r]
+        left = maintenance.residual_scores(r, weights, squares[r])
         self._square += sizes[r] * squares[r] - float(term @ left)
         self.removal_displacement += math.sqrt(sizes[r] * squares[r])
-        self._maintenance.on_replace(r, query, own)
-        step = self._count(y, square)
-        self._hypothesis.replace(r, query, y, step)
-        self._add_rows(np.multiply.outer(weights, term))
+        maintenance.on_replace(r, own)
+        f.replace(r, y, self._count(y, y.self_value))
+        f.change(np.multiply.outer(weights, term))
 
-    def _project(self, y: Target, own: OwnProjection, square: float) -> None:
+    def _project(self, f: Expansion, y: Example, own: OwnProjection) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
         if own.square > 0:
             step = self._count(y, own.square)
-            self.removal_displacement += step * math.sqrt(max(0.0, square - own.square))
-            self._hypothesis.shift(y, step * own.weights)
+            self.removal_displacement += step * math.sqrt(max(0.0, y.self_value - own.square))
+            f.shift(y, step * own.weights)
 
-    def _count(self, y: Target, square: float) -> float:
+    def _count(self, y: Example, square: float) -> float:
         """Return the size of a step along a vector with a squared norm, which is counted."""
         step = self._step(1 - y.margin, square)
         self.excess_step += step

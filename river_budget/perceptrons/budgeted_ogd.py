@@ -3,17 +3,12 @@ from __future__ import annotations
 import math
 import random
 
-import numpy as np
-
-from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
-from river_budget._compile import compiled
+from river_budget._core.choices import draw
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Random
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._compiled import term_of
-from river_budget.perceptrons._validation import coefficients_of
-from river_budget.support import Query, Target
 
 LOSSES = ["hinge", "logistic"]
 SAMPLINGS = ["weighted", "uniform"]
@@ -107,66 +102,18 @@ class BudgetedOGD(Perceptron):
         self.seed = seed
         self._rng = random.Random(seed)
 
-    def _update(self, query: Query, y: Target) -> None:
-        f, step = self._hypothesis, self.learning_rate * slope_of(self.loss, y.margin)
+    def _update(self, f: Expansion, y: Example) -> None:
+        step = self.learning_rate * slope_of(self.loss, y.margin)
         f.shrink(1 - self.learning_rate * self.regularization)
         # A step that underflows makes no vector.
-        if step * y.weight * self._store.self_value(query) == 0.0:
+        if step * y.weight * y.self_value == 0.0:
             return
-        if self._store.n < self.budget:
-            f.add(query, y, step)
+        if f.n < self.budget:
+            f.add(y, step)
         else:
-            f.replace(self._remove(), query, y, step)
-
-    def _remove(self) -> int:
-        """Draw a support vector, and make up for its removal; return its slot."""
-        f, store = self._hypothesis, self._store
-        store.forget_query()
-        return remove(
-            *coefficients_of(f), f.n_labels, store.self_values, self.sampling == "weighted",
-            self.clip * self.learning_rate, self._rng.random(),
-        )  # fmt: skip
-
-
-@compiled()
-def remove(
-    coefficients: Floats,
-    scale: float,
-    n_labels: int,
-    self_values: Floats,
-    is_weighted: bool,
-    limit: float,
-    drawn: float,
-) -> int:
-    """Draw a support vector by a number from 0 to 1, and make up for its removal; return its slot.
-
-    Coefficients are those of `term_of`, and afterwards at most `limit`. Large terms tend to stay if
-    the draw is weighted.
-    """
-    steps = np.empty(len(self_values))
-    for i in range(len(steps)):
-        steps[i], _, _ = term_of(coefficients, scale, n_labels, i)
-    probabilities = removal_probabilities(steps * np.sqrt(self_values), is_weighted)
-    sums = probabilities.cumsum()
-    slot = np.searchsorted(sums[:-1], drawn * sums[-1], side="right")
-    rows = coefficients.reshape((-1, 1)) if n_labels == 2 else coefficients
-    for i in range(len(steps)):
-        # The vector in the slot is replaced, so that its own probability, which may be 1, is not used.
-        if i != slot and steps[i] > 0:
-            growth = min(1 / (1 - probabilities[i]), limit / steps[i])
-            for c in range(rows.shape[1]):
-                rows[i, c] *= growth
-    return slot
-
-
-@compiled()
-def removal_probabilities(sizes: Floats, is_weighted: bool) -> Floats:
-    """Return the probability of each support vector to be removed, given the sizes of its terms."""
-    n, total = len(sizes), sizes.sum()
-    if not is_weighted or not 0 < total < np.inf:
-        return np.full(n, 1 / n)
-    probabilities = np.maximum(0.0, 1 - (n - 1) * sizes / total)
-    return probabilities / probabilities.sum()
+            limit = self.clip * self.learning_rate
+            r = draw(f, self._rng.random(), self.sampling == "weighted", limit)
+            f.replace(r, y, step)
 
 
 def check_loss(loss: str) -> None:

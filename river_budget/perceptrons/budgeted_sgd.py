@@ -7,10 +7,11 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget.base import ClassWeight, Perceptron, documented
 from river_budget.kernels import RBF, Features, Kernel
+from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
-from river_budget.support import Query, Target
 
 MAINTENANCE = ["merging", "removal"]
 
@@ -101,69 +102,68 @@ class BudgetedSGD(Perceptron):
         self.loss = loss
         self.regularization = regularization
         self.maintenance = maintenance
-        is_rbf = isinstance(self._store.kernel, RBF)
+        is_rbf = isinstance(self._f.store.kernels[0], RBF)
         if maintenance == "merging" and not is_rbf:
             raise ValueError(f"maintenance must be 'removal' with the kernel {kernel!r}")
         self._merges = is_rbf and maintenance != "removal"
 
-    def _update(self, query: Query, y: Target) -> None:
-        t = self._n_rounds
-        self._hypothesis.shrink(1 - 1 / t)
+    def _update(self, f: Expansion, y: Example) -> None:
+        t = f.n_rounds
+        f.shrink(1 - 1 / t)
         step = slope_of(self.loss, y.margin) / (self.regularization * t)
         # A step that underflows makes no vector.
-        if step * y.weight * self._store.self_value(query) == 0.0:
+        if step * y.weight * y.self_value == 0.0:
             return
-        if self._store.n < self.budget:
-            self._hypothesis.add(query, y, step)
+        if f.n < self.budget:
+            f.add(y, step)
         elif self._merges:
-            self._merge_two(query, y, step)
+            self._merge_two(f, y, step)
         else:
-            self._remove_one(query, y, step)
+            self._remove_one(f, y, step)
 
-    def _remove_one(self, query: Query, y: Target, step: float) -> None:
+    def _remove_one(self, f: Expansion, y: Example, step: float) -> None:
         """Add the example, and remove the support vector with the smallest term."""
-        squares = np.append(self._store.self_values, self._store.self_value(query))
-        r = self._smallest(self._rows_with(y, step), squares)
-        if r < self.budget:
-            self._hypothesis.replace(r, query, y, step)
+        squares = np.append(f.store.self_values(), y.self_value)
+        r = _smallest(f, _matrix_with(f, y, step), squares)
+        if r < f.n:
+            f.replace(r, y, step)
 
-    def _merge_two(self, query: Query, y: Target, step: float) -> None:
+    def _merge_two(self, f: Expansion, y: Example, step: float) -> None:
         """Add the example, and merge the smallest support vector with another one."""
-        store, rows = self._store, self._rows_with(y, step)
-        first = self._smallest(rows, np.ones(len(rows)))
-        is_stored = first < self.budget
-        row = np.append(store.row(first), query.row[first]) if is_stored else query.row
-        places, losses = _best_merging(rows, first, row)
-        least = losses.min() + ROUNDING * float((rows**2).sum(axis=1).max())
-        second = store.oldest_largest((losses <= least).astype(np.float64))
-        h, x = float(places[second]), store.features(query)
-        merged = rows[first] * row[second] ** ((1 - h) ** 2) + rows[second] * row[second] ** (h * h)
-        between = _between(h, *(store.vector(i) if i < self.budget else x for i in (first, second)))
-        slots = [slot for slot in (first, second) if slot < self.budget]
-        self._replace(slots[0], between, merged)
+        store, n, matrix, row = f.store, f.n, _matrix_with(f, y, step), f.row
+        first = _smallest(f, matrix, np.ones(n + 1))
+        if first < n:
+            row = np.append(store.row_of(first), row[first])
+        places, losses = _best_merging(matrix, first, row)
+        least = losses.min() + ROUNDING * float((matrix**2).sum(axis=1).max())
+        second = oldest_of(store, losses <= least)
+        h, x = float(places[second]), store.example()
+        merged = matrix[first] * row[second] ** ((1 - h) ** 2) + matrix[second] * row[second] ** (
+            h * h
+        )
+        between = _between(h, *(store.vector(i) if i < n else x for i in (first, second)))
+        slots = [slot for slot in (first, second) if slot < n]
+        store.set_example(between)
+        f.replace(slots[0], y, 0.0)
+        store.set_example(x)
+        change = np.zeros((n, f.n_labels))
+        change[slots[0]] = merged
+        f.change(change)
         if len(slots) == 2:
-            self._replace(slots[1], x, rows[-1])
+            f.replace(slots[1], y, step)
 
-    def _replace(self, slot: int, x: Features, row: Floats) -> None:
-        """Replace the vector in a slot, with the coefficients of all labels (labels,)."""
-        self._hypothesis.replace(slot, self._store.entry(x), Target(1, 0, 0.0), float(row[1]))
-        change = np.zeros(self.budget)
-        for label in range(2, len(row)):
-            change[slot] = row[label]
-            self._hypothesis.shift(Target(label, 0, 0.0), change)
 
-    def _rows_with(self, y: Target, step: float) -> Floats:
-        """Return the coefficients of all labels, those of the incoming example last."""
-        rows = self._hypothesis.rows
-        incoming = np.zeros((1, rows.shape[1]))
-        incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
-        return np.concatenate((rows, incoming))
+def _matrix_with(f: Expansion, y: Example, step: float) -> Floats:
+    """Return the coefficients of all labels, those of the incoming example last (n + 1, labels)."""
+    incoming = np.zeros((1, f.n_labels))
+    incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
+    return np.concatenate((f.matrix, incoming))
 
-    def _smallest(self, rows: Floats, squares: Floats) -> int:
-        """Return the vector with the smallest term, the oldest among ties."""
-        sizes = (rows**2).sum(axis=1) * squares
-        is_smallest = sizes <= sizes.min() * (1 + 1e-9)
-        return self._store.oldest_largest(is_smallest.astype(np.float64))
+
+def _smallest(f: Expansion, matrix: Floats, squares: Floats) -> int:
+    """Return the vector with the smallest term, the oldest among ties."""
+    sizes = (matrix**2).sum(axis=1) * squares
+    return oldest_of(f.store, sizes <= sizes.min() * (1 + 1e-9))
 
 
 def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:

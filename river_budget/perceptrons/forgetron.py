@@ -2,57 +2,15 @@ from __future__ import annotations
 
 import math
 
-from river_budget._compile import UNCOUNTED, compiled
-from river_budget._state import require
-from river_budget.base import RulePerceptron, Slot, documented
-from river_budget.support import Rule
-from river_budget.support.rule import OWN, assign, margin_of, oldest, overlap, shrink, step_of
+from river_budget._core.expansion import Example, Expansion
+from river_budget._state import AtLeast, Between, require
+from river_budget.base import BudgetPerceptron, documented
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
-# 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound; the last shrink
-# factor phi; and the sum of (1 - phi) / (1 + phi).
-SLACK, SHRINK_FACTOR, SHRINKING_LOSS = range(OWN, OWN + 3)
-
-
-@compiled(**UNCOUNTED)
-def _psi(sigma, phi, mu):
-    """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
-    return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
-
-
-@compiled(**UNCOUNTED)
-def _largest_phi(sigma, mu, slack):
-    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
-
-    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
-    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
-    """
-    if _psi(sigma, 1.0, mu) <= slack:
-        return 1.0
-    a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
-    return 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack)))
-
-
-@compiled(**UNCOUNTED)
-def _shrink_and_replace(f, y, r, row):
-    """Add the example, shrink all coefficients, and remove the oldest vector r (Figure 1)."""
-    f.numbers[SLACK] += 15 / 32
-    if r == f.n:
-        assign(f, r, y, 1.0)
-        return
-    slack, sigma = f.numbers[SLACK], step_of(f, r)
-    mu = margin_of(f, r, row) + y.weight * overlap(f, r, y) * y.row[r]
-    phi = _largest_phi(sigma, mu, slack)
-    f.numbers[SLACK] = max(0.0, slack - _psi(sigma, phi, mu))
-    f.numbers[SHRINK_FACTOR] = phi
-    f.numbers[SHRINKING_LOSS] += (1 - phi) / (1 + phi)
-    assign(f, r, y, 1.0)
-    shrink(f, phi)
-
 
 @documented
-class Forgetron(RulePerceptron):
+class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 
     Once the budget is full, every mistake shrinks all coefficients and removes the oldest support
@@ -77,22 +35,20 @@ class Forgetron(RulePerceptron):
     [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), Figure 1
     """
 
-    _rule = Rule(oldest, _shrink_and_replace, reads_row=True)
-    _n_numbers = 3
-
-    _slack = Slot(SLACK, least=0.0)
-    last_shrink_factor = Slot(
-        SHRINK_FACTOR, 1.0, 0.0, 1.0, doc="The last shrink factor phi; 1 before the first removal."
+    # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound.
+    _slack = AtLeast(0.0)
+    last_shrink_factor = Between(
+        0.0, 1.0, start=1.0, doc="The last shrink factor phi; 1 before the first removal."
     )
-    shrinking_loss = Slot(
-        SHRINKING_LOSS, least=0.0,
+    shrinking_loss = AtLeast(
+        0.0,
         doc="s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`.",
-    )  # fmt: skip
+    )
 
     @property
     def removal_damage(self) -> float:
         """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
-        return 15 / 32 * self._n_mistakes - self._slack
+        return 15 / 32 * self.n_mistakes - self._slack
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
@@ -105,5 +61,36 @@ class Forgetron(RulePerceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        is_valid = self._n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
+        is_valid = self._f.n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()
         require(is_valid, "a coefficient is above 1")
+
+    def _update(self, f: Expansion, y: Example) -> None:
+        self._slack += 15 / 32
+        if f.n < self.budget:
+            f.add(y)
+            return
+        r, slack = f.oldest, self._slack
+        sigma, mu = f.step_of(r), f.margin_of(r) + y.weight * f.overlap(r) * f.row_at(r)
+        phi = _largest_phi(sigma, mu, slack)
+        self._slack = max(0.0, slack - _psi(sigma, phi, mu))
+        self.shrinking_loss += (1 - phi) / (1 + phi)
+        self.last_shrink_factor = phi
+        f.replace(r, y)
+        f.shrink(phi)
+
+
+def _psi(sigma: float, phi: float, mu: float) -> float:
+    """Return the damage of removing a vector with weight sigma and margin mu after shrinking."""
+    return (sigma * phi) ** 2 + 2 * sigma * phi * (1 - phi * mu)
+
+
+def _largest_phi(sigma: float, mu: float, slack: float) -> float:
+    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
+
+    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
+    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
+    """
+    if _psi(sigma, 1.0, mu) <= slack:
+        return 1.0
+    a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
+    return min(1.0, 2 * slack / (b + math.sqrt(max(0.0, b**2 + 4 * a * slack))))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
+from river_budget._core.expansion import Example, Expansion
+from river_budget._state import LARGEST_NUMBER
 from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
-from river_budget.kernels._compiled import LARGEST
-from river_budget.support import Query, Target
 
 
 @documented
@@ -59,12 +59,12 @@ class KernelPAClassifier(GrowingPerceptron):
         self.C = C
         self.mode = mode
 
-    def _update(self, query: Query, y: Target) -> None:
-        loss, square = 1 - y.margin, self._store.self_value(query)
+    def _update(self, f: Expansion, y: Example) -> None:
+        loss, square = 1 - y.margin, y.self_value
         # The coefficient of a vector with a norm close to 0 would overflow.
         step = self._step(loss, square) if square > 0 else math.inf
-        if 0 < step * y.weight <= LARGEST:
-            self._add(query, y, step)
+        if 0 < step * y.weight <= LARGEST_NUMBER:
+            self._add(f, y, step)
 
     def _step(self, loss: float, square: float) -> float:
         if self.mode == 0:

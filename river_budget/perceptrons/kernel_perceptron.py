@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from river_budget._core.expansion import Example, Expansion
 from river_budget.base import GrowingPerceptron, documented
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -56,5 +56,5 @@ class KernelPerceptron(GrowingPerceptron):
         theorem = bounds.perceptron(norm, loss)
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem))
 
-    def _update(self, query: Query, y: Target) -> None:
-        self._add(query, y)
+    def _update(self, f: Expansion, y: Example) -> None:
+        self._add(f, y)

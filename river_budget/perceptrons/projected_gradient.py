@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget._core.gram import GramFactor
 from river_budget._state import AtLeast, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._maintenance import IN_SPAN, Basis
 from river_budget.perceptrons._norm import NormedPerceptron
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -87,33 +87,35 @@ class ProjectedGradient(NormedPerceptron):
 
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()
-        error = np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0)
+        error = np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0)
         return {"factor": float(error), **super().numerical_errors()}
 
+    def _derive(self) -> None:
+        self._factor.truncate(self.n_support)
+
     def _on_rescaled(self) -> None:
-        n, gram = self.n_support, self._store.gram()
-        basis = Basis(gram, list(range(n)))
-        self._hypothesis.remove(basis.merge_others(self._hypothesis.merge))
+        basis = Basis(self._f.store.gram(), list(range(self.n_support)))
+        self._f.remove(basis.merge_others(self._f.merge))
         self._factor = basis.factor
         super()._on_rescaled()
 
-    def _update(self, query: Query, y: Target) -> None:
-        loss, square = 1 - y.margin, float(self._store.self_value(query))
+    def _update(self, f: Expansion, y: Example) -> None:
+        loss, square = 1 - y.margin, y.self_value
         self.excess_loss += loss - (y.margin <= 0)
-        z = self._factor.forward(query.row)
+        z = self._factor.forward(f.row)
         projected = float(z @ z)
         rest = max(0.0, square - projected)
         # A vector with a norm of 0 would make the factor singular.
         if loss == 0 or square == 0:
             return
         step = self.norm_bound / math.sqrt(3 + self.gradients)
-        is_new = rest > IN_SPAN * square and self._store.n < self.budget
-        if is_new and (math.sqrt(rest) > self.eta or not self._store.n):
+        is_new = rest > IN_SPAN * square and f.n < self.budget
+        if is_new and (math.sqrt(rest) > self.eta or not f.n):
             self._factor.append(z, math.sqrt(rest))
-            self._hypothesis.add(query, y, step)
+            f.add(y, step)
             followed = square
         else:
-            self._hypothesis.shift(y, step * self._factor.backward(z))
+            f.shift(y, step * self._factor.backward(z))
             self.residuals += math.sqrt(rest)
             followed = projected
         self.gradients += followed
@@ -121,6 +123,6 @@ class ProjectedGradient(NormedPerceptron):
         self._square += change * (2 * y.margin + change * followed)
         self._limit_norm()
 
-    def _projected(self, query: Query) -> float:
-        z = self._factor.forward(query.row)
+    def _projected(self) -> float:
+        z = self._factor.forward(self._f.row)
         return float(z @ z)

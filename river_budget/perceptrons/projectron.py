@@ -6,12 +6,12 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget._core.gram import GramFactor
 from river_budget._state import Part
 from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._maintenance import Basis
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -94,30 +94,27 @@ class Projectron(GrowingPerceptron):
         self.eta = eta
         self.norm_bound = norm_bound
         self.budget = budget
-        self._is_full = False
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
         theorems = fixed_comparator(path_length, *self._theorems(norm, loss))
         if self.budget is not None:
-            below = not self._is_full
+            below = self.n_support < self.budget
             theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
         return assuming(self._assumptions, *theorems)
 
     def numerical_errors(self) -> dict[str, float]:
         factor = self._factor.matrix()
-        return {"factor": float(np.abs(factor @ factor.T - self._store.gram()).max(initial=0.0))}
+        return {"factor": float(np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0))}
 
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        self._is_full = self.n_support == self.budget
+    def _derive(self) -> None:
+        self._factor.truncate(self.n_support)
 
     def _on_rescaled(self) -> None:
         """Factorize the new Gram matrix, and project vectors that are in the span of others now."""
-        basis = Basis(self._store.gram(), list(range(self.n_support)), ROUNDING)
+        basis = Basis(self._f.store.gram(), list(range(self.n_support)), ROUNDING)
         self._remove(basis.merge_others(self._merge))
         self._factor = basis.factor
-        self._is_full = self.n_support == self.budget
 
     def _theorems(self, norm: float, loss: float) -> Guarantees:
         if self.norm_bound is not None:
@@ -129,32 +126,31 @@ class Projectron(GrowingPerceptron):
     def _fixed_eta(self) -> float:
         return DEFAULT_ETA if self.eta is None else self.eta
 
-    def _update(self, query: Query, y: Target) -> None:
-        z, projected, delta = self._project(query)
-        if delta == 0 or self._is_projected(y.margin, projected, delta):
-            self._shift(y, self._factor.backward(z))
+    def _update(self, f: Expansion, y: Example) -> None:
+        z, projected, delta = self._project()
+        if delta == 0 or self._is_projected(f.n, y.margin, projected, delta):
+            self._shift(f, y, self._factor.backward(z))
         else:
             self._factor.append(z, delta)
-            self._add(query, y)
-            self._is_full = self._store.n == self.budget
+            self._add(f, y)
 
-    def _is_projected(self, margin: float, projected: float, delta: float) -> bool:
+    def _is_projected(self, n: int, margin: float, projected: float, delta: float) -> bool:
         """Return whether a mistake outside the span is projected; the first one never is."""
-        if self._is_full or not self._store.n:
-            return self._is_full
+        if n == 0 or n == self.budget:
+            return n > 0
         return delta <= self._largest_distance(margin, projected)
 
-    def _projected(self, query: Query) -> float:
-        return self._project(query)[1]
+    def _projected(self) -> float:
+        return self._project()[1]
 
-    def _project(self, query: Query) -> tuple[Floats, float, float]:
-        """Return the projection P k of an example onto the span of the support vectors.
+    def _project(self) -> tuple[Floats, float, float]:
+        """Return the projection P k of the example onto the span of the support vectors.
 
         Its coordinates in the basis of the Gram factor (n_support,); its squared norm; and the distance
         ||delta|| from the span (Eq. 9), which is 0 if the example is numerically in the span.
         """
-        z = self._factor.forward(query.row)
-        projected, norm = float(z @ z), self._store.self_value(query)
+        z, norm = self._factor.forward(self._f.row), self._f.store.self_value()
+        projected = float(z @ z)
         square = norm - projected
         return z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0
 

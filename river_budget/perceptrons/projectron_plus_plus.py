@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import math
 
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Number, finite
 from river_budget.base import documented
 from river_budget.perceptrons.projectron import Projectron
-from river_budget.support import Query, Target
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees
 
@@ -53,7 +53,7 @@ class ProjectronPlusPlus(Projectron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if not self._n_weighted:
+        if not self._f.n_weighted:
             finite(self.bound_improvement, 0.0, math.inf)
 
     def _theorems(self, norm: float, loss: float) -> Guarantees:
@@ -62,17 +62,17 @@ class ProjectronPlusPlus(Projectron):
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)
         return (bounds.projectron(norm, loss, self._fixed_eta, improvement),)
 
-    def _update(self, query: Query, y: Target) -> None:
+    def _update(self, f: Expansion, y: Example) -> None:
         if y.margin <= 0:
-            super()._update(query, y)
+            super()._update(f, y)
             return
-        z, projected, delta = self._project(query)
+        z, projected, delta = self._project()
         tau, beta = self._step(1 - y.margin, projected, delta)
         if tau > 0:
             # beta is a quadratic function of the step size, here of the weight times tau.
             excess = (y.weight - 1) * tau**2 * projected
             self.bound_improvement += y.weight * (beta - excess)
-            self._shift(y, tau * self._factor.backward(z))
+            self._shift(f, y, tau * self._factor.backward(z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
         """Return tau and beta of a margin error; zeros if it does not update."""

@@ -1,23 +1,15 @@
 from __future__ import annotations
 
-from river_budget._compile import UNCOUNTED, compiled
-from river_budget.base import ClassWeight, RandomBits, RulePerceptron, documented
+import random
+
+from river_budget._core.expansion import Example, Expansion
+from river_budget._state import Random
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.support import Rule
-from river_budget.support.rule import BUDGET, OWN, add, draw
-
-# The state of the random number generator.
-BITS = OWN
-
-
-@compiled(**UNCOUNTED)
-def _random(f, y):
-    """Choose a random vector, or a new slot while the budget is not full."""
-    return draw(f.numbers, BITS, f.n) if f.n >= f.numbers[BUDGET] else f.n
 
 
 @documented
-class RandomizedBudgetPerceptron(RulePerceptron):
+class RandomizedBudgetPerceptron(BudgetPerceptron):
     """The randomized budget perceptron (RBP).
 
     Once the budget is full, a misclassified example replaces a support vector drawn at random.
@@ -29,16 +21,14 @@ class RandomizedBudgetPerceptron(RulePerceptron):
     >>> perceptron = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100, seed=1)
     >>> model = preprocessing.StandardScaler() | perceptron
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.32%
+    Accuracy: 81.11%
 
     References
     ----------
     [^1]: [Cesa-Bianchi & Gentile 2006](https://doi.org/10.1007/11776420_36)
     """
 
-    _rule = Rule(_random, add)
-    _n_numbers = 1
-    _rng = RandomBits(BITS)
+    _rng = Random()
 
     def __init__(
         self,
@@ -52,4 +42,10 @@ class RandomizedBudgetPerceptron(RulePerceptron):
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
-        self._own.seed(BITS, seed)
+        self._rng = random.Random(seed)
+
+    def _update(self, f: Expansion, y: Example) -> None:
+        if f.n < self.budget:
+            f.add(y)
+        else:
+            f.replace(self._rng.randrange(f.n), y)

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from river_budget.base import RulePerceptron, documented
-from river_budget.support import Rule
-from river_budget.support.rule import add, oldest
+from river_budget._core.expansion import Example, Expansion
+from river_budget.base import BudgetPerceptron, documented
 
 
 @documented
-class RemoveOldestPerceptron(RulePerceptron):
+class RemoveOldestPerceptron(BudgetPerceptron):
     """The kernel perceptron that removes its oldest support vector once its budget is full.
 
     This is the removal step of the Forgetron without the shrinking step. It is cheap and adapts to
@@ -26,4 +25,8 @@ class RemoveOldestPerceptron(RulePerceptron):
     [^1]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 3
     """
 
-    _rule = Rule(oldest, add)
+    def _update(self, f: Expansion, y: Example) -> None:
+        if f.n < self.budget:
+            f.add(y)
+        else:
+            f.replace(f.oldest, y)

@@ -1,26 +1,11 @@
 from __future__ import annotations
 
-from river_budget._compile import UNCOUNTED, compiled
+from river_budget._core.expansion import Example, Expansion
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import DECAY, BallPerceptron, descend
-from river_budget.support import Rule
-from river_budget.support.rule import BUDGET, step_of
+from river_budget.perceptrons._ball import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
-
-
-@compiled(**UNCOUNTED)
-def _smallest(f, y):
-    """Choose the vector with the smallest step, or a new slot while the budget is not full."""
-    if f.n < f.numbers[BUDGET]:
-        return f.n
-    slot, least = 0, step_of(f, 0)
-    for i in range(1, f.n):
-        size = step_of(f, i)
-        if size < least or (size == least and f.inserted[i] < f.inserted[slot]):
-            slot, least = i, size
-    return slot
 
 
 @documented
@@ -58,8 +43,6 @@ class SimplifiedForgetron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
     """
 
-    _rule = Rule(_smallest, descend, reads_row=True)
-
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -73,10 +56,13 @@ class SimplifiedForgetron(BallPerceptron):
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         radius = bounds.simplified_forgetron_norm(budget)
         self._set_ball(learning_rate, radius)
-        self._own.numbers[DECAY] = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
+        self._decay = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
         theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
         return assuming(self._assumptions, theorem)
+
+    def _update(self, f: Expansion, y: Example) -> None:
+        self._descend(f, y, f.n if f.n < self.budget else f.smallest)

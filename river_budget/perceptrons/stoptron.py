@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from river_budget._core.expansion import Example, Expansion
 from river_budget.base import BudgetPerceptron, GrowingPerceptron, documented
-from river_budget.support import Query, Target
 
 
 @documented
@@ -24,5 +24,6 @@ class Stoptron(GrowingPerceptron, BudgetPerceptron):
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5
     """
 
-    def _update_full(self, query: Query, y: Target) -> None:
-        """Leave the hypothesis as it is."""
+    def _update(self, f: Expansion, y: Example) -> None:
+        if f.n < self.budget:
+            self._add(f, y)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from river import base
 
+from river_budget._features import check_shape
 from river_budget.kernels import Features
-from river_budget.support.features import check_shape
 
 
 class UnitNorm(base.Transformer):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from river_budget._checks import check_count
-from river_budget.support import AlgorithmState
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
 
@@ -138,8 +138,11 @@ def certify(
     examples = list(stream)
     if not examples:
         raise ValueError("the stream has no examples")
-    snapshots = _learn(model.clone(), examples, max(1, len(examples) // n_points))
-    learned = snapshots[-1]
+    # The comparators are known when all is learned, and the bounds over time in a second run.
+    again = model.clone()
+    learned = copy.deepcopy(again)
+    for x, y in examples:
+        learned.learn_one(x, y)
     theorems = range(len(learned.guarantees(0.0, 0.0)))
     if comparator is None:
         span = span or Span(learned.resolved_kernel, examples)
@@ -149,37 +152,25 @@ def certify(
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
 
-    def guarantees(snapshot: Any) -> tuple[Guarantee, ...]:
-        at = snapshot.n_rounds - 1
-        return tuple(snapshot.guarantees(norms[i], losses[i][at])[i] for i in theorems)
+    def guarantees(model: Any) -> tuple[Guarantee, ...]:
+        at = model.n_rounds - 1
+        return tuple(model.guarantees(norms[i], losses[i][at])[i] for i in theorems)
 
+    step, points = max(1, len(examples) // n_points), []
+    for n, (x, y) in enumerate(examples, 1):
+        again.learn_one(x, y)
+        if n % step == 0 or n == len(examples):
+            points.append((n, again.n_mistakes, _lowest(guarantees(again))))
+    at, mistakes, lowest = zip(*points, strict=True)
     return Certificate(
         name=type(model).__name__,
         n_examples=len(examples),
         n_mistakes=learned.n_mistakes,
         guarantees=guarantees(learned),
-        examples=tuple(snapshot.n_rounds for snapshot in snapshots),
-        mistakes=tuple(snapshot.n_mistakes for snapshot in snapshots),
-        bounds=tuple(_lowest(guarantees(snapshot)) for snapshot in snapshots),
+        examples=at,
+        mistakes=mistakes,
+        bounds=lowest,
     )
-
-
-def _learn(model: Any, examples: Sequence[Example], step: int) -> list[Any]:
-    """Train a model, and return snapshots after every `step` examples and after the last one.
-
-    They have counts and sums of their own, but share the support set: they must not be trained.
-    """
-    snapshots = []
-    for n, (x, y) in enumerate(examples, 1):
-        model.learn_one(x, y)
-        if n % step == 0 or n == len(examples):
-            snapshot = object.__new__(type(model))
-            snapshot.__dict__.update(
-                (key, value.snapshot() if isinstance(value, AlgorithmState) else value)
-                for key, value in model.__dict__.items()
-            )
-            snapshots.append(snapshot)
-    return snapshots
 
 
 def _bound(model: Any, i: int) -> Callable[[float, float], float]:

@@ -11,10 +11,9 @@ import numpy as np
 
 from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
+from river_budget._core.store import Store
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
-from river_budget.support import VectorStore, vector_store
-from river_budget.support.target import of_both_labels
 
 Examples = Sequence[tuple[Features, Any]]
 
@@ -122,7 +121,7 @@ class Comparator:
 
     @property
     def kernel(self) -> Kernel:
-        return self._store.kernel
+        return self._store.kernels[0]
 
     @property
     def vectors(self) -> list[Features]:
@@ -135,7 +134,7 @@ class Comparator:
 
     def scores(self, examples: Sequence[Features]) -> Floats:
         """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
-        return self._store.rows(examples) @ self._matrix
+        return _rows(self._store, examples) @ self._matrix
 
     def decision_function_one(self, x: Features) -> float:
         """Return g(x). Raises ValueError if there are more than two labels."""
@@ -174,7 +173,7 @@ class Comparator:
     def _matrix(self) -> Floats:
         """The coefficients of each label (vectors, labels)."""
         values = self.coefficients
-        return of_both_labels(values) if values.ndim == 1 else values
+        return np.stack((-values, values), axis=1) if values.ndim == 1 else values
 
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
@@ -242,12 +241,12 @@ class Span:
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
         store = _store_of(kernel, self._vectors)
-        eigenvalues, eigenvectors = eigh(store.rows(self._vectors))
+        eigenvalues, eigenvectors = eigh(store.gram())
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it
         # (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
-        self._examples = store.rows([x for x, _ in stream]) @ self._basis
+        self._examples = _rows(store, [x for x, _ in stream]) @ self._basis
         # The coordinates of the minimizer for C = 2^power (dimensions, labels), by power.
         self._minimizers: dict[float, Floats] = {}
 
@@ -315,9 +314,19 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
     return loss, slopes
 
 
-def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> VectorStore:
+def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
     """Return a store of vectors; raise ValueError if one of them is invalid under the kernel."""
-    store = vector_store(kernel)
+    store = Store([kernel], "float64")
     for vector in vectors:
-        store.add(store.query(vector))
+        store.set_example(vector)
+        store.put_example(store.n)
     return store
+
+
+def _rows(store: Store, examples: Sequence[Features]) -> Floats:
+    """Return the kernel rows of examples (examples, vectors)."""
+    rows = np.empty((len(examples), store.n))
+    for i, x in enumerate(examples):
+        store.set_example(x)
+        rows[i] = store.row()
+    return rows

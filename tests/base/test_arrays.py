@@ -244,20 +244,12 @@ def test_a_refused_array_leaves_a_model_of_numbers(make, n_learned):
 
 
 @each_algorithm
-def test_predictions_with_arrays_copy_a_model_of_numbers_once(make, monkeypatch):
+def test_predictions_with_arrays_change_no_model_of_numbers(make):
     model = learned(make(rb.RBF(gamma=0.1)), [({"h": x["h"]}, y) for x, y in clusters(20, 2)])
     expected = copy.deepcopy(model)
-    clones, original = [], type(model).clone
-
-    def clone(model, *args):
-        clones.append(model)
-        return original(model, *args)
-
-    monkeypatch.setattr(type(model), "clone", clone)
     for x, _ in clusters(5, 2):
         model.predict_one(x)
         model.novelty_one(x)
-    assert len(clones) == 1
     for learner in (model, expected):
         learner.learn_one({"h": 0.5}, 1)
     x, _ = clusters(1, 2, seed=3)[0]
@@ -355,7 +347,7 @@ def test_arrays_in_double_precision_are_exact(make):
 
 
 @pytest.mark.parametrize("n_elements", [16, 256])
-def test_double_precision_takes_twice_the_memory_of_arrays(n_elements):
+def test_double_precision_takes_twice_the_memory(n_elements):
     singles, doubles = (
         rb.Stoptron(rb.RBF(gamma=0.1), budget=128, dtype=dtype) for dtype in ("float32", "float64")
     )
@@ -364,8 +356,7 @@ def test_double_precision_takes_twice_the_memory_of_arrays(n_elements):
         singles.learn_one(x, i % 2)
         doubles.learn_one(x, i % 2)
     assert singles.n_support == doubles.n_support == 128
-    # Counted are the matrix, and twice the row of a query.
-    assert doubles.memory_bytes - singles.memory_bytes == 4 * (128 + 2) * n_elements
+    assert doubles.memory_bytes - singles.memory_bytes == 4 * 128 * n_elements
 
 
 def test_double_precision_stores_what_single_precision_refuses():
@@ -377,12 +368,11 @@ def test_double_precision_stores_what_single_precision_refuses():
     assert loaded.support_vectors[0]["e"].tolist() == [1e50, 0.0]
 
 
-@pytest.mark.parametrize(("dtype", "large"), [("float32", 3e38), ("float64", 1e308)])
-def test_an_array_that_is_too_large_once_it_is_scaled_is_refused(dtype, large):
-    model = rb.Forgetron(dtype=dtype)
+def test_an_array_that_is_too_large_once_it_is_scaled_is_refused():
+    model = rb.Forgetron(dtype="float64")
     learned(model, [({"e": 1e-3 * x["e"]}, y) for x, y in clusters(40, 2)])
     with pytest.raises(ValueError, match="'e' is an array with too large a value"):
-        model.predict_one({"e": np.full(N_ELEMENTS, large, dtype)})
+        model.predict_one({"e": np.full(N_ELEMENTS, 1e308)})
 
 
 @each_path

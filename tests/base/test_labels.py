@@ -147,34 +147,15 @@ def test_the_only_label_has_its_own_average_score():
     assert model.averaged_scores_one({"u": 0.5}) == {1: 1.0}
 
 
-@each_algorithm
-def test_a_label_is_registered_after_its_column_is_there(make, monkeypatch):
-    model = learned(make(KERNEL), STREAM[:40])
-    classes = model.classes
-
-    def interrupt(model, n_labels):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(type(model), "_widen", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            model.learn_one(STREAM[40][0], "new")
-    assert model.classes == classes
-    learned(model, [(STREAM[40][0], "new")])
-    expected = learned(make(KERNEL), [*STREAM[:40], (STREAM[40][0], "new")])
-    assert model.coefficients.tolist() == expected.coefficients.tolist()
-    assert model.classes == expected.classes
-
-
 def test_blocks_compute_no_posterior_twice(monkeypatch):
     """Only a new label changes the posteriors of all support vectors."""
     n_rows = []
 
-    def counted(weights, counts, n, prior, renew=_posterior.renew):
-        n_rows.append(np.isnan(weights[:n, 0]).sum())
-        return renew(weights, counts, n, prior)
+    def counted(parameters, largest=_posterior.largest):
+        n_rows.append(len(parameters))
+        return largest(parameters)
 
-    monkeypatch.setattr(_posterior, "renew", counted)
+    monkeypatch.setattr(_posterior, "largest", counted)
     learned(rb.TightestPerceptron(KERNEL, budget=5), STREAM)
     alone = sum(n_rows)
     n_rows.clear()

@@ -1,5 +1,8 @@
+"""Two threads at one model: a call gives what it gives alone, or says that the model is in use."""
+
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 
@@ -11,6 +14,10 @@ import river_budget as rb
 from river_budget import synth
 
 N_THREADS = 4
+MODELS = [(name, None) for name in ALGORITHMS] + [
+    (name, rb.FunctionKernel(rb.RBF(gamma=0.7))) for name in PATHS
+]
+each = pytest.mark.parametrize(("name", "kernel"), MODELS, ids=str)
 
 
 @pytest.fixture
@@ -22,36 +29,22 @@ def frequent_switches():
     sys.setswitchinterval(interval)
 
 
-def evaluations(model):
-    """Return the methods that evaluate one example without learning."""
-    methods = [model.decision_function_one, model.predict_one, model.predict_proba_one]
-    for name in ["averaged_decision_function_one", "posterior_one"]:
-        if hasattr(model, name):
-            methods.append(getattr(model, name))
-    return methods
+def learned(name, kernel):
+    model = ALGORITHMS[name](kernel)
+    for x, y in synth.TwoGaussians(60, seed=1):
+        model.learn_one(x, y)
+    return model
 
 
-def outputs(model, examples):
-    one = [method(x) for x in examples for method in evaluations(model)]
-    frame = pd.DataFrame(examples).fillna(0.0)
-    many = [
-        model.decision_function_many(frame).tolist(),
-        model.predict_many(frame).tolist(),
-        model.predict_proba_many(frame).to_numpy().tolist(),
-    ]
-    return one, many, model.norm, model.coefficients.tolist(), model.support_vectors
-
-
-def in_parallel(*functions):
-    """Run functions in parallel threads and return their results."""
-    results = [None] * len(functions)
-    start = threading.Barrier(len(functions))
+def in_parallel(act, parts):
+    """Call a function with parts in parallel threads, and return its results."""
+    results, start = [None] * len(parts), threading.Barrier(len(parts))
 
     def run(i):
         start.wait()
-        results[i] = functions[i]()
+        results[i] = act(parts[i])
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(parts))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -59,22 +52,54 @@ def in_parallel(*functions):
     return results
 
 
+def or_in_use(method, *arguments):
+    """Return what a method returns, or None if the model is in use."""
+    try:
+        return method(*arguments)
+    except RuntimeError as error:
+        return None if "the model is in use" in str(error) else error
+
+
+def answers(model, examples):
+    frame = pd.DataFrame(examples).fillna(0.0)
+    methods = [model.decision_function_one, model.predict_one, model.predict_proba_one]
+    one = [or_in_use(method, x) for x in examples for method in methods]
+    many = [or_in_use(model.decision_function_many, frame), or_in_use(model.predict_many, frame)]
+    return [*one, *(None if values is None else values.tolist() for values in many)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "kernel"),
-    [(name, None) for name in ALGORITHMS]
-    + [(name, rb.FunctionKernel(rb.RBF(gamma=0.7))) for name in PATHS],
-    ids=str,
-)
-def test_threads_that_predict_get_what_one_thread_gets(name, kernel, frequent_switches):
-    model = ALGORITHMS[name](kernel)
-    for x, y in synth.TwoGaussians(60, seed=1):
-        model.learn_one(x, y)
+@each
+def test_threads_that_predict(name, kernel, frequent_switches):
+    model = learned(name, kernel)
     examples = [
         dict(list(x.items())[t % 3 == 0 :])
         for t, (x, _) in enumerate(synth.TwoGaussians(15 * N_THREADS, seed=2))
     ]
     parts = [examples[i::N_THREADS] for i in range(N_THREADS)]
-    expected = [outputs(model, part) for part in parts]
+    expected = [answers(model, part) for part in parts]
     for _ in range(10):
-        assert in_parallel(*(lambda part=part: outputs(model, part) for part in parts)) == expected
+        for one, other in zip(
+            in_parallel(lambda part: answers(model, part), parts), expected, strict=True
+        ):
+            assert all(a is None or a == b for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.slow
+@each
+def test_threads_that_learn(name, kernel, frequent_switches):
+    """Each example is learned or refused, as a whole."""
+    model = learned(name, rb.RBF(gamma=0.7) if kernel is None else kernel)
+
+    def learn(seed):
+        n_learned = 0
+        for x, y in synth.TwoGaussians(50, seed=seed):
+            with contextlib.suppress(RuntimeError):
+                model.learn_one(x, y)
+                n_learned += 1
+        return n_learned
+
+    n_learned = sum(in_parallel(learn, range(N_THREADS)))
+    assert n_learned > 0
+    assert model.n_rounds == 60 + n_learned
+    assert all(error < 1e-6 for error in model.numerical_errors().values())

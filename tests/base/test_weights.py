@@ -456,7 +456,7 @@ def test_class_weights_that_are_refused(make):
 def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
     model = learned(rb.Forgetron(class_weight="balanced"), examples_of(20))
     state = model.state()
-    for counts in [np.array([5, 5]), np.array([0, 20]), np.array([-1, 21]), np.array([20]), None]:
+    for counts in [np.array([5, 5]), np.array([5, 5, 10]), np.array([-1, 21]), np.array([]), None]:
         with pytest.raises(ValueError, match=r"numbers of examples|expected an array"):
             model.clone().restore({**state, "class_counts": counts})
     model.clone().restore(state)
@@ -465,8 +465,9 @@ def test_the_counts_of_a_checkpoint_are_those_of_its_labels():
 def test_the_coefficients_of_a_forgetron_are_at_most_its_weights():
     state = learned(rb.Forgetron(RBF, budget=BUDGET), examples_of(20), [2.0] * 20).state()
     rb.Forgetron(RBF, budget=BUDGET).restore(state)
+    state["hypothesis"]["n_weighted"] = 0
     with pytest.raises(ValueError, match="coefficient"):
-        rb.Forgetron(RBF, budget=BUDGET).restore({**state, "n_weighted": 0})
+        rb.Forgetron(RBF, budget=BUDGET).restore(state)
 
 
 # --- theorems ---

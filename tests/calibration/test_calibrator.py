@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from states import content
 
 from river_budget.calibration import Calibrator
 
@@ -227,6 +230,31 @@ def test_a_restored_calibrator_goes_on_bit_for_bit():
         assert restored.probabilities(gaps) == calibrator.probabilities(gaps)
         calibrator.learn(gaps, y)
         restored.learn(gaps, y)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda c: pickle.loads(pickle.dumps(c))])
+def test_a_copy_goes_on_alone(copied):
+    calibrator, rng = Calibrator(FORGETTING), random.Random(1)
+    for _ in range(20):
+        calibrator.learn({label: abs(rng.gauss(0, 2)) for label in "abc"}, rng.choice("abc"))
+    gaps, before = {"a": 0.0, "b": 1.0, "c": 2.0}, content(calibrator.state())
+    other = copied(calibrator)
+    assert content(other.state()) == before
+    assert other.memory_bytes == calibrator.memory_bytes
+    other.learn(gaps, "b")
+    assert content(calibrator.state()) == before
+    calibrator.learn(gaps, "b")
+    assert content(calibrator.state()) == content(other.state())
+
+
+def test_a_gap_that_is_no_number_changes_nothing():
+    calibrator = Calibrator(FORGETTING)
+    calibrator.learn(two(1.0), True)
+    before = content(calibrator.state())
+    with pytest.raises(TypeError):
+        calibrator.learn({True: 0.0, False: None}, True)
+    assert content(calibrator.state()) == before
+    calibrator.learn(two(1.0), False)
 
 
 @pytest.mark.parametrize(

@@ -238,9 +238,9 @@ def test_foreign_files_and_other_versions():
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="no whole safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
-    for version in (4, 6):
+    for version in (5, 7):
         head = json.dumps({"version": version, "sha256": "", "content": "{}"})
-        with pytest.raises(CheckpointError, match=f"version {version}, and version 5 can be read"):
+        with pytest.raises(CheckpointError, match=f"version {version}, and version 6 can be read"):
             checkpoint.loads(write_tensors({}, {files.FORMAT: head}))
 
 

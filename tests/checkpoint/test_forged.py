@@ -96,11 +96,11 @@ def test_the_work_of_loading_is_linear_in_the_size_of_the_file(tmp_path):
     content, tensors = parts(rb.KernelPerceptron(rb.RBF(gamma=1.0)))
     hypothesis = content["model"]["state"]["hypothesis"]["state"]
     store = hypothesis["store"]["state"]
-    content["model"]["state"] |= {"n_rounds": n, "n_mistakes": n}
+    hypothesis |= {"n_rounds": n, "n_mistakes": n}
     store["n_inserted"] = n
     tensors[store["sizes"]["tensor"]] = np.zeros(n, np.int64)
     tensors[store["inserted"]["tensor"]] = np.arange(n)
-    tensors[hypothesis["alphas"]["tensor"]] = np.ones(n)
+    tensors[hypothesis["coefficients"]["tensor"]] = np.stack((-np.ones(n), np.ones(n)))
     tensors[content["model"]["state"]["moments"]["tensor"]] = np.ones((n, 2))
     (tmp_path / "model").write_bytes(forged(content, tensors))
     assert load_within(tmp_path / "model", 60) == "loaded\n"
@@ -111,7 +111,7 @@ def many_labels(n):
     content, tensors = parts(rb.Forgetron(rb.RBF(gamma=1.0), max_classes=n))
     state = content["model"]["state"]
     state["labels"]["state"]["columns"] = {"dict": [[label + 2, label] for label in range(n)]}
-    tensors[state["hypothesis"]["state"]["alphas"]["tensor"]] = np.zeros((0, n))
+    tensors[state["hypothesis"]["state"]["coefficients"]["tensor"]] = np.zeros((n, 0))
     return content, tensors
 
 
@@ -157,7 +157,7 @@ def test_no_number_may_be_beyond_all_counts_or_not_finite(train):
     content, tensors = parts(train())
     state = content["model"]["state"]
     places = [path for path in paths(state) if path and isinstance(at(state, path), int | float)]
-    assert ("n_rounds",) in places
+    assert ("hypothesis", "state", "n_rounds") in places
     for path in places:
         if "dict" in path or "tuple" in path:
             continue  # labels and names: any number can be one
@@ -179,18 +179,17 @@ def store_of(content):
 
 def test_a_kernel_in_use_is_resolved():
     content, tensors = parts(trained(rb.Forgetron(budget=5)))
-    store_of(content)["kernel"]["fields"]["gamma"] = None
+    store_of(content)["kernels"]["tuple"][0]["fields"]["gamma"] = None
     refused(content, tensors, "lacks parameters")
 
 
 def test_a_kernel_resolves_the_one_that_the_model_was_given():
     content, tensors = parts(trained(rb.Forgetron(rb.Normalized(rb.RBF()), budget=5)))
-    inner = store_of(content)["kernel"]["fields"]["kernel"]
+    inner = store_of(content)["kernels"]["tuple"][0]["fields"]["kernel"]
     inner["kernel"] = "Laplacian"
-    refused(content, tensors, "expected the kernel")
+    refused(content, tensors, "expected the kernels")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
-    store = content["model"]["state"]["stores"]["state"]["0"]["state"]
-    additive = store["kernel"]["tuple"][1]["fields"]
+    additive = store_of(content)["kernels"]["tuple"][1]["fields"]
     for names in (["0", "1"], 5, {"float": "1.0"}):
         additive["names"] = names
         refused(content, tensors)
@@ -202,33 +201,47 @@ TIGHTER = rb.TighterPerceptron(budget=4, validation=5, seed=1)
 def test_a_reservoir_needs_its_store():
     content, tensors = parts(trained(TIGHTER.clone()))
     content["model"]["state"]["validation"]["state"]["store"] = None
-    refused(content, tensors, "lacks examples|has other examples")
+    refused(content, tensors)
 
 
-def test_a_reservoir_has_no_more_examples_than_its_store_knows():
+def test_a_reservoir_has_as_many_examples_as_its_store():
     content, tensors = parts(trained(TIGHTER.clone()))
-    validation = content["model"]["state"]["validation"]["state"]
-    validation["n_offered"] = 3
-    for name in ("table", "scores", "columns"):
-        array = tensors[validation[name]["tensor"]]
-        tensors[validation[name]["tensor"]] = array[:3].copy()
+    table = content["model"]["state"]["validation"]["state"]["table"]["state"]
+    for name in ("scores", "columns", "kernel_values"):
+        tensor = table[name]["tensor"]
+        tensors[tensor] = tensors[tensor][:3].copy()
     refused(content, tensors, "other examples")
 
 
 @pytest.mark.parametrize("model", [rb.TightestPerceptron(budget=4), TIGHTER], ids=["tightest", "A"])
-def test_a_validation_set_has_labels_and_a_table_of_its_size(model):
+def test_kernel_values_of_a_validation_set_follow_from_its_examples(model):
     content, tensors = parts(trained(model.clone()))
+    values = validation_of(content)["kernel_values"]["tensor"]
+    refused(content, {**tensors, values: tensors[values] + 1e-3}, "kernel values")
+    refused(content, {**tensors, values: tensors[values][1:].copy()}, "shape")
+
+
+def validation_of(content):
+    """Return what a checkpoint says of the examples of a validation set."""
     validation = content["model"]["state"]["validation"]["state"]
-    columns, table = validation["columns"]["tensor"], validation["table"]["tensor"]
+    return validation["table"]["state"] if "table" in validation else validation
+
+
+@pytest.mark.parametrize("model", [rb.TightestPerceptron(budget=4), TIGHTER], ids=["tightest", "A"])
+def test_a_validation_set_has_labels_and_scores_of_its_size(model):
+    content, tensors = parts(trained(model.clone()))
+    validation = validation_of(content)
+    columns, scores = validation["columns"]["tensor"], validation["scores"]["tensor"]
     refused(content, {**tensors, columns: tensors[columns] + 2}, "labels")
-    wide = np.zeros((len(tensors[table]), 1000))
-    refused(content, {**tensors, table: wide}, "columns")
+    refused(content, {**tensors, columns: tensors[columns][1:].copy()}, "shape")
+    wide = np.zeros((len(tensors[scores]), 1000))
+    refused(content, {**tensors, scores: wide}, "shape")
 
 
-def test_an_empty_table_claims_no_columns():
+def test_scores_of_no_example_claim_no_labels():
     content, tensors = parts(TIGHTER.clone())
-    table = content["model"]["state"]["validation"]["state"]["table"]["tensor"]
-    refused(content, {**tensors, table: np.zeros((0, 10**12))}, "columns")
+    scores = validation_of(content)["scores"]["tensor"]
+    refused(content, {**tensors, scores: np.zeros((0, 10**12))}, "shape")
 
 
 FOUR = trained(rb.TightestPerceptron(budget=5, max_classes=4), MANY_LABELS)
@@ -272,7 +285,6 @@ def test_there_are_no_more_labels_than_max_classes():
 
 
 WIDE = {
-    "alphas": FOUR,
     "counts": FOUR,
     "scores": FOUR,
     "moments": trained(rb.Projectron(budget=5), MANY_LABELS),
@@ -297,18 +309,20 @@ def test_matrices_have_a_column_for_each_label(name):
 @pytest.mark.parametrize("model", [FOUR, WIDE["moments"]], ids=["removing", "projecting"])
 def test_the_coefficients_of_a_vector_sum_to_0(model):
     content, tensors = parts(model)
-    tensor = content["model"]["state"]["hypothesis"]["state"]["alphas"]["tensor"]
-    for column in range(4):
+    tensor = content["model"]["state"]["hypothesis"]["state"]["coefficients"]["tensor"]
+    for label in range(4):
         matrix = tensors[tensor].copy()
-        matrix[1, column] += 1e-3
-        refused(content, {**tensors, tensor: matrix}, "must sum to 0")
+        matrix[label, 1] += 1e-3
+        refused(content, {**tensors, tensor: matrix}, "sum to 0")
 
 
-def test_a_hypothesis_for_two_labels_has_one_column():
-    content, tensors = parts(trained(rb.Forgetron(budget=5)))
-    tensor = content["model"]["state"]["hypothesis"]["state"]["alphas"]["tensor"]
-    matrix = np.stack((-tensors[tensor], tensors[tensor]), axis=1)
-    refused(content, {**tensors, tensor: matrix}, "expected an array of float64")
+@pytest.mark.parametrize("model", [FOUR, trained(rb.Forgetron(budget=5))], ids=["four", "two"])
+def test_coefficients_have_a_row_for_each_label(model):
+    content, tensors = parts(model)
+    tensor = content["model"]["state"]["hypothesis"]["state"]["coefficients"]["tensor"]
+    matrix = tensors[tensor]
+    for wrong in (matrix[1:], matrix[:, 1:], matrix[0], np.zeros((len(matrix), 0))):
+        refused(content, {**tensors, tensor: wrong.copy()}, "expected an array of float64")
 
 
 @pytest.mark.parametrize("name", ["inverses", "covariances"])
@@ -317,7 +331,8 @@ def test_a_hypothesis_for_two_labels_has_one_column():
 )
 def test_matrices_of_a_mnemotron_are_possible(name, forge):
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
-    tensor = content["model"]["state"]["experts"]["state"]["posteriors"]["state"][name]["tensor"]
+    posteriors = content["model"]["state"]["hypothesis"]["state"]["posteriors"]["state"]
+    tensor = posteriors[name]["state"]["triangles"]["tensor"]
     refused(content, {**tensors, tensor: forge(tensors[tensor])}, "definite|variance")
 
 

@@ -21,11 +21,6 @@ def answers_of(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def without_compiling(err):
-    """Return what a command says apart from the line that depends on Numba's cache."""
-    return "".join(line for line in err.splitlines(keepends=True) if "compiling" not in line)
-
-
 def started(*arguments, **streams):
     """Start a command in a process of its own."""
     streams = {

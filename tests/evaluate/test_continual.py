@@ -197,7 +197,7 @@ def test_tasks_with_the_same_labels_bring_no_new_ones():
 
 
 def test_every_task_is_in_the_warm_up():
-    """Code for more than two labels is compiled before timing starts."""
+    """What more than two labels need is imported before timing starts."""
     learned = []
 
     class Recorder(dummy.NoChangeClassifier):

@@ -82,7 +82,7 @@ def test_a_new_name_is_active_in_the_first_kernel_only():
         model.learn_one({"a": value}, value > 0)
     model.learn_one({"a": 0.5, "new": 9.0}, False)
     assert model.support_vectors[-1] == {"a": 0.5, "new": 9.0}
-    radial, additive = model._stores.rows_of_slot(4)
+    radial, additive = (model._f.store.row_of(4, kernel) for kernel in range(2))
     assert radial[4] == additive[4] == 1.0
     assert radial[:4].max() < 0.02 < 0.4 < additive[:4].max()
     with pytest.raises(ValueError, match="'late'"):
@@ -134,7 +134,8 @@ def test_inaccurate_inverses_are_recomputed():
     for x, y in stream[:2000]:
         model.learn_one(x, y)
     assert model.n_rebuilds == 0
-    model._experts.posteriors.inverses *= 1.001
+    inverses = model._f.posteriors.inverses
+    inverses.set(0, 1.001 * inverses.matrices_of(20)[0])
     for x, y in stream[2000:]:
         model.learn_one(x, y)
     assert model.n_rebuilds == 1
@@ -143,7 +144,7 @@ def test_inaccurate_inverses_are_recomputed():
 
 def test_memory_is_as_documented():
     model = rb.Mnemotron(budget=100)
-    assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 100 * 110, rel=0.1)
+    assert model.memory_bytes == pytest.approx(4 * (12 + 4) * 100 * 128, rel=0.05)
 
 
 def test_probabilities_are_those_of_the_mixture():
@@ -215,7 +216,7 @@ def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
             for x, y in zip(frame.to_dict("records"), labels[start : start + 50], strict=True):
                 one.learn_one(x, y)
             many.learn_many(frame, pd.Series(labels[start : start + 50]))
-            assert content(one._experts.state(15)) == content(many._experts.state(15))
+            assert content(one._f.own_state()) == content(many._f.own_state())
             assert one.support_vectors == many.support_vectors
             scores = [one.scores_one(x) for x in frame.to_dict("records")]
             assert many.scores_many(frame).to_dict("records") == scores

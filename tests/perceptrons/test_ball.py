@@ -6,11 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from interpreted import interpret
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons import _ball, modified_randomized_budget
 
 
 def test_the_simplified_forgetron_by_hand():
@@ -31,16 +29,21 @@ def test_the_simplified_forgetron_by_hand():
     assert model.norm == pytest.approx(min(norm, radius))
 
 
-def test_the_modified_rbp_by_hand(monkeypatch):
+class Given:
+    """A random number generator whose draws are given."""
+
+    def __init__(self, n, slots):
+        self.n, self.slots = n, iter(slots)
+
+    def randrange(self, n):
+        assert n == self.n
+        return next(self.slots)
+
+
+def test_the_modified_rbp_by_hand():
     """The slots to draw are given."""
-    slots = iter([0, 2, 1, 0, 3])
-    interpret(monkeypatch)
-    monkeypatch.setattr(
-        modified_randomized_budget,
-        "draw",
-        lambda numbers, place, n: next(slots) if n == 4 else None,
-    )
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget=4)
+    model._rng = Given(4, [0, 2, 1, 0, 3])
     held = []
     for name, expected in [("a", "a"), ("b", "ab"), ("c", "ac"), ("d", "cd"), ("e", "cde")]:
         model.learn_one({name: 1.0}, True)
@@ -76,14 +79,14 @@ def test_the_norm_does_not_drift(make):
     for x in rng.normal(size=(210_000, 2)).tolist():
         model.learn_one(dict(enumerate(x)), rng.random() < 0.5)
     assert model.n_mistakes > 100_000
-    assert model.norm == pytest.approx(model._hypothesis.norm, rel=1e-8)
+    assert model.norm == pytest.approx(model._f.norm, rel=1e-8)
 
 
 def test_the_constants_of_the_theorems():
     forgetron = rb.SimplifiedForgetron(budget=512)
     u_squared = 512 / (32 * 12)
     assert forgetron._radius == pytest.approx(math.sqrt(u_squared) / 2)
-    assert forgetron._own.numbers[_ball.DECAY] == pytest.approx(1 - 1 / (32 * u_squared))
+    assert forgetron._decay == pytest.approx(1 - 1 / (32 * u_squared))
     assert rb.ModifiedRandomizedBudgetPerceptron(budget=64)._radius == 1.0
 
 

@@ -35,13 +35,13 @@ def test_cached_values_agree_with_values_from_scratch():
         model = rb.FixedBudgetPerceptron(kernel, budget=20)
         for x, y in synth.TwoGaussians(3000, flip=0.3, seed=2):
             model.learn_one(x, y)
-        vectors = [model._store.vector(slot) for slot in range(20)]
-        alphas = model._hypothesis.coefficients
+        vectors = [model._f.store.vector(slot) for slot in range(20)]
+        alphas = model._f.coefficients
         others = [
             model.decision_function_one(x) - alpha * kernel(x, x)
             for x, alpha in zip(vectors, alphas, strict=True)
         ]
-        assert np.abs(model._scores[:, 1] - others).max() < 1e-8 * (1 + np.abs(others).max())
+        assert np.abs(model._scores[1, :20] - others).max() < 1e-8 * (1 + np.abs(others).max())
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -50,15 +50,14 @@ def test_the_reservoir_against_plain_loops():
     for x, y in synth.TwoGaussians(200, flip=0.2, seed=4):
         model.learn_one(x, y)
         reference.learn(x, 1.0 if y else -1.0)
-    kept = [model._validation._store.vector(slot) for slot in range(12)]
-    assert kept == [x for x, _ in reference.reservoir.examples]
+    assert model._validation.examples == [x for x, _ in reference.reservoir.examples]
 
 
 def test_the_reservoir_and_the_support_set_are_disjoint():
     model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=10, validation=20, seed=1)
     for x, y in synth.TwoGaussians(500, flip=0.3, seed=1):
         model.learn_one(x, y)
-        kept = [model._validation._store.vector(slot) for slot in range(model._validation.n)]
+        kept = model._validation.examples
         assert not [x for x in kept if x in model.support_vectors]
     assert len(kept) == 20
 
@@ -79,18 +78,32 @@ def test_validations_out_of_range(validation):
         rb.TighterPerceptron(validation=validation)
 
 
-@pytest.mark.parametrize("validation", [5, "all"])
-def test_a_correct_prediction_takes_one_kernel_row(validation):
+def test_every_example_is_offered_to_the_reservoir():
     calls = []
 
     def counted(x, z):
         calls.append((x, z))
         return x["u"] * z["u"]
 
-    model = rb.TighterPerceptron(rb.FunctionKernel(counted), 10, validation=validation, seed=1)
-    model.learn_one({"u": 1.0}, True)
-    for t in range(30):
+    model = rb.TighterPerceptron(rb.FunctionKernel(counted), 10, validation=5, seed=1)
+    for t in range(6):
+        model.learn_one({"u": 1.0 + t}, True)
+    kept = model._validation.examples
+    assert kept == [{"u": 2.0 + t} for t in range(5)]
+    for t in range(6, 100):
         calls.clear()
         model.learn_one({"u": 1.0 + t}, True)
-        assert len(calls) == 1
-    assert model._validation.n == (5 if validation == 5 else 31)
+        if model._validation.examples == kept:
+            # k(x, s) for the one support vector s, and k(x, x).
+            assert len(calls) == 2
+        kept = model._validation.examples
+    assert len(kept) == 5
+    assert max(x["u"] for x in kept) > 20
+
+
+def test_all_examples_are_kept():
+    model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=3, validation="all")
+    examples = [x for x, _ in synth.TwoGaussians(50, flip=0.2, seed=1)]
+    for x, y in synth.TwoGaussians(50, flip=0.2, seed=1):
+        model.learn_one(x, y)
+    assert model._validation.examples == examples

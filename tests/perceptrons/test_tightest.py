@@ -16,8 +16,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons import _compiled, _posterior
-from river_budget.perceptrons._tightest_compiled import BETAINC
+from river_budget.perceptrons import _posterior
 
 
 def hat(x, z):
@@ -25,15 +24,19 @@ def hat(x, z):
     return max(0.0, 1.0 - abs(x["u"] - z["u"]))
 
 
+def counts_of(model, slots):
+    return model._vectors.counts_of(slots)
+
+
 def test_a_trace_by_hand():
     model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
 
     def state():
-        slots = model._store.by_age
+        slots = model._f.store.by_age
         vectors = zip(model.support_vectors, model.coefficients, strict=True)
         return [
             (x["u"], a, *map(float, counts))
-            for (x, a), counts in zip(vectors, model._own.tables.counts[slots, ::-1], strict=True)
+            for (x, a), counts in zip(vectors, counts_of(model, slots)[:, ::-1], strict=True)
         ]
 
     def learn(u, y):
@@ -71,20 +74,12 @@ def test_a_trace_by_hand():
 
 
 def test_the_losses_of_that_trace():
-    """The losses in the comments above, from the compiled code."""
+    """The losses in the comments above."""
     model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
-    for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False)]:
+    for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False), (0.5, True)]:
         model.learn_one({"u": u}, y)
-    f, t = model._hypothesis, model._own.tables
-    query = f.query({"u": 0.5})
-    t.gram[3, :3] = t.gram[:3, 3] = query.row
-    t.gram[3, 3], t.scores[3], t.counts[3] = 1.0, f.scores(query), [0.0, 1.0]
-    _posterior.renew(t.weights, t.counts, 4, 1.0)
-    _compiled.add_term(t.scores, t.gram[:, 3], 1.0, 1, 0)
-    terms = f.terms(f.target(query, 1))
-    losses = _compiled.removal_losses(t.gram, t.scores, t.weights, *terms)
+    losses = model._vectors.arrays["sums"][:4]
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
-    model.learn_one({"u": 0.5}, True)
     assert [x["u"] for x in model.support_vectors] == [2.0, 0.0, 0.5]
 
 
@@ -112,7 +107,7 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
         model.learn_one(x, y > 0)
         reference.learn(x, y)
         assert model.support_vectors == reference.vectors
-    counts = model._own.tables.counts[model._store.by_age, ::-1]
+    counts = counts_of(model, model._f.store.by_age)[:, ::-1]
     assert counts == pytest.approx(np.array(reference.counts), abs=1e-9)
     assert model.n_mistakes > 60
 
@@ -122,11 +117,11 @@ def test_cached_values_agree_with_values_from_scratch(seed):
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=15)
     for x, y in synth.TwoGaussians(800, flip=0.3, seed=seed):
         model.learn_one(x, y)
-    vectors = [model._store.vector(slot) for slot in range(15)]
+    vectors = [model._f.store.vector(slot) for slot in range(15)]
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
-    assert model._own.tables.gram[:15, :15] == pytest.approx(np.array(gram), abs=1e-12)
+    assert model._vectors.kernel_values == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._own.tables.scores[:15, 1] == pytest.approx(np.array(f), abs=1e-9)
+    assert model._vectors.scores_of_examples(model._f)[:, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():
@@ -159,7 +154,8 @@ def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
     for u, y in [(0.0, False), (30.0, True)]:
         model.learn_one({"u": u}, y)
     for r, u, nearest in [(0, 16.0, 2), (0, -40.0, 1), (1, 14.0, 2), (1, 65.0, 0)]:
-        assert model._nearest_to_removed(r, model._hypothesis.query({"u": u})) == nearest
+        model._f.best({"u": u})
+        assert model._nearest_to_removed(model._f, r) == nearest
 
 
 def test_the_weights_of_two_labels_are_those_of_scipy():
@@ -169,10 +165,22 @@ def test_the_weights_of_two_labels_are_those_of_scipy():
     assert (_posterior.largest(parameters) == expected).all()
 
 
-def test_only_weights_of_changed_counts_are_computed_anew():
-    weights = np.array([[0.25, 0.75], [math.nan, math.nan]])
-    _posterior.renew(weights, np.array([[9.0, 9.0], [2.0, 2.0]]), 2, 1.0)
-    assert weights.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+def test_the_weights_of_a_model_are_those_of_its_counts():
+    model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=20, prior=0.7)
+    for x, y in synth.TwoGaussians(300, flip=0.3, seed=1):
+        model.learn_one(x, y)
+    counts = counts_of(model, slice(20))
+    model._vectors.renew(0.7)
+    weights = model._vectors.arrays["weights"].T[:20]
+    assert weights == pytest.approx(_posterior.largest(counts + 0.7), rel=1e-12)
+    # Only those of changed counts are computed anew.
+    model._vectors.arrays["weights"][:, :20] = 0.5
+    model._vectors.arrays["weights"][:, 7] = math.nan
+    assert model._vectors.stale.tolist() == [7]
+    model._vectors.renew(0.7)
+    expected = np.full((20, 2), 0.5)
+    expected[7] = _posterior.largest(counts[[7]] + 0.7)[0]
+    assert model._vectors.arrays["weights"].T[:20] == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_full_model_has_room_for_one_example_more():
@@ -180,7 +188,7 @@ def test_a_full_model_has_room_for_one_example_more():
     for x, y in synth.TwoGaussians(2000, flip=0.5, seed=1):
         model.learn_one(x, y)
     assert model.n_support == 37
-    assert model._own.tables.gram.shape == (38, 38)
+    assert model._vectors.arrays["table"].shape == (38, 40)
 
 
 @pytest.mark.parametrize(("factor", "starts_again"), [(1.0, False), (4.0, True)])
@@ -193,7 +201,7 @@ def test_counts_start_again_where_learned_scales_change_the_kernel(factor, start
         radius, angle = (1.0 if y else 2.0) + 0.3 * rng.normal(), 2 * math.pi * rng.random()
         u, v = radius * math.cos(angle), radius * math.sin(angle)
         model.learn_one({"u": u if t < 1000 else factor * u, "v": v}, y)
-        totals.append(model._own.tables.counts[: model.n_support].sum())
+        totals.append(counts_of(model, slice(model.n_support)).sum())
     assert (min(totals[1000:]) == 0.0) == starts_again
 
 
@@ -207,7 +215,7 @@ def repeated(n, n_labels):
 
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.5), rb.Laplacian(gamma=0.5), None])
-def test_ties_are_left_to_python_in_blocks_too(kernel, n_labels):
+def test_ties_between_nearest_vectors_in_blocks(kernel, n_labels):
     X, y = repeated(300, n_labels)
     one, many = (rb.TightestPerceptron(kernel, budget=9) for _ in range(2))
     for x, label in zip(X.to_dict("records"), y, strict=True):
@@ -228,14 +236,13 @@ def test_a_copy_learns_on_its_own():
     assert content(model.state()) == before != content(other.state())
 
 
-def test_a_stored_model_goes_on_in_a_new_process():
-    """The address of a function of SciPy is another one there."""
+def test_a_stored_model_goes_on_exactly():
     X, y = repeated(200, 2)
     model = rb.TightestPerceptron(rb.RBF(gamma=0.5), budget=9)
     model.learn_many(X, y)
     restored = pickle.loads(pickle.dumps(model))
-    restored._own.numbers.view(np.int64)[BETAINC] = 0
     for learner in (model, restored):
         learner.learn_many(X[:50], y[:50])
         learner.learn_one({"u": 0.3, "v": 0.1}, 1)
     assert content(restored.state()) == content(model.state())
+    assert rb.TightestPerceptron().posterior_one({"u": 1.0}) == 0.5

@@ -1,0 +1,136 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+"""Which vector to remove without validation examples: the safest one, or one by chance."""
+
+from libc.math cimport INFINITY, fabs, sqrt
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from river_budget._state import require
+
+from river_budget._core.expansion cimport Expansion
+
+# Margins that differ by less than this, relative to the largest score, are ties.
+cdef double ROUNDING = 1e-12
+
+
+def safest(Expansion f, const double[:, ::1] scores):
+    """Return the vector with the largest margin without its own term, the oldest among ties.
+
+    Parameters
+    ----------
+    scores
+        The scores at each vector without its own term (labels, n or more), to which the term of the
+        example of the round is added first. The example is the youngest vector, n.
+    """
+    cdef Py_ssize_t i, best, n = f.store.n
+    cdef int64_t *inserted = f.store.inserted
+    cdef double size = 0.0, largest = f.y.margin
+    cdef double[::1] margins = np.empty(n + 1)
+    check_scores(f, scores, n)
+    margins[n] = largest
+    for i in range(f.n_labels):
+        size = max(size, fabs(f.answers[i]))
+    for i in range(n):
+        margins[i] = margin_of(f, scores, i, &size)
+        largest = max(largest, margins[i])
+    # What differs by less may differ by rounding only.
+    largest -= ROUNDING * max(1.0, size)
+    best = n
+    for i in range(n):
+        if margins[i] >= largest and (best == n or inserted[i] < inserted[best]):
+            best = i
+    return best
+
+
+def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
+    """Change such scores before the example takes the slot of a vector, or the slot n."""
+    cdef Py_ssize_t c, i, label, rival, n = f.store.n
+    cdef double step
+    cdef const double *row
+    check_scores(f, scores, n + 1)
+    require(0 <= slot <= n, "there is no such vector")
+    add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
+    for c in range(f.n_labels):
+        scores[c, n] = f.answers[c]
+    if slot == n:
+        return
+    label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
+    add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
+    scores[label, n] -= step * f.store.rows[slot]
+    scores[rival, n] += step * f.store.rows[slot]
+    for c in range(f.n_labels):
+        scores[c, slot] = scores[c, n]
+
+
+cdef int check_scores(Expansion f, const double[:, ::1] scores, Py_ssize_t n) except -1:
+    fits = scores.shape[0] == f.n_labels and scores.shape[1] >= n
+    require(fits, "scores are missing for vectors or labels")
+    return 0
+
+
+cdef void add_term(
+    double[:, ::1] scores, const double *row, double step, Py_ssize_t label, Py_ssize_t rival,
+    Py_ssize_t n,
+) noexcept:
+    cdef Py_ssize_t i
+    for i in range(n):
+        scores[label, i] += step * row[i]
+        scores[rival, i] -= step * row[i]
+
+
+cdef double margin_of(
+    Expansion f, const double[:, ::1] scores, Py_ssize_t slot, double *size
+) noexcept:
+    """Return a margin after the example is added, and raise the largest size of a score."""
+    cdef Py_ssize_t c, label = f.label_of(slot)
+    cdef double score, own = 0.0, rival = -INFINITY
+    cdef double change = f.y.weight * f.store.rows[slot]
+    for c in range(f.n_labels):
+        score = scores[c, slot] + change * ((c == f.y.label) - (c == f.y.rival))
+        size[0] = max(size[0], fabs(score))
+        if c == label:
+            own = score
+        else:
+            rival = max(rival, score)
+    return 0.5 * (own - rival)
+
+
+def draw(Expansion f, double drawn, bint is_weighted, double limit):
+    """Draw a vector to remove, and divide the terms of the others by their chances to stay.
+
+    Parameters
+    ----------
+    drawn
+        A random number from 0 to 1.
+    is_weighted
+        Whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`, and not the same for all.
+    limit
+        The largest coefficient afterwards.
+    """
+    cdef Py_ssize_t c, i, slot = 0, n = f.store.n
+    cdef double growth, rest, total = 0.0
+    cdef double[::1] steps = np.empty(n), chances = np.empty(n)
+    require(n > 0, "there is no vector to remove")
+    for i in range(n):
+        steps[i] = f.scale * f.table[f.label_of(i) * f.width + i]
+        chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
+        total += chances[i]
+    is_weighted &= 0.0 < total < INFINITY
+    rest = 0.0
+    for i in range(n):
+        chances[i] = max(0.0, 1.0 - (n - 1) * chances[i] / total) if is_weighted else 1.0
+        rest += chances[i]
+    total, rest = rest, drawn * rest - chances[0]
+    while rest >= 0.0 and slot < n - 1:
+        slot += 1
+        rest -= chances[slot]
+    f.keep_all()
+    for i in range(n):
+        # The vector in the slot is replaced, and its own chance may be 1.
+        if i != slot and steps[i] > 0.0:
+            growth = min(1.0 / (1.0 - chances[i] / total), limit / steps[i])
+            for c in range(f.n_labels):
+                f.table[c * f.width + i] *= growth
+    f.stamp = -1
+    return slot

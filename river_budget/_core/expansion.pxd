@@ -1,0 +1,58 @@
+# A hypothesis f over a store: scores g_c = scale * <A[c], row> of each label c.
+#
+# A has a row for each label, two labels included (g_0 = -g_1 exactly), with a place for each slot of
+# the store. The expansion also holds the round: it counts, decides whether the algorithm has to act,
+# and keeps what an update overwrites until `commit`.
+#
+# A round is open from the moment that it asks for an update until `commit` or `roll_back`. Changes in
+# an open round are logged: a vector that is replaced by the store, a column of A as a copy, and all
+# of A before the first change of more than a column.
+from libc.stdint cimport int64_t
+
+from river_budget._core.store cimport Block, Store
+from river_budget._core.sums cimport Sums
+
+
+cdef class Example:                   # one for each Expansion, overwritten by every round
+    cdef readonly Py_ssize_t label, rival
+    cdef readonly double margin, weight, self_value
+
+
+cdef class Expansion:
+    cdef readonly Store store
+    cdef readonly Py_ssize_t n_labels
+    cdef readonly Example y           # of the last round
+    cdef double *table                # A (n_labels, width), without the common factor; 0 from n on
+    cdef Py_ssize_t width             # the capacity of the store when the last vector was put
+    cdef readonly double scale        # the common factor of A
+    cdef double *answers              # the scores (n_labels,) at the example with `stamp`
+    cdef int64_t stamp                # that of the store when they were computed; -1: f has changed
+    cdef public int64_t n_rounds, n_mistakes, n_weighted, checked_at
+    cdef public double largest_self_value
+    cdef public Sums sums
+
+    # The use by threads: whether native code runs that may give up the GIL, and who opened a round.
+    cdef bint is_busy, is_open
+    cdef unsigned long owner
+    # What an open round has overwritten: counts, and A (n_labels, old_width) or NULL.
+    cdef int64_t old_mistakes, old_weighted
+    cdef double old_largest, old_scale
+    cdef double *old_table
+    cdef Py_ssize_t old_width
+    cdef Py_ssize_t n_columns
+    cdef double *old_columns          # columns of A and their slots (n_columns, n_labels + 1)
+    cdef list log                     # what the store has saved
+
+    cdef int require_free(self) except -1
+    cdef void close(self) noexcept
+    cdef int evaluate(self, object x) except -1
+    cdef void score(self) noexcept nogil
+    cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1
+    cdef int decide(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
+    cdef int keep_all(self) except -1
+    cdef int keep_slot(self, Py_ssize_t slot) except -1
+    cdef int put(self, Py_ssize_t slot, Example y, double step) except -1
+    cdef int check_slot(self, Py_ssize_t slot) except -1
+    cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil
+    cdef Py_ssize_t rival_of(self, Py_ssize_t slot) noexcept nogil
+    cdef void scores_of(self, const double *row, double *scores) noexcept nogil

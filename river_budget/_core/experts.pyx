@@ -1,0 +1,335 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
+"""Mnemotron's experts over one store, and their rounds."""
+
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from river_budget._core.mixing cimport Mixture, Repeats
+from river_budget._core.posteriors cimport Posteriors
+from river_budget._core.store cimport Block, Store
+from river_budget._core.sums cimport Sums
+
+from river_budget._core.expansion import CHECK
+from river_budget._core.posteriors import JITTER
+from river_budget._state import count, require
+
+cdef int DUE = CHECK
+
+cdef enum:
+    # Number of changes of the support set between two checks of the inverses.
+    CHECK_INTERVAL = 64
+    # `scan` returns after so many rows, so that an interrupt is heard.
+    MOST_ROWS = 1024
+
+# An inverse Q is recomputed if an element of Q K - I is larger.
+cdef double LARGEST_RESIDUAL = 1e-6
+
+
+cdef class Experts:
+    """Gaussian process experts, their mixture, and the expert of repeated labels, if it is used.
+
+    It is an `Engine` whose rounds include their update, so none of them stays open.
+
+    Parameters
+    ----------
+    store
+        The support vectors, under the kernels of the experts.
+    pairs
+        For each kernel, the pairs of forgetting factor and noise variance of its experts.
+    budget
+        The largest number of support vectors.
+    novelty
+        The smallest novelty of a new support vector.
+    repeats
+        Whether to add the expert that knows only the labels.
+    """
+
+    cdef readonly Store store
+    cdef readonly Posteriors posteriors
+    cdef readonly Mixture mixture
+    cdef readonly Repeats repeats          # None if it is not used
+    cdef readonly Py_ssize_t n_rounds, n_mistakes, n_changes, n_rebuilds
+    cdef public int64_t checked_at
+    cdef public Sums sums
+    cdef tuple arguments                   # of the constructor
+    cdef double novelty
+    cdef double[::1] shares                # of the posteriors in the hedge
+    cdef int64_t stamp                     # that of the store at the last forecast
+    cdef bint is_busy
+    cdef object before                     # grams before a change of scales that has not ended
+
+    def __init__(
+        self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats
+    ):
+        experts = [(z, *pair) for z, own in enumerate(pairs) for pair in own]
+        self.arguments = store, pairs, budget, novelty, repeats
+        self.store, self.novelty = store, novelty
+        self.posteriors = Posteriors(experts, store.n_kernels, budget)
+        self.mixture = Mixture(len(experts) + repeats)
+        self.repeats = Repeats() if repeats else None
+        self.shares, self.stamp = np.empty(len(experts)), -1
+
+    def __reduce__(self):
+        learned = self.own_state(), self.n_labels, self.checked_at, self.sums
+        return type(self), self.arguments, learned
+
+    def __setstate__(self, learned):
+        state, n_labels, self.checked_at, self.sums = learned
+        self.widen(n_labels)
+        self.restore_own(state)
+
+    @property
+    def n_labels(self):
+        """Number of labels, at least two."""
+        return self.mixture.n_labels
+
+    @property
+    def n(self):
+        """Number of vectors."""
+        return self.store.n
+
+    # Forecasts.
+
+    def probabilities(self, x):
+        """Return the probability of each label at x (labels,)."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            self.forecast()
+        finally:
+            self.is_busy = False
+        return [self.mixture.mixtures[3, c] for c in range(self.mixture.n_labels)]
+
+    def best(self, x):
+        """Return the column of the most probable label at x, the first among ties."""
+        probabilities = self.probabilities(x)
+        return probabilities.index(max(probabilities))
+
+    def scores(self, x):
+        """Return twice the probability of each label minus 1; exactly -f and f for two labels."""
+        scores = [2.0 * p - 1.0 for p in self.probabilities(x)]
+        if len(scores) == 2:
+            scores[0] = -scores[1]
+        return scores
+
+    def score_block(self, Block block):
+        """Return the scores at each row of a block (rows, labels)."""
+        cdef Py_ssize_t c, i, n_labels = self.mixture.n_labels
+        cdef double[:, ::1] scores = np.empty((block.n_rows, n_labels))
+        self.begin()
+        try:
+            with nogil:
+                for i in range(block.n_rows):
+                    self.store.evaluate_row(block, i)
+                    self.forecast()
+                    for c in range(n_labels):
+                        scores[i, c] = 2.0 * self.mixture.mixtures[3, c] - 1.0
+                    if n_labels == 2:
+                        scores[i, 0] = -scores[i, 1]
+        finally:
+            self.is_busy = False
+        return scores.base
+
+    def projections(self, x):
+        """Return the squared norm of the projection of x onto the span, by kernels."""
+        self.probabilities(x)
+        rows = [self.store.row(z) for z in range(self.store.n_kernels)]
+        inverses = self.posteriors.inverses.matrices_of(self.store.n)
+        return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
+
+    cdef void forecast(self) noexcept nogil:
+        """Compute the probabilities at the example of the store, unless they are known."""
+        if self.stamp == self.store.stamp:
+            return
+        self.posteriors.forecast(
+            self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
+        )
+        if self.repeats is not None:
+            self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
+        self.mixture.mix()
+        self.stamp = self.store.stamp
+
+    # Rounds.
+
+    def round(self, x, Py_ssize_t label, double weight, double threshold):
+        """Go through a round, and return CHECK if that is due; there is no threshold."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            if label >= self.mixture.n_labels:
+                self.set_labels(label + 1)
+            return self.learn(label, weight)
+        finally:
+            self.is_busy = False
+
+    def scan(
+        self, Block block, const int64_t[::1] labels, const double[::1] weights, Py_ssize_t start,
+        Py_ssize_t stop, double threshold,
+    ):
+        """Go through rows by `round`; return the row after the last one, and what it returned."""
+        cdef int due = 0
+        cdef Py_ssize_t i = start
+        require(
+            0 <= start <= stop <= min(block.n_rows, labels.shape[0])
+            and (weights is None or stop <= weights.shape[0]),
+            "the rows to scan are not those of the block",
+        )
+        stop = min(stop, start + MOST_ROWS)
+        self.begin()
+        try:
+            with nogil:
+                while i < stop and due == 0:
+                    self.store.evaluate_row(block, i)
+                    if labels[i] >= self.mixture.n_labels:
+                        with gil:
+                            self.set_labels(labels[i] + 1)
+                    due = self.learn(labels[i], 1.0 if weights is None else weights[i])
+                    i += 1
+        finally:
+            self.is_busy = False
+        return i, due
+
+    def commit(self):
+        """Do nothing: no round stays open."""
+
+    def roll_back(self):
+        """Return False: no round stays open."""
+        return False
+
+    def widen(self, Py_ssize_t n_labels):
+        """Make room for a number of labels; fewer than there are change nothing."""
+        self.begin()
+        self.is_busy = False
+        if n_labels > self.mixture.n_labels:
+            self.set_labels(n_labels)
+
+    cdef int begin(self) except -1:
+        """Set that the experts are in use, if they are not."""
+        if self.is_busy:
+            raise RuntimeError("the model is in use: two threads need two models, or a lock")
+        self.is_busy = True
+        return 0
+
+    cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
+        """Learn the example of the store; return CHECK if that is due."""
+        cdef Py_ssize_t c, e, n = self.store.n, n_posteriors = self.posteriors.n_experts
+        cdef double total = 0.0
+        self.forecast()
+        for e in range(n_posteriors):
+            total += self.mixture.weights[1, e]
+        for e in range(n_posteriors):
+            self.shares[e] = self.mixture.weights[1, e] / total
+        cdef Py_ssize_t slot = self.posteriors.compare(
+            label, weight, self.store.rows, self.store.capacity, n, self.novelty, &self.shares[0],
+            self.store.inserted,
+        )
+        if slot >= 0:
+            self.store.put(slot)
+        # Nothing fails until the example is learned.
+        self.stamp = -1
+        self.n_rounds += 1
+        self.n_mistakes += self.is_mistake(label)
+        self.mixture.update(label)
+        if self.repeats is not None:
+            self.repeats.count(label)
+        self.posteriors.update(slot, n)
+        if self.sums is not None:
+            self.sums.add(self.store)
+        if slot >= 0:
+            self.n_changes += 1
+            if self.n_changes % CHECK_INTERVAL == 0:
+                self.check_inverses()
+        return DUE if self.n_rounds >= self.checked_at else 0
+
+    cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
+        """Return whether some other label is at least as probable."""
+        cdef Py_ssize_t c
+        for c in range(self.mixture.n_labels):
+            if c != label and self.mixture.mixtures[3, c] >= self.mixture.mixtures[3, label]:
+                return True
+        return False
+
+    cdef int check_inverses(self) except -1 nogil:
+        """Check one column of each inverse, in turn, and recompute inaccurate inverses."""
+        cdef Py_ssize_t z, n = self.store.n, slot = self.n_changes // CHECK_INTERVAL % n
+        for z in range(self.store.n_kernels):
+            row = self.store.rows_of(slot) + z * self.store.capacity
+            if not self.posteriors.residual(z, row, slot, n) <= LARGEST_RESIDUAL:
+                with gil:
+                    self.posteriors.inverses.set(z, np.linalg.inv(self.grams()[z]))
+                    self.n_rebuilds += 1
+        return 0
+
+    cdef int set_labels(self, Py_ssize_t n_labels) except -1:
+        """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
+        means = self.posteriors.widened(n_labels)
+        arrays = self.mixture.widened(n_labels)
+        if self.repeats is not None:
+            self.repeats.widen(self.repeats.widened(n_labels))
+        self.posteriors.widen(means)
+        self.mixture.widen(arrays)
+        self.stamp = -1
+        return 0
+
+    # What is learned.
+
+    @property
+    def hedge(self):
+        """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
+        weights = self.mixture.hedge[: self.posteriors.n_experts]
+        return weights / weights.sum()
+
+    def grams(self):
+        """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
+        grams = np.array([self.store.gram(z) for z in range(self.store.n_kernels)])
+        grams[:, range(self.store.n), range(self.store.n)] = 1.0 + JITTER
+        return grams
+
+    def grams_before(self):
+        """Return `grams` as they were before a change of scales, until `set_posteriors` ends it."""
+        if self.before is None:
+            self.before = self.grams()
+        return self.before
+
+    def set_posteriors(self, inverses, covariances, means):
+        """Set all inverses, and the covariances and means of all experts."""
+        self.posteriors.set_all(inverses, covariances, means)
+        self.before, self.stamp = None, -1
+
+    @property
+    def nbytes(self):
+        """Memory of all experts and the store in bytes."""
+        parts = [self.posteriors, self.mixture, self.repeats, self.store]
+        return self.shares.nbytes + sum(part.nbytes for part in parts if part is not None)
+
+    def own_state(self):
+        """Return the state without that of the store."""
+        return {
+            "posteriors": self.posteriors.state(self.store.n),
+            "mixture": self.mixture.state(),
+            "repeats": None if self.repeats is None else self.repeats.state(),
+            "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
+            "n_changes": self.n_changes, "n_rebuilds": self.n_rebuilds,
+        }
+
+    def restore_own(self, state):
+        """Restore all but the store, of experts that have their labels."""
+        self.posteriors.restore(state["posteriors"], self.store.n)
+        self.mixture.restore(state["mixture"])
+        if self.repeats is not None:
+            self.repeats.restore(state["repeats"])
+        self.n_rounds, self.n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
+        require(self.n_mistakes <= self.n_rounds, "there are more mistakes than rounds")
+
+    def state(self):
+        """Return the vectors, all that the experts have learned, and the counts of rounds."""
+        return {"store": self.store.state(), **self.own_state()}
+
+    def restore(self, state):
+        """Restore experts without vectors, which have their labels, from their state."""
+        self.store.restore(state["store"])
+        self.restore_own(state)
+        self.posteriors.check(self.store.n)

@@ -1,0 +1,61 @@
+/* What all headers with hot loops share: names for each width of vectors, targets, and the width to take.
+
+   A header of loops includes itself with W = 2, 4 and 8; see `loops.h`. */
+#ifndef RIVER_BUDGET_LANES_H
+#define RIVER_BUDGET_LANES_H
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arrays with a value for each slot have whole groups of so many slots, and begin at 64 bytes. */
+enum { LANES = 32 };
+
+#ifdef _WIN32
+#include <malloc.h>
+static inline void *aligned_bytes(size_t n) { return _aligned_malloc(n ? n : 1, 64); }
+static inline void aligned_free(void *p) { _aligned_free(p); }
+#else
+static inline void *aligned_bytes(size_t n) { return aligned_alloc(64, (n + 64) / 64 * 64); }
+static inline void aligned_free(void *p) { free(p); }
+#endif
+
+/* Return n zeros, NULL if there is no memory. */
+static inline double *aligned_zeros(size_t n) {
+    void *p = n < SIZE_MAX / 16 ? aligned_bytes(n * sizeof(double)) : NULL;
+    return p ? memset(p, 0, n * sizeof(double)) : NULL;
+}
+
+#define JOIN(a, b) a##b
+#define JOINED(a, b) JOIN(a, b)
+#define NAME(x) JOINED(x##_, W)
+
+#define PRAGMA(x) _Pragma(#x)
+/* Around the body for the smallest vectors, and around one for a larger target. GCC compiles the rest with -O2. */
+#ifdef __clang__
+#define BEGIN_LOOPS
+#define END_LOOPS
+#define BEGIN_TARGET(isa) PRAGMA(clang attribute push(__attribute__((target(isa))), apply_to = function))
+#define END_TARGET PRAGMA(clang attribute pop)
+#else
+#define BEGIN_LOOPS PRAGMA(GCC push_options) PRAGMA(GCC optimize("O3"))
+#define END_LOOPS PRAGMA(GCC pop_options)
+#define BEGIN_TARGET(isa) BEGIN_LOOPS PRAGMA(GCC target(isa))
+#define END_TARGET END_LOOPS
+#endif
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+/* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
+static int supported_lanes(void) {
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return 2;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 2;
+    if ((low & 0xe6) == 0xe6 && (b & bit_AVX512F) && (b & bit_AVX512DQ)) return 8;
+    return b & bit_AVX2 ? 4 : 2;
+}
+#else
+static int supported_lanes(void) { return 2; }
+#endif
+
+#endif

@@ -1,0 +1,32 @@
+# The mixture of Mnemotron's experts: their weights, and the forecast from their probabilities.
+#
+# `Mixture` owns the outputs of a forecast, too: whoever forecasts fills `probabilities`, `mix`
+# computes the rest, and `update` reads all of them.
+
+
+cdef class Mixture:
+    cdef readonly Py_ssize_t n_experts, n_labels
+    cdef double[:, ::1] weights        # log weights and weights of a hedge, two mixers (4, experts)
+    cdef double[:, ::1] top            # log weights and weights of the three in the forecast (2, 3)
+    cdef double[::1] counts            # 1 more than the number of examples of each label (labels,)
+    # The last forecast.
+    cdef double[:, ::1] probabilities  # (experts, labels)
+    cdef double[:, ::1] logs           # their logarithms, up to a term for each expert
+    cdef double[:, ::1] mixtures       # the three mixtures and the forecast (4, labels)
+
+    cdef void mix(self) noexcept nogil
+    cdef void update(self, Py_ssize_t label) noexcept nogil
+    cdef void take_logarithms(self) noexcept nogil
+    cdef void update_hedge(
+        self, double[:, ::1] weights, double[:, ::1] probabilities, Py_ssize_t label, double balance
+    ) noexcept nogil
+
+
+cdef class Repeats:
+    # For each label, the number of times that a run of it ended at each length, that it went on,
+    # and that each other label followed (labels, 2 N_BINS + labels).
+    cdef double[:, ::1] counts
+    cdef Py_ssize_t last, length       # the last label, -1 at first, and the length of its run
+
+    cdef void predict(self, double[::1] probabilities) noexcept nogil
+    cdef void count(self, Py_ssize_t label) noexcept nogil

@@ -1,0 +1,594 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
+"""The Gaussian process posteriors of the experts at the shared support vectors."""
+
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from river_budget._state import floats, integers, require, require_definite
+
+cdef TriangleLoops loops
+
+# Vectors have a multiple of so many elements.
+cdef enum:
+    LANES = 8
+
+# Added to the diagonal of the Gram matrices, so that their inverses stay well conditioned.
+JITTER = 1e-3
+cdef double REGULARIZED = 1.0 + JITTER
+
+# Variance of the probit link from a margin to a probability: p = Phi(m / sqrt(LINK)).
+LINK = 0.3
+cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * LINK)
+
+# With more than two labels, no probability is smaller before they are normalized.
+cdef double SMALLEST_PROBABILITY = 1e-100
+
+# An example with less novelty is numerically in the span: the update would divide by about 0.
+cdef double SMALLEST_NOVELTY = 1e-7
+
+# A smaller common factor is multiplied into the covariance, so that it cannot underflow.
+cdef double SMALLEST_SCALE = 1e-100
+
+# A weight makes the noise variance of an example no smaller than this, so that the posterior
+# variances do not vanish in rounding errors.
+cdef double SMALLEST_NOISE = 1e-6
+
+
+def use_lanes(int most):
+    """Compute with vectors of at most `most` doubles; return how many they have."""
+    return choose_triangle_lanes(&loops, most)
+
+
+use_lanes(LANES)
+
+
+cdef class Triangles:
+    """Symmetric matrices as lower triangles.
+
+    The last changes of a matrix, sums of outer products of vectors, are kept apart as *terms* until
+    there are enough of them to be added in one pass.
+    """
+
+    def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
+        cdef Py_ssize_t i, size = row_start(width) + (1 + MOST_TERMS) * width
+        cdef double *start
+        self.n_matrices, self.width = n_matrices, width
+        self.memory = np.zeros(n_matrices * size + LANES)
+        self.matrices = <Triangle *> PyMem_Calloc(n_matrices, sizeof(Triangle))
+        if self.matrices == NULL:
+            raise MemoryError
+        # Blocks start at lines of the cache.
+        start = &self.memory[0]
+        start += (LANES - <size_t> start // sizeof(double) % LANES) % LANES
+        for i in range(n_matrices):
+            self.matrices[i].blocks = start + i * size
+            self.matrices[i].diagonal = self.matrices[i].blocks + row_start(width)
+            self.matrices[i].terms = self.matrices[i].diagonal + width
+
+    def __dealloc__(self):
+        PyMem_Free(self.matrices)
+
+    cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil:
+        matrix = &self.matrices[i]
+        term = matrix.terms + matrix.n_terms * self.width
+        memset(term, 0, self.width * sizeof(double))
+        matrix.signs[matrix.n_terms] = sign
+        matrix.n_terms += 1
+        return term
+
+    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil:
+        matrix = &self.matrices[i]
+        # They stand at places from an even number on, so the last one may have to make room.
+        cdef Py_ssize_t k = matrix.n_terms // 2 * 2, size = self.width
+        cdef double *x = matrix.terms + k * size
+        memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
+        matrix.signs[k + 2 * (matrix.n_terms - k)] = matrix.signs[k]
+        memset(x, 0, 2 * size * sizeof(double))
+        matrix.signs[k], matrix.signs[k + 1] = 1.0, -1.0
+        matrix.n_terms += 2
+        return x
+
+    cdef void take_column(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
+    ) noexcept nogil:
+        cdef Py_ssize_t k, t
+        cdef double[MOST_TERMS] dots
+        matrix = &self.matrices[i]
+        for k in range(n):
+            element = matrix.blocks + (place_of(k, j) if k >= j else place_of(j, k))
+            column[k] = element[0]
+            element[0] = 0.0
+        # The block on the diagonal is whole.
+        for k in range(4 * (j // 4), 4 * (j // 4) + 4):
+            matrix.blocks[place_of(k, j)] = matrix.blocks[place_of(j, k)] = 0.0
+        matrix.diagonal[j] = 0.0
+        for t in range(matrix.n_terms):
+            dots[t] = matrix.terms[t * self.width + j]
+        loops.add_terms(matrix, self.width, dots, column, n)
+        for t in range(matrix.n_terms):
+            matrix.terms[t * self.width + j] = 0.0
+
+    cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil:
+        cdef Py_ssize_t k, t
+        cdef double sign
+        matrix = &self.matrices[i]
+        memcpy(diagonal, matrix.diagonal, n * sizeof(double))
+        for t in range(0, matrix.n_terms, 2):
+            x = y = matrix.terms + t * self.width
+            sign = 0.0
+            if t + 1 < matrix.n_terms:
+                y, sign = x + self.width, matrix.signs[t + 1]
+            for k in range(n):
+                diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
+
+    cdef void scale(self, Py_ssize_t i, Py_ssize_t n, double factor) noexcept nogil:
+        cdef Py_ssize_t k
+        matrix = &self.matrices[i]
+        for k in range(row_start((n + 3) // 4 * 4)):
+            matrix.blocks[k] *= factor
+        for k in range(n):
+            matrix.diagonal[k] *= factor
+        for k in range(matrix.n_terms * self.width):
+            matrix.terms[k] *= sqrt(factor)
+
+    def set(self, Py_ssize_t i, const double[:, ::1] matrix):
+        """Set a matrix to the symmetric part of another one (n, n)."""
+        cdef Py_ssize_t j, k, n = matrix.shape[0]
+        own = &self.matrices[i]
+        own.n_terms = 0
+        for j in range(n):
+            own.diagonal[j] = matrix[j, j]
+            for k in range(min(n, 4 * (j // 4 + 1))):
+                own.blocks[place_of(j, k)] = 0.5 * (matrix[j, k] + matrix[k, j])
+
+    def matrices_of(self, Py_ssize_t n):
+        """Return all matrices, with their terms (matrices, n, n)."""
+        state = self.state(n)
+        matrices, n_terms = unpacked(state["triangles"], n), state["n_terms"]
+        starts = np.cumsum(n_terms) - n_terms
+        for matrix, start, end in zip(matrices, starts, starts + n_terms):
+            for k in range(start, end, 2):
+                x, signs = state["terms"][k : min(k + 2, end)], state["signs"][k : min(k + 2, end)]
+                matrix += (signs[:, None, None] * (x[:, :, None] * x[:, None, :])).sum(axis=0)
+        return matrices
+
+    @property
+    def nbytes(self):
+        """Memory in bytes."""
+        return self.memory.nbytes + self.n_matrices * sizeof(Triangle)
+
+    def state(self, Py_ssize_t n):
+        """Return packed rows (matrices, any), terms, signs, and the numbers of terms."""
+        cdef Py_ssize_t i, j, k, t = 0
+        n_terms = np.array([self.matrices[i].n_terms for i in range(self.n_matrices)], np.int64)
+        cdef double[:, ::1] triangles = np.empty((self.n_matrices, n * (n + 1) // 2))
+        cdef double[:, ::1] terms = np.empty((n_terms.sum(), n))
+        cdef double[::1] signs = np.empty(n_terms.sum())
+        for i in range(self.n_matrices):
+            own = &self.matrices[i]
+            for j in range(n):
+                for k in range(j + 1):
+                    triangles[i, j * (j + 1) // 2 + k] = own.blocks[place_of(j, k)]
+            for j in range(own.n_terms):
+                signs[t] = own.signs[j]
+                for k in range(n):
+                    terms[t, k] = own.terms[j * self.width + k]
+                t += 1
+        return {
+            "triangles": triangles.base, "terms": terms.base, "signs": signs.base,
+            "n_terms": n_terms,
+        }
+
+    def restore(self, state, Py_ssize_t n):
+        """Set the matrices to those of a state."""
+        cdef Py_ssize_t i, k, t = 0
+        n_terms = integers(state["n_terms"], (self.n_matrices,))
+        require(((n_terms >= 0) & (n_terms <= MOST_TERMS)).all(), "a matrix has too many terms")
+        total = int(n_terms.sum())
+        triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
+        terms, signs = floats(state["terms"], (total, n)), floats(state["signs"], (total,))
+        require((abs(signs) == 1).all(), "a sign is neither 1 nor -1")
+        cdef const double[:, ::1] vectors = terms
+        for i, matrix in enumerate(unpacked(triangles, n)):
+            self.set(i, matrix)
+            for _ in range(n_terms[i]):
+                term = self.new_term(i, signs[t])
+                for k in range(n):
+                    term[k] = vectors[t, k]
+                t += 1
+
+
+def unpacked(triangles, n):
+    """Return the symmetric matrices of packed rows (matrices, n, n)."""
+    rows, columns = np.tril_indices(n)
+    matrices = np.empty((len(triangles), n, n))
+    matrices[:, rows, columns] = matrices[:, columns, rows] = triangles
+    return matrices
+
+
+cdef class Posteriors:
+    """The posterior of each expert: a mean for each label, and one covariance.
+
+    With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
+    coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the
+    variance `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with
+    C > 2. There is one column of means for two labels, that of the positive one, and one for each
+    of more.
+
+    Parameters
+    ----------
+    experts
+        Kernel, forgetting factor and noise variance of each expert.
+    n_kernels
+        The number of kernels.
+    budget
+        The largest number of support vectors.
+    """
+
+    def __init__(self, experts, Py_ssize_t n_kernels, Py_ssize_t budget):
+        cdef Py_ssize_t n_experts = len(experts), width = (budget // LANES + 1) * LANES
+        self.n_experts, self.n_kernels, self.n_columns = n_experts, n_kernels, 1
+        self.budget, self.width = budget, width
+        kernels, factors, noises = zip(*experts)
+        self.kernels = np.array(kernels, np.intp)
+        self.factors, self.noises = np.array(factors, np.float64), np.array(noises, np.float64)
+        self.covariances = Triangles(n_experts, width)
+        self.inverses = Triangles(n_kernels, width)
+        self.scales, self.means = np.ones(n_experts), np.zeros((n_experts, 1, width))
+        self.decayed, self.r, self.g = np.zeros(n_experts), np.zeros(n_experts), np.zeros(n_kernels)
+        self.margins, self.q = np.zeros((n_experts, 1)), np.zeros((n_experts, 1))
+        self.u, self.c = np.zeros((n_kernels, width)), np.zeros((n_experts, width))
+        self.a = np.zeros((n_kernels + 2, width))
+
+    cdef double prior(self) noexcept nogil:
+        """Return the prior mean of every column."""
+        return 2.0 / self.n_columns - 1.0 if self.n_columns > 1 else 0.0
+
+    cdef void forecast(
+        self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
+    ) noexcept nogil:
+        cdef Py_ssize_t e, i
+        cdef double root, prior = self.prior()
+        for e in range(self.n_experts):
+            root = sqrt(self.scales[e])
+            row = rows + self.kernels[e] * stride
+            for i in range(self.n_columns):
+                self.margins[e, i] = prior + root * loops.dot(&self.means[e, i, 0], row, n)
+            self.link(&self.margins[e, 0], &probabilities[e, 0])
+
+    cdef void link(self, const double *margins, double *probabilities) noexcept nogil:
+        """Compute the probabilities of the labels from the margins of an expert."""
+        cdef Py_ssize_t i
+        cdef double total = 0.0
+        if self.n_columns == 1:
+            probabilities[1] = 0.5 * erfc(LINK_FACTOR * margins[0])
+            probabilities[0] = 1.0 - probabilities[1]
+            return
+        for i in range(self.n_columns):
+            probabilities[i] = fmax(0.5 * erfc(LINK_FACTOR * margins[i]), SMALLEST_PROBABILITY)
+            total += probabilities[i]
+        for i in range(self.n_columns):
+            probabilities[i] /= total
+
+    cdef Py_ssize_t compare(
+        self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
+        double novelty, const double *shares, const int64_t *inserted,
+    ) noexcept nogil:
+        cdef Py_ssize_t e, z
+        cdef double share = 0.0, least_novelty = INFINITY
+        self.n_updates = 0
+        for e in range(self.n_experts):
+            self.decayed[e] = self.scales[e] * self.factors[e]
+            self.r[e] = -1.0 if self.compare_margins(e, label) else 0.0
+            self.n_updates += self.r[e] != 0.0
+        if self.n_updates == 0:
+            return -1
+        for z in range(self.n_kernels):
+            row, u = rows + z * stride, &self.u[z, 0]
+            loops.multiply(&self.inverses.matrices[z], self.width, row, u, n)
+            self.g[z] = REGULARIZED - loops.dot(row, u, n)
+            least_novelty = fmin(least_novelty, self.g[z])
+        self.compute_changes(weight, rows, stride, n)
+        for e in range(self.n_experts):
+            share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
+        if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
+            return -1
+        return n if n < self.budget else self.slot_to_replace(shares, inserted, n)
+
+    cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
+        """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
+        cdef Py_ssize_t i
+        cdef double y, m, own = 0.0, largest = -INFINITY
+        cdef double prior = self.prior(), root = sqrt(self.factors[e])
+        for i in range(self.n_columns):
+            m = prior + root * (self.margins[e, i] - prior)
+            y = 1.0 if i == label else -1.0
+            if self.n_columns == 1:
+                y = 1.0 if label else -1.0
+            self.q[e, i] = y - m if y * m < 1.0 else 0.0
+            if self.n_columns == 1:
+                return y * m < 1.0
+            if i == label:
+                own = m
+            else:
+                largest = fmax(largest, m)
+        return own - largest < 1.0
+
+    cdef void compute_changes(
+        self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
+    ) noexcept nogil:
+        """Compute c, q and r of the experts that are updated; of the others they are 0."""
+        cdef Py_ssize_t i, k, e
+        cdef double noise, v
+        self.backwards = not self.backwards
+        for k in range(self.n_experts):
+            e = self.n_experts - 1 - k if self.backwards else k
+            row, c = rows + self.kernels[e] * stride, &self.c[e, 0]
+            matrix = &self.covariances.matrices[e]
+            if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
+                loops.multiply(matrix, self.width, row, c, n)
+            if self.r[e] == 0.0:
+                memset(c, 0, n * sizeof(double))
+                memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
+                continue
+            for i in range(n):
+                c[i] *= self.decayed[e]
+            noise = self.noises[e]
+            if weight != 1.0:
+                noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
+            v = noise + REGULARIZED + loops.dot(row, c, n)
+            for i in range(self.n_columns):
+                self.q[e, i] /= v
+            self.r[e] = -1.0 / v
+
+    cdef Py_ssize_t slot_to_replace(
+        self, const double *shares, const int64_t *inserted, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
+        cdef Py_ssize_t e, i, slot = 0
+        cdef double own = 0.0, square
+        scores = &self.a[self.n_kernels, 0]
+        memset(scores, 0, n * sizeof(double))
+        self.add_scores(shares, n, scores)
+        for i in range(1, n):
+            if scores[i] < scores[slot] or (
+                scores[i] == scores[slot] and inserted[i] < inserted[slot]
+            ):
+                slot = i
+        for e in range(self.n_experts):
+            square = 0.0
+            for i in range(self.n_columns):
+                square += self.q[e, i] * self.q[e, i]
+            own += shares[e] * square / (1.0 / self.g[self.kernels[e]] + self.r[e])
+        return slot if own > scores[slot] else -1
+
+    cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil:
+        """Add up how relevant each vector is once the example is added: a^2 / variance."""
+        cdef Py_ssize_t e, i, k, z
+        cdef double root, scale, value, squares, variance
+        for z in range(self.n_kernels):
+            prior, u = &self.a[z, 0], &self.u[z, 0]
+            self.inverses.copy_diagonal(z, n, prior)
+            for k in range(n):
+                prior[k] += u[k] * u[k] / self.g[z]
+        variances = &self.a[self.n_kernels + 1, 0]
+        for e in range(self.n_experts):
+            scale, root = self.decayed[e], sqrt(self.decayed[e])
+            prior, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
+            self.covariances.copy_diagonal(e, n, variances)
+            for k in range(n):
+                squares = 0.0
+                for i in range(self.n_columns):
+                    value = root * self.means[e, i, k] + self.q[e, i] * c[k]
+                    squares += value * value
+                variance = prior[k] + scale * variances[k] + self.r[e] * c[k] * c[k]
+                scores[k] += shares[e] * squares / variance
+
+    cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t e
+        for e in range(self.n_experts):
+            self.scales[e] = self.decayed[e]
+            if self.scales[e] < SMALLEST_SCALE:
+                self.fold_scale(e, n)
+        if self.n_updates == 0:
+            return
+        if slot < 0:
+            self.project(n)
+        elif slot == n:
+            self.append(n)
+        else:
+            self.replace(slot, n)
+
+    cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil:
+        """Multiply the common factor of an expert into its posterior."""
+        cdef Py_ssize_t i, k
+        self.covariances.scale(e, n, self.scales[e])
+        for i in range(self.n_columns):
+            for k in range(n):
+                self.means[e, i, k] *= sqrt(self.scales[e])
+        self.scales[e] = 1.0
+
+    cdef void change_means(self, Py_ssize_t e, double factor, Py_ssize_t n) noexcept nogil:
+        """Add `factor q c` to the means of an expert."""
+        cdef Py_ssize_t i
+        for i in range(self.n_columns):
+            if self.q[e, i] != 0.0:
+                loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], &self.c[e, 0], n)
+
+    cdef void project(self, Py_ssize_t n) noexcept nogil:
+        """Update each expert without storing the example."""
+        cdef Py_ssize_t e, z
+        cdef double h
+        for e in range(self.n_experts):
+            if self.r[e] == 0.0:
+                continue
+            z = self.kernels[e]
+            h = 1.0 / (1.0 + self.r[e] * self.g[z])
+            loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
+            term = self.covariances.new_term(e, -1.0)
+            loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), &self.c[e, 0], n)
+            self.change_means(e, h / sqrt(self.scales[e]), n)
+
+    cdef void append(self, Py_ssize_t n) noexcept nogil:
+        """Update each expert, and add the example as the last support vector."""
+        cdef Py_ssize_t e, z
+        for e in range(self.n_experts):
+            if self.r[e] == 0.0:
+                continue
+            self.c[e, n] = 1.0
+            term = self.covariances.new_term(e, -1.0)
+            loops.add_multiple(term, sqrt(-self.r[e] / self.scales[e]), &self.c[e, 0], n + 1)
+            self.change_means(e, 1.0 / sqrt(self.scales[e]), n + 1)
+        for z in range(self.n_kernels):
+            self.u[z, n] = -1.0
+            term = self.inverses.new_term(z, 1.0)
+            loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n + 1)
+
+    cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+        """Update each expert, add the example, and remove vector j, whose slot it takes.
+
+        With the example added as in `append`, the vectors a and p are column j of Q and Q + C. They
+        have the example as their last element, which then takes the place of element j.
+        """
+        cdef Py_ssize_t e, i, k, z
+        cdef double factor, scale, root, change, share, removed_p, removed_c
+        cdef double *a
+        cdef double *p = &self.a[self.n_kernels, 0]
+        for z in range(self.n_kernels):
+            u, a = &self.u[z, 0], &self.a[z, 0]
+            u[n] = -1.0
+            self.inverses.take_column(z, j, n, a)
+            a[n] = 0.0
+            factor = u[j] / self.g[z]
+            for k in range(n + 1):
+                a[k] += factor * u[k]
+            terms = self.inverses.new_difference(z)
+            put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
+        for e in range(self.n_experts):
+            a, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
+            scale, root = self.scales[e], sqrt(self.scales[e])
+            c[n] = 1.0
+            self.covariances.take_column(e, j, n, p)
+            p[n] = 0.0
+            factor = self.r[e] * c[j]
+            for k in range(n + 1):
+                p[k] = (scale * p[k] + factor * c[k]) + a[k]
+            terms = self.covariances.new_difference(e)
+            put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
+            if self.r[e] != 0.0:
+                put_moved(self.covariances.new_term(e, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+            removed_p, removed_c = p[j], c[j]
+            p[j], c[j] = p[n], c[n]
+            for i in range(self.n_columns):
+                mean, change = &self.means[e, i, 0], self.q[e, i]
+                share = (root * mean[j] + change * removed_c) / removed_p
+                mean[j] = 0.0
+                for k in range(n):
+                    mean[k] += (change * c[k] - share * p[k]) / root
+
+    cdef double residual(
+        self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
+    ) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double largest = 0.0
+        cdef double *regularized = &self.a[0, 0]
+        cdef double *product = &self.a[1, 0]
+        memset(regularized, 0, self.width * sizeof(double))
+        memcpy(regularized, row, n * sizeof(double))
+        regularized[slot] = REGULARIZED
+        loops.multiply(&self.inverses.matrices[z], self.width, regularized, product, n)
+        product[slot] -= 1.0
+        for k in range(n):
+            # A maximum would pass over NaN.
+            if not fabs(product[k]) <= largest:
+                largest = fabs(product[k])
+        return largest
+
+    @property
+    def experts(self):
+        """Kernel, forgetting factor and noise variance of each expert."""
+        return list(zip(self.kernels.base.tolist(), self.factors, self.noises))
+
+    def widened(self, Py_ssize_t n_labels):
+        """Return means, margins and q with a column for each of more than two labels."""
+        means = np.zeros((self.n_experts, n_labels, self.width))
+        given = self.means.base
+        if self.n_columns == 1:
+            means[:, 0], means[:, 1] = -given[:, 0], given[:, 0]
+        else:
+            means[:, : self.n_columns] = given
+        return means, np.zeros((self.n_experts, n_labels)), np.zeros((self.n_experts, n_labels))
+
+    def widen(self, arrays):
+        """Replace means, margins and q by those that `widened` has returned."""
+        self.means, self.margins, self.q = arrays
+        self.n_columns = self.means.shape[1]
+
+    def mean(self, weights, Py_ssize_t n):
+        """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
+        return np.einsum("e,ecn->cn", weights * np.sqrt(self.scales), self.means.base[:, :, :n])
+
+    def posteriors(self, Py_ssize_t n):
+        """Return covariances C (experts, n, n) and means a (experts, columns, n)."""
+        scales = self.scales.base[:, None, None]
+        covariances = scales * self.covariances.matrices_of(n)
+        return covariances, np.sqrt(scales) * self.means.base[:, :, :n]
+
+    def set_all(self, inverses, covariances, means):
+        """Set all inverses (kernels, n, n), covariances C (experts, n, n) and means a."""
+        cdef Py_ssize_t i
+        for i in range(self.n_kernels):
+            self.inverses.set(i, inverses[i])
+        for i in range(self.n_experts):
+            self.covariances.set(i, covariances[i])
+        self.means.base[:, :, : means.shape[2]] = means
+        self.scales.base[:] = 1.0
+
+    @property
+    def nbytes(self):
+        """Memory in bytes."""
+        size = self.n_experts * (self.n_columns + 1) + self.n_kernels + 2
+        vectors, numbers = size + self.n_kernels, self.n_experts * (5 + 2 * self.n_columns)
+        own = 8 * (self.width * vectors + numbers)
+        return own + self.covariances.nbytes + self.inverses.nbytes
+
+    def state(self, Py_ssize_t n):
+        """Return the posteriors at n vectors."""
+        return {
+            "means": self.means.base[:, :, :n].copy(), "scales": self.scales.base.copy(),
+            "covariances": self.covariances.state(n), "inverses": self.inverses.state(n),
+        }
+
+    def restore(self, state, Py_ssize_t n):
+        """Set the posteriors to those of a state at n vectors."""
+        require(n <= self.budget, "there are more support vectors than the budget allows")
+        self.means.base[:, :, :n] = floats(state["means"], (self.n_experts, self.n_columns, n))
+        scales = floats(state["scales"], (self.n_experts,))
+        require(((scales > 0) & (scales <= 1)).all(), "a scale is out of its range")
+        self.scales = scales
+        self.covariances.restore(state["covariances"], n)
+        self.inverses.restore(state["inverses"], n)
+
+    def check(self, Py_ssize_t n):
+        """Raise ValueError unless each posterior variance is from 0 to the prior one."""
+        inverses, (covariances, _) = self.inverses.matrices_of(n), self.posteriors(n)
+        require_definite(inverses, "an inverse Gram matrix is wrong")
+        require_definite(-covariances, "a covariance is wrong")
+        require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
+
+
+cdef inline void put_moved(
+    double *vector, double factor, const double *x, Py_ssize_t j, Py_ssize_t n
+) noexcept nogil:
+    """Set a vector that is 0 to a multiple of x, whose element n is moved to element j."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        vector[k] = factor * x[k]
+    vector[j] = factor * x[n]

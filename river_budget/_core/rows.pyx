@@ -1,0 +1,576 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Kernel rows of examples over the vectors; see `rows.pxd`."""
+
+import numpy as np
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+from libc.math cimport fabs, pow, sqrt
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from river_budget._core.features cimport (
+    Feature, Features, Layout, reallocate, slots_of, value_of, widen,
+)
+from river_budget._core.loops cimport OverColumns, aligned_free, loops
+from river_budget._core.matrices cimport Matrices, Matrix
+
+cdef enum:
+    # Zeros are left out if there are this many more of them than other values.
+    FEWEST_ZEROS = 32
+
+# Above this value of gamma times the largest squared norm, differences of squared norms lose
+# significant digits of kernel values: the error is about 1e-16 times that value.
+cdef double CANCELS_ABOVE = 1e5
+
+# A name that no example has, to test whether a kernel reads all names.
+UNKNOWN_NAME = object()
+
+
+cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
+    """Return k(x, x) before normalization."""
+    if spec.function == IDENTITY:
+        return statistic
+    if spec.function == POWER:
+        return pow(spec.gamma * statistic + spec.coef0, spec.degree)
+    return 1.0
+
+
+cdef double[::1] powers(const double *values, Py_ssize_t n, int power):
+    """Return powers of values; ones if there are none."""
+    cdef Py_ssize_t i
+    cdef double[::1] result = np.ones(n + 1)
+    for i in range(n if values != NULL else 0):
+        result[i] = values[i] if power == 1 else values[i] * values[i]
+    return result
+
+
+cdef void add_listed(
+    Inner *inner, double v, double w, Feature *feature, double *row
+) noexcept nogil:
+    """Add what a feature in a list adds to inner statistics."""
+    cdef int32_t *slots = slots_of(feature)
+    cdef int32_t e
+    cdef double s, d, g = inner.gamma * w
+    for e in range(feature.length):
+        s = feature.values[e]
+        d = v - s
+        if inner.statistic <= SQUARED_DISTANCE:
+            row[slots[e]] += w * v * s
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            row[slots[e]] += w * ((fabs(d) - fabs(v)) - fabs(s))
+        else:
+            d = 1.0 / (1.0 + g * d * d) - 1.0 / (1.0 + g * v * v)
+            row[slots[e]] += d + (1.0 - 1.0 / (1.0 + g * s * s))
+
+
+cdef OverColumns loop_of(Inner *inner) noexcept nogil:
+    """Return the loop of plain sums."""
+    if inner.statistic == SQUARED_DISTANCE:
+        return loops.squares if inner.is_plain else loops.weighted_squares
+    return loops.absolutes if inner.statistic == MANHATTAN_DISTANCE else loops.rationals
+
+
+cdef void apply(Kernel *kernel, double statistic, Py_ssize_t n, double *row) noexcept nogil:
+    """Convert inner statistics of x to kernel values, given the self statistic of x."""
+    cdef Spec *spec = &kernel.spec
+    cdef Py_ssize_t i
+    if spec.function == EXPONENTIAL:
+        loops.exponential(spec.gamma, n, row)
+    elif spec.function == RATIONAL:
+        loops.rational(spec.gamma, n, row)
+    elif spec.function == POWER:
+        loops.power(spec.gamma, spec.coef0, spec.degree, n, row)
+    elif spec.function == MEAN:
+        for i in range(n):
+            row[i] = row[i] / spec.n_names if spec.n_names > 0.0 else 1.0
+    if spec.normalized and kernel.norms != NULL:
+        loops.normalize(sqrt(raw_self_value(spec, statistic)), kernel.norms, n, row)
+
+
+cdef void free_point(Point *p) noexcept:
+    """Free what a point owns; its values may be those of others."""
+    free(p.weights)
+    free(p.own)
+    free(p.extra)
+    free(p.elements)
+
+
+cdef class Rows:
+
+    def __cinit__(self, kernels, dtype="float32", scaled=None):
+        self.scaled = [False] * len(kernels) if scaled is None else list(scaled)
+        self.factors, self.pooled = {}, 1.0
+        self.features, self.matrices = Features(), Matrices(dtype)
+        self.z = <Kernel *> calloc(len(kernels) + 1, sizeof(Kernel))
+        if self.z == NULL:
+            raise MemoryError
+        self.n_kernels = len(kernels)
+
+    def __dealloc__(self):
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            Py_XDECREF(self.layouts[i])
+        self.free_inners()
+        for i in range(self.n_kernels):
+            aligned_free(self.z[i].norms)
+        aligned_free(self.zeros)
+        free(self.other.values)
+        free_point(&self.other)
+        free(self.z)
+        free(self.layouts)
+        free(self.columns_of)
+        free(self.terms)
+        free(self.term_weights)
+        free(self.listed)
+
+    # Kernels.
+
+    cdef void free_inners(self) noexcept:
+        cdef Py_ssize_t g
+        for g in range(self.n_inner):
+            aligned_free(self.inners[g].statistics)
+            free(self.inners[g].weights)
+            free(self.inners[g].of_matrices)
+        free(self.inners)
+        self.inners, self.n_inner = NULL, 0
+
+    cdef int set_kernels(self, tuple kernels) except -1:
+        """Change the kernels, and derive all that follows from them."""
+        cdef Inner *inner
+        cdef Spec *spec
+        cdef Py_ssize_t i, g
+        self.free_inners()
+        self.inners = <Inner *> calloc(self.n_kernels + 1, sizeof(Inner))
+        if self.inners == NULL:
+            raise MemoryError
+        is_scaled = bool(self.factors) or self.pooled != 1.0
+        places, self.is_selective = {}, True
+        for i, kernel in enumerate(kernels):
+            values = kernel.spec
+            if values is None:
+                self.z[i].inner = -1
+                continue
+            spec = &self.z[i].spec
+            spec.statistic, spec.function, spec.degree = map(int, (values[0], values[1], values[4]))
+            spec.gamma, spec.coef0, spec.n_names = values[2], values[3], values[5]
+            spec.normalized = values[6]
+            reads_all = kernel.active([UNKNOWN_NAME]) is None
+            self.is_selective &= not reads_all
+            has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS
+            key = spec.statistic, is_scaled and self.scaled[i], i if has_own else -1
+            g = places.setdefault(key, len(places))
+            self.z[i].inner = g
+            inner = &self.inners[g]
+            if g == self.n_inner:
+                self.n_inner += 1
+                inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
+                inner.is_plain = reads_all and not inner.is_scaled
+                inner.n_names, inner.gamma = spec.n_names, spec.gamma
+            inner.gamma = max(inner.gamma, spec.gamma)
+            if spec.n_names > 0.0:
+                self.count_elements(kernel, spec, inner)
+        self._kernels = kernels
+        return self.renew()
+
+    cdef int count_elements(self, kernel, Spec *spec, Inner *inner) except -1:
+        """Let each element of an array count in a sum of rationals."""
+        cdef double n_names = spec.n_names
+        for name, a in self.matrices.place_of.items():
+            if kernel.active([name]) is None:
+                inner.n_names = max(0.0, inner.n_names - 1.0)
+                spec.n_names += self.matrices.all[a].size
+        spec.n_names += inner.n_names - n_names
+        spec.gamma *= spec.n_names / n_names
+        inner.gamma = spec.gamma
+        return 0
+
+    cdef int renew(self) except -1:
+        """Derive all that follows from the kernels, scales and vectors."""
+        cdef Py_ssize_t g, i, slot
+        self.version += 1
+        self.set_sizes(&self.other)
+        for g in range(self.n_inner):
+            widen(&self.inners[g].statistics, 0, self.capacity)
+            if not self.inners[g].is_plain:
+                reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
+            reallocate(<void **> &self.inners[g].of_matrices, self.matrices.n * sizeof(double))
+            for name, a in self.matrices.place_of.items():
+                self.inners[g].of_matrices[a] = self.weight_of(g, name)
+        for i in range(self.n_kernels):
+            aligned_free(self.z[i].norms)
+            self.z[i].norms = NULL
+            if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER:
+                widen(&self.z[i].norms, 0, self.capacity)
+        for name, row in self.features.index.items():
+            self.set_weights(name, row)
+        for slot in range(self.n):
+            self.load(slot)
+            self.set_statistics(slot, &self.other)
+        return 0
+
+    cdef int set_sizes(self, Point *p) except -1:
+        """Give a point the memory that the kernels and matrices need."""
+        cdef size_t n_bytes = self.n_inner * sizeof(double)
+        reallocate(<void **> &p.own, n_bytes)
+        reallocate(<void **> &p.extra, n_bytes)
+        reallocate(<void **> &p.weights, self.room * n_bytes)
+        reallocate(<void **> &p.elements, self.matrices.n_elements * sizeof(double))
+        memset(p.extra, 0, n_bytes)
+        return 0
+
+    cdef double weight_of(self, Py_ssize_t g, name) except -1:
+        """Return the weight of a feature in an inner statistic; 0 if it is not read."""
+        cdef Inner *inner = &self.inners[g]
+        cdef double factor = 1.0
+        if self._kernels[inner.leader].active([name]) is not None:
+            return 0.0
+        if inner.is_scaled:
+            factor = self.factors.get(name, self.pooled)
+        return fabs(factor) if inner.statistic == MANHATTAN_DISTANCE else factor * factor
+
+    cdef int set_weights(self, name, Py_ssize_t row) except -1:
+        cdef Py_ssize_t g
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                self.inners[g].weights[row] = self.weight_of(g, name)
+        return 0
+
+    cdef list active(self, list names):
+        """Return the positions of the names that some kernel reads."""
+        positions = set()
+        for kernel in self._kernels:
+            own = kernel.active(names)
+            positions.update(range(len(names)) if own is None else own)
+        return sorted(positions)
+
+    # Vectors.
+
+    cdef int resize(self, Py_ssize_t room) except -1 nogil:
+        """Make room for the features of one example."""
+        cdef size_t n_bytes = room * sizeof(double)
+        reallocate(<void **> &self.other.values, n_bytes)
+        reallocate(<void **> &self.other.weights, self.n_inner * n_bytes)
+        reallocate(<void **> &self.terms, n_bytes)
+        reallocate(<void **> &self.term_weights, n_bytes)
+        reallocate(<void **> &self.columns_of, room * sizeof(double *))
+        reallocate(<void **> &self.listed, room * sizeof(int32_t))
+        self.room = room
+        return 0
+
+    cdef int set_capacity(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t i, old = self.capacity
+        self.features.extend(capacity)
+        self.matrices.extend(capacity)
+        for i in range(self.n_inner):
+            widen(&self.inners[i].statistics, old, capacity)
+        for i in range(self.n_kernels):
+            if self.z[i].norms != NULL:
+                widen(&self.z[i].norms, old, capacity)
+        widen(&self.zeros, old, capacity)
+        reallocate(<void **> &self.layouts, capacity * sizeof(PyObject *))
+        memset(self.layouts + old, 0, (capacity - old) * sizeof(PyObject *))
+        self.capacity = capacity
+        return 0
+
+    cdef int clear(self) except -1:
+        """Forget all vectors. The capacity stays."""
+        cdef Py_ssize_t i
+        for i in range(self.n):
+            Py_XDECREF(self.layouts[i])
+            self.layouts[i] = NULL
+        self.n = 0
+        self.features.clear()
+        return self.matrices.clear()
+
+    cdef int load(self, Py_ssize_t slot) except -1 nogil:
+        """Make the vector in a slot the other point, with its self statistics."""
+        cdef Point *p = &self.other
+        cdef Py_ssize_t j, g
+        p.m = p.n_known = (<Layout> self.layouts[slot]).m
+        p.rows = (<Layout> self.layouts[slot]).rows
+        if p.m > self.room:
+            self.resize(p.m)
+        for j in range(p.m):
+            p.values[j] = value_of(&self.features.rows[p.rows[j]], slot)
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                for j in range(p.m):
+                    p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
+        self.matrices.load(slot, p.elements)
+        self.measure(p)
+        return 0
+
+    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
+        """Keep the self statistics of the vector in a slot, which is a point."""
+        cdef Py_ssize_t g, i
+        cdef Kernel *kernel
+        cdef double raw
+        for g in range(self.n_inner):
+            self.inners[g].statistics[slot] = p.own[g]
+        for i in range(self.n_kernels):
+            kernel = &self.z[i]
+            if kernel.norms != NULL:
+                raw = raw_self_value(&kernel.spec, self.own_statistic(p, kernel.inner))
+                kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
+        return 0
+
+    cdef int assign_rows(self, Layout layout) except -1:
+        """Look up the feature rows of all names; a new name gets one, with its weights."""
+        cdef Py_ssize_t j, n_used
+        for j in range(layout.m):
+            name, n_used = layout.columns[j], self.features.n_used
+            layout.rows[j] = self.features.row_of(name)
+            if self.features.n_used > n_used:
+                self.set_weights_room(self.features.room)
+                self.set_weights(name, layout.rows[j])
+        return 0
+
+    cdef int set_weights_room(self, Py_ssize_t room) except -1:
+        cdef Py_ssize_t g
+        if room == self.weights_room:
+            return 0
+        for g in range(self.n_inner):
+            if not self.inners[g].is_plain:
+                reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
+        self.weights_room = room
+        return 0
+
+    # Kernel rows.
+
+    cdef void measure(self, Point *p) noexcept nogil:
+        """Set the self statistics of the numbers."""
+        cdef Py_ssize_t g, j
+        cdef Inner *inner
+        cdef double *weights
+        cdef double total, v, w
+        for g in range(self.n_inner):
+            inner = &self.inners[g]
+            weights = NULL if inner.is_plain else p.weights + g * self.room
+            total = 0.0
+            if inner.statistic == SUM_OF_RATIONALS:
+                total = inner.n_names
+                for j in range(p.m):
+                    w = 1.0 if weights == NULL else weights[j]
+                    if w != 0.0:
+                        v = p.values[j]
+                        total -= 1.0
+                        total += 1.0 / (1.0 + inner.gamma * w * v * v)
+            elif inner.statistic == MANHATTAN_DISTANCE:
+                for j in range(p.m):
+                    w = 1.0 if weights == NULL else weights[j]
+                    total += w * fabs(p.values[j])
+            elif weights == NULL:
+                for j in range(p.m):
+                    total += p.values[j] * p.values[j]
+            else:
+                for j in range(p.m):
+                    total += weights[j] * (p.values[j] * p.values[j])
+            p.own[g] = total
+
+    cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil:
+        """Return the self statistic of numbers and arrays."""
+        cdef Inner *inner = &self.inners[g]
+        cdef Matrix *matrix
+        cdef Py_ssize_t a, e
+        cdef double sum, v, total = p.own[g] + p.extra[g]
+        if inner.statistic == SUM_OF_RATIONALS:
+            return total
+        for a in range(self.matrices.n):
+            sum, matrix = 0.0, &self.matrices.all[a]
+            for e in range(matrix.start, matrix.start + matrix.size):
+                v = p.elements[e]
+                sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+            total += inner.of_matrices[a] * sum
+        return total
+
+    cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil:
+        """Compute the kernel rows of an example or a vector (n_kernels, capacity)."""
+        cdef Py_ssize_t i, g, n = (self.n + 7) // 8 * 8
+        cdef Kernel *kernel
+        cdef double *row
+        if n == 0:
+            return 0
+        for i in range(self.n_kernels):
+            g = self.z[i].inner
+            if g >= 0:
+                row = rows + i * self.capacity
+                if self.inners[g].leader == i:
+                    self.inner_row(p, &self.inners[g], g, n, row)
+                    self.add_arrays(p, &self.inners[g], g, row)
+                else:
+                    memcpy(row, rows + self.inners[g].leader * self.capacity, n * sizeof(double))
+        for i in range(self.n_kernels):
+            kernel = &self.z[i]
+            if kernel.inner >= 0:
+                row = rows + i * self.capacity
+                apply(kernel, self.own_statistic(p, kernel.inner), n, row)
+                memset(row + self.n, 0, (n - self.n) * sizeof(double))
+        return 0
+
+    cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
+        """Add the inner statistics of arrays, those that no vector has among them."""
+        cdef Py_ssize_t a, i
+        cdef double w
+        cdef Matrix *matrix
+        for a in range(self.matrices.n):
+            w, matrix = inner.of_matrices[a], &self.matrices.all[a]
+            if inner.statistic == SUM_OF_RATIONALS:
+                w *= inner.gamma
+            if w != 0.0:
+                loops.add_arrays[not self.matrices.is_float][inner.statistic](
+                    w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
+                )
+        if p.extra[g] != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
+            for i in range(self.n):
+                row[i] += p.extra[g]
+
+    cdef int inner_row(
+        self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+    ) except -1 nogil:
+        """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
+        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
+        cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
+        cdef Feature *feature
+        for j in range(p.m):
+            if weights != NULL and weights[j] == 0.0:
+                continue
+            self.columns_of[k] = self.zeros
+            if p.rows[j] >= 0:
+                feature = &self.features.rows[p.rows[j]]
+                if feature.column != NULL:
+                    self.columns_of[k] = feature.column
+                else:
+                    n_listed += feature.length != 0
+            self.terms[k] = p.values[j]
+            self.term_weights[k] = factor if weights == NULL else factor * weights[j]
+            n_nonzero += p.values[j] != 0.0
+            k += 1
+        if inner.statistic == DOT_PRODUCT or n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
+            return self.sparse_row(p, inner, g, n, row)
+        if p.n_known < self.features.n_used:
+            return self.sparse_row(p, inner, g, n, row)
+        loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
+        if inner.statistic == SUM_OF_RATIONALS:
+            loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
+        return 0
+
+    cdef int sparse_row(
+        self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+    ) except -1 nogil:
+        """Compute inner statistics where features are missing, are 0 or are in lists.
+
+        A distance follows from self statistics and from the features that x shares with a vector.
+        If it would lose significant digits, the terms of all features are summed instead.
+        """
+        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
+        cdef Py_ssize_t j, k = 0, n_listed = 0
+        cdef double v, w
+        cdef Feature *feature
+        if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, inner, g):
+            return self.exact_row(p, inner, p.weights + g * self.room, n, row)
+        for j in range(p.m):
+            v, w = p.values[j], 1.0 if weights == NULL else weights[j]
+            if v == 0.0 or w == 0.0 or p.rows[j] < 0:
+                continue
+            feature = &self.features.rows[p.rows[j]]
+            if feature.column != NULL:
+                self.columns_of[k] = feature.column
+                self.terms[k] = v * w if is_product else v
+                self.term_weights[k] = inner.gamma * w if inner.statistic == SUM_OF_RATIONALS else w
+                k += 1
+            elif feature.length:
+                self.listed[n_listed] = <int32_t> j
+                n_listed += 1
+        if is_product:
+            loops.products(self.terms, self.term_weights, self.columns_of, k, n, row)
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            loops.absolute_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
+        else:
+            loops.rational_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
+        for k in range(n_listed):
+            j = self.listed[k]
+            w = 1.0 if weights == NULL else weights[j]
+            add_listed(inner, p.values[j], w, &self.features.rows[p.rows[j]], row)
+        if inner.statistic == SQUARED_DISTANCE:
+            loops.combine(p.own[g], inner.statistics, -2.0, n, row)
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            loops.combine(p.own[g], inner.statistics, 1.0, n, row)
+        elif inner.statistic == SUM_OF_RATIONALS:
+            loops.combine(p.own[g] - inner.n_names, inner.statistics, 1.0, n, row)
+        return 0
+
+    cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil:
+        """Return whether statistics are too large to subtract without losing digits."""
+        cdef double limit = CANCELS_ABOVE / inner.gamma
+        cdef Py_ssize_t i, n_above = p.own[g] > limit
+        for i in range(self.n):
+            n_above += inner.statistics[i] > limit
+        return n_above > 0
+
+    cdef int exact_row(
+        self, Point *p, Inner *inner, const double *weights, Py_ssize_t n, double *row
+    ) except -1 nogil:
+        """Sum squared or absolute differences over all self.features.
+
+        The terms of features that x lacks are summed with twice the digits, and so in any order.
+        """
+        cdef Py_ssize_t j, r, i
+        cdef double w, d, total, rest, term
+        cdef double *feature = <double *> calloc(3 * n, sizeof(double))
+        cdef double *high = feature + n
+        cdef double *low = high + n
+        if feature == NULL:
+            with gil:
+                raise MemoryError
+        memset(row, 0, n * sizeof(double))
+        self.features.mark += 1
+        for j in range(p.m):
+            w = 1.0 if inner.is_plain else weights[j]
+            if p.rows[j] >= 0:
+                self.features.rows[p.rows[j]].mark = self.features.mark
+                self.features.copy(p.rows[j], n, feature)
+            else:
+                memset(feature, 0, n * sizeof(double))
+            for i in range(n):
+                d = p.values[j] - feature[i]
+                row[i] += w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+        for r in range(self.features.room):
+            if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
+                continue
+            w = 1.0 if inner.is_plain else inner.weights[r]
+            self.features.copy(<int32_t> r, n, feature)
+            for i in range(n):
+                d = feature[i]
+                term = w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                total = high[i] + term
+                rest = total - high[i]
+                low[i] += (high[i] - (total - rest)) + (term - rest)
+                high[i] = total
+        for i in range(n):
+            row[i] += high[i] + low[i]
+        free(feature)
+        return 0
+
+    cdef object squared_distances(self, Point *p):
+        """Return squared distances of features as the first kernel reads and scales them."""
+        cdef Inner inner = self.inners[0]
+        cdef Py_ssize_t n = (self.n + 7) // 8 * 8
+        cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices
+        inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+        if self.inners[0].statistic <= SQUARED_DISTANCE:
+            self.inner_row(p, &inner, 0, n, &row[0])
+        else:
+            # The weights of absolute differences are roots of those of squares.
+            power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
+            of_matrices = powers(inner.of_matrices, self.matrices.n, power)
+            own = powers(NULL if inner.is_plain else p.weights, p.m, power)
+            of_rows = powers(inner.weights, self.weights_room, power)
+            inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
+            self.exact_row(p, &inner, &own[0], n, &row[0])
+        self.add_arrays(p, &inner, 0, &row[0])
+        return row.base[: self.n]

@@ -1,0 +1,105 @@
+# The vectors of a model, and one example beside them: who owns what.
+#
+# A store adds to kernel rows (`Rows`) what is known of the vectors, deep copies of dicts for kernels
+# that are Python functions, and one packed example. Its kernel rows are computed once, and kept until
+# the example or a vector changes.
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from river_budget._core.features cimport Layout
+from river_budget._core.rows cimport Point, Rows
+
+cdef class Block:
+    """The validated rows of a frame: numbers in one matrix, or a dict for each row."""
+    cdef readonly Py_ssize_t n_rows
+    cdef readonly list names          # the columns of the matrix
+    cdef readonly object values       # float64 (rows, names), C order; None if the rows are dicts
+    cdef readonly list dicts          # None if the rows are in the matrix
+    cdef const double *data
+
+
+cdef class Store(Rows):
+    cdef readonly int64_t n_inserted
+    cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
+    # The example of the last `evaluate` or `evaluate_row`:
+    cdef double *rows                 # (n_kernels, capacity) kernel rows; 0 from n on
+    cdef double *self_values          # (n_kernels,) k(x, x)
+    cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
+    cdef list columns                 # names of its numbers, the same list while they stay
+    cdef double *values               # and their values in the units of the user (len(columns),)
+    cdef dict arrays                  # the example's array features; None if it has none
+
+    # Private from here to the methods.
+    cdef bint is_busy                 # a call is under way
+    cdef unsigned long owner          # the only thread that may call; 0: any
+    cdef list objects                 # deep copies for Python functions; None without them
+    # The example.
+    cdef Layout layout
+    cdef int64_t found                # the sum of versions for which its rows were looked up
+    cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
+    cdef double *packed               # values of all names
+    cdef double *fresh                # those of the example that is being packed
+    cdef double *read                 # of those that some kernel reads
+    cdef Point point
+    cdef bint has_arrays, has_objects # whether `arrays` and `objects` are not None
+    cdef dict snapshot                # a deep copy for Python functions
+    cdef dict called_rows             # what they said of it
+    cdef double *other_rows           # those of `rows_of`
+
+    # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
+    # ValueError that names the feature; the vectors never change.
+    cdef int evaluate(self, object x) except -1
+    # The same for a row of a block, which is valid. Takes the GIL only for dicts or new names.
+    cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil
+    # Kernel rows of the vector in a slot (n_kernels, capacity), valid until the next call.
+    cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil
+    # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they
+    # were, those of the example over the vectors before; `stamp` changes.
+    cdef int put(self, Py_ssize_t slot) except -1 nogil
+    cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
+    cdef Py_ssize_t oldest_slot(self) noexcept nogil
+
+    # Private methods.
+    cdef int enter(self) except -1 nogil
+    cdef int resize(self, Py_ssize_t room) except -1 nogil
+    cdef int set_capacity(self, Py_ssize_t capacity) except -1
+    cdef int renew(self) except -1
+    cdef int clear(self) except -1
+    cdef int set_layout(self, list names) except -1
+    cdef int find_rows(self) except -1
+    cdef int pack(self, dict x) except -1
+    cdef int pack_values(self, dict x) except -1
+    cdef int take(self) except -1 nogil
+    cdef void read_values(self) noexcept nogil
+    cdef int compute(self) except -1 nogil
+    cdef bint is_valid(self) noexcept nogil
+    cdef dict called(self, dict x)
+    cdef int write_rows(self, dict values, double *rows) except -1
+    cdef int evaluate_objects(self, dict x) except -1
+    cdef int place(self, Py_ssize_t slot) except -1 nogil
+    cdef bint fits(self, Py_ssize_t slot) noexcept nogil
+    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil
+    cdef int resolve(self) except -1
+    cdef int store(
+        self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
+    ) except -1
+    cdef dict converted(self, dict x)
+    cdef int pack_arrays(self, dict x) except -1
+    cdef int check_numbers(self, dict numbers) except -1
+    cdef int set_elements(self) except -1
+    cdef tuple vector_at(self, Py_ssize_t slot)
+    cdef list vectors_at(self, slots)
+    cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
+    cdef int refill(self, list vectors) except -1
+    cdef int evaluate_numbers(self, dict x) except -1
+    cdef int pack_numbers(self, dict x) except -1
+    cdef object too_large(self)
+    cdef object limiting_kernel(self)
+    cdef object copied(self, const double *values, Py_ssize_t n)
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1
+    cdef int check_slot(self, Py_ssize_t slot) except -1
+    cdef object function_distances(self, row)
+    cdef int check_rows(self, Block block) except -1
+    cdef Block block_of_dicts(self, list names, rows)
+    cdef list dumped(self)
+    cdef object insertion_order(self)

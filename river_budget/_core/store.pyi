@@ -1,0 +1,82 @@
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from river_budget._arrays import Floats, Ints
+from river_budget._state import State
+
+class Block:
+    n_rows: int
+    names: list[Any]
+    values: Floats | None
+    dicts: list[dict[Any, Any]] | None
+    def __len__(self) -> int: ...
+    def __getitem__(self, i: int) -> dict[Any, Any]: ...
+    def kept(self, rows: Sequence[bool] | NDArray[Any]) -> Block:
+        """Return the rows for which a mask is true."""
+
+class Store:
+    """Vectors under one or several kernels, and one example beside them."""
+
+    n: int
+    capacity: int
+    n_kernels: int
+    n_inserted: int
+    def __init__(
+        self, kernels: Sequence[Any], dtype: str = "float32", scaled: Sequence[bool] | None = None
+    ) -> None:
+        """`scaled` says for each kernel whether it reads scaled features; None: none of them."""
+    @property
+    def kernels(self) -> tuple[Any, ...]:
+        """The kernels; parameters left open are set from the first example that is put."""
+    @property
+    def names(self) -> Collection[Any]:
+        """The names that some vector has."""
+    @property
+    def inserted(self) -> Ints:
+        """Insertion order of the vectors (n,)."""
+    @property
+    def by_age(self) -> Ints:
+        """Slots, oldest first (n,)."""
+    @property
+    def oldest(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    # The example.
+    def set_example(self, x: Any) -> None:
+        """Evaluate x; see `evaluate` in the .pxd. Raises ValueError."""
+    def set_row(self, block: Block, i: int) -> None: ...
+    def row(self, kernel: int = 0) -> Floats:
+        """A copy of the kernel row of the example (n,)."""
+    def self_value(self, kernel: int = 0) -> float: ...
+    def example(self) -> dict[Any, Any]:
+        """The example as a dict in the units of the user, with the names that some kernel reads."""
+    def is_flat(self, low: float, high: float) -> bool:
+        """Whether the row of the first kernel is all below `low` or above `high`, and not empty."""
+    def distances(self) -> Floats:
+        """Squared distances of the scaled example from the vectors (n,), up to a constant."""
+    # The vectors.
+    def vector(self, slot: int) -> dict[Any, Any]: ...
+    def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
+    def distances_of(self, slot: int) -> Floats: ...
+    def gram(self, kernel: int = 0) -> Floats: ...
+    def self_values(self, kernel: int = 0) -> Floats: ...
+    def put_example(self, slot: int) -> None: ...
+    def remove(self, slots: Sequence[int]) -> Ints:
+        """Remove vectors; return the former slots of the others, in their new order (n,)."""
+    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
+        """Return validated rows of a frame. Raises ValueError that names the row."""
+    def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
+        """Change kernels, and inverse scales: by name, and of all other features."""
+    def empty_like(self) -> Store: ...
+    # Transactions; see Expansion.
+    def save(self, slot: int) -> Any:
+        """Return what `undo` needs to take back a later `put` into a slot (n: a new one)."""
+    def undo(self, saved: Any) -> None: ...
+    # State.
+    def state(self) -> State: ...
+    def restore(self, state: State) -> None: ...
+
+def check_features(x: Any) -> None: ...
+def is_array(value: Any) -> bool: ...

@@ -1,0 +1,985 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
+
+from collections.abc import Mapping
+import copy
+import sys
+
+import numpy as np
+
+from river_budget._features import (
+    NOT_NUMBERS, another_length, as_double, check_array, check_features, check_shape,
+    invalid_example, is_array, pack_rows,
+)
+from river_budget._state import require
+from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
+from river_budget.kernels import spec as kernel_spec
+
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
+from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.math cimport INFINITY, fabs, isfinite
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, memset
+
+from river_budget._core.features cimport Layout, new_layout, reallocate, value_of, widen
+from river_budget._core.loops cimport LANES, aligned_free
+from river_budget._core.rows cimport (
+    MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
+)
+
+cdef extern from "Python.h":
+    PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+cdef double LARGEST = kernel_spec.LARGEST
+
+# Scratch memory for more features is given back when an example has few.
+cdef Py_ssize_t LARGE_ROOM = 4096
+
+# What the values of an example are.
+cdef enum:
+    NUMBERS, ARRAYS, OTHER_NAMES
+
+cdef type NDARRAY = np.ndarray
+
+
+cdef bint is_same(name, other) except -1:
+    return PyObject_RichCompareBool(name, other, Py_EQ)
+
+
+cdef inline bint has_elements(value) except -1:
+    return isinstance(value, NDARRAY) and value.ndim > 0
+
+
+cdef double as_number(value) except? -1:
+    if PyLong_CheckExact(value):
+        return PyLong_AsDouble(value)
+    return as_double(value)
+
+
+cdef bint are_equal(dict x, dict z) except -1:
+    """Return whether two examples have equal values of equal types, and the same order of names."""
+    try:
+        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
+        return bool(x == z) and repr(x) == repr(z)
+    except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
+        return False
+
+
+cdef bint have_same_bytes(dict arrays, dict others) except -1:
+    if arrays is None or others is None:
+        return arrays is others
+    return list(arrays) == list(others) and all(
+        [array.tobytes() == others[name].tobytes() for name, array in arrays.items()]
+    )
+
+
+cdef class Block:
+
+    def __len__(self):
+        return self.n_rows
+
+    def __getitem__(self, Py_ssize_t i):
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} of {self.n_rows}")
+        if self.dicts is not None:
+            return self.dicts[i]
+        return dict(zip(self.names, self.values[i].tolist()))
+
+    def kept(self, rows):
+        mask = np.asarray(rows, np.bool_)
+        if self.values is not None:
+            return block_of(self.names, self.values[mask], None)
+        return block_of(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
+
+
+cdef Block block_of(list names, values, list dicts):
+    cdef Block block = Block.__new__(Block)
+    cdef const double[:, ::1] view
+    block.names, block.dicts = names, dicts
+    if values is None:
+        block.n_rows = len(dicts)
+        return block
+    block.values = np.ascontiguousarray(values, np.float64)
+    view = block.values
+    block.n_rows = view.shape[0]
+    if view.shape[0] and view.shape[1]:
+        block.data = &view[0, 0]
+    return block
+
+
+cdef class Store:
+    """Vectors under one or several kernels, and one example beside them."""
+
+    def __cinit__(self, kernels, dtype="float32", scaled=None):
+        self.self_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
+        if self.self_values == NULL:
+            raise MemoryError
+        self.layout = new_layout([])
+        self.columns = self.layout.columns
+        self.resize(8)
+        if any([kernel.spec is None for kernel in kernels]):
+            self.objects, self.has_objects = [], True
+        self.set_kernels(tuple(kernels))
+
+    def __dealloc__(self):
+        aligned_free(self.rows)
+        aligned_free(self.other_rows)
+        free_point(&self.point)
+        free(self.self_values)
+        free(self.inserted)
+        free(self.packed)
+        free(self.fresh)
+        free(self.read)
+
+    cdef int enter(self) except -1 nogil:
+        """Begin a call, which has to end by `is_busy = False`."""
+        if self.is_busy or self.owner and self.owner != PyThread_get_thread_ident():
+            with gil:
+                raise RuntimeError("the model is in use: by another thread, or by its own kernel")
+        self.is_busy = True
+        return 0
+
+    # Memory.
+
+    cdef int resize(self, Py_ssize_t room) except -1 nogil:
+        cdef size_t n_bytes = room * sizeof(double)
+        Rows.resize(self, room)
+        reallocate(<void **> &self.point.weights, self.n_inner * n_bytes)
+        reallocate(<void **> &self.packed, n_bytes)
+        reallocate(<void **> &self.fresh, n_bytes)
+        reallocate(<void **> &self.read, n_bytes)
+        self.values = self.point.values = self.packed if self.layout.active == NULL else self.read
+        self.found = -1
+        return 0
+
+    cdef int set_capacity(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t i, old = self.capacity
+        cdef double *rows = NULL
+        widen(&self.other_rows, 0, self.n_kernels * capacity)
+        widen(&rows, 0, self.n_kernels * capacity)
+        for i in range(self.n_kernels if old else 0):
+            memcpy(rows + i * capacity, self.rows + i * old, old * sizeof(double))
+        aligned_free(self.rows)
+        self.rows = rows
+        reallocate(<void **> &self.inserted, capacity * sizeof(int64_t))
+        return Rows.set_capacity(self, capacity)
+
+    cdef int renew(self) except -1:
+        """Derive all that follows from the kernels, also for the example."""
+        Rows.renew(self)
+        self.set_sizes(&self.point)
+        self.set_layout(self.layout.names)
+        self.read_values()
+        return self.set_elements()
+
+    cdef int clear(self) except -1:
+        if self.has_objects:
+            self.objects = []
+        return Rows.clear(self)
+
+    # Packing.
+
+    cdef int set_layout(self, list names) except -1:
+        """Take other names for the example."""
+        cdef Layout layout = Layout()
+        cdef Py_ssize_t j, room = len(names)
+        active = self.active(names) if self.is_selective and self.n_inner else None
+        layout.names = names
+        layout.columns = names if active is None else [names[j] for j in active]
+        layout.n_names, layout.m = room, len(layout.columns)
+        reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
+        if active is not None:
+            reallocate(<void **> &layout.active, layout.m * sizeof(int32_t))
+            for j in range(layout.m):
+                layout.active[j] = active[j]
+        self.layout, self.columns = layout, layout.columns
+        if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
+            self.resize(room)
+        self.found, self.has_rows = -1, False
+        return 0
+
+    cdef int find_rows(self) except -1:
+        """Look up the feature rows of the example, and the weights of its features."""
+        cdef Layout layout = self.layout
+        cdef Py_ssize_t j, g
+        cdef PyObject *row
+        cdef int32_t r
+        self.point.n_known = 0
+        for j in range(layout.m):
+            name = layout.columns[j]
+            row = PyDict_GetItemWithError(self.features.index, name)
+            r = -1 if row == NULL else <int32_t> <object> row
+            layout.rows[j] = r
+            self.point.n_known += r >= 0
+            for g in range(self.n_inner):
+                if not self.inners[g].is_plain:
+                    self.point.weights[g * self.room + j] = (
+                        self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
+                    )
+        self.point.m, self.point.rows = layout.m, layout.rows
+        self.found = self.version + self.features.version
+        return 0
+
+    cdef int pack(self, dict x) except -1:
+        """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
+        cdef int found = self.pack_values(x)
+        if found == OTHER_NAMES:
+            self.has_example = False
+            self.set_layout(list(x))
+            found = self.pack_values(x)
+        if found == OTHER_NAMES:
+            raise RuntimeError("the names of an example have changed while they were read")
+        return found
+
+    cdef int pack_values(self, dict x) except -1:
+        """Convert the values of a dict to doubles, up to the first other name or array."""
+        cdef Py_ssize_t place = 0, j = 0
+        cdef Layout layout = self.layout
+        cdef PyObject *names = <PyObject *> layout.names
+        cdef PyObject *key
+        cdef PyObject *value
+        while PyDict_Next(x, &place, &key, &value):
+            if PyFloat_Check(<object> value):
+                number = PyFloat_AS_DOUBLE(<object> value)
+            elif has_elements(<object> value):
+                return ARRAYS
+            else:
+                number = as_number(<object> value)
+            if j == layout.n_names or (
+                key != PyList_GET_ITEM(names, j)
+                and not is_same(<object> key, <object> PyList_GET_ITEM(names, j))
+            ):
+                return OTHER_NAMES
+            self.fresh[j] = number
+            j += 1
+        return NUMBERS if j == layout.n_names else OTHER_NAMES
+
+    cdef int take(self) except -1 nogil:
+        """Make what was packed the example, and compute its rows unless it is the last one."""
+        cdef Py_ssize_t n_names = self.layout.n_names
+        cdef double *last = self.packed
+        if self.has_rows and not memcmp(self.fresh, last, n_names * sizeof(double)):
+            return 0
+        self.has_rows = self.has_example = False
+        self.packed, self.fresh = self.fresh, last
+        self.read_values()
+        return self.compute()
+
+    cdef void read_values(self) noexcept nogil:
+        """Select the values that some kernel reads."""
+        cdef Py_ssize_t j
+        self.values = self.point.values = self.packed
+        if self.layout.active != NULL:
+            self.values = self.point.values = self.read
+            for j in range(self.layout.m):
+                self.read[j] = self.packed[self.layout.active[j]]
+
+    cdef int compute(self) except -1 nogil:
+        """Compute rows and self values of the example."""
+        if self.found != self.version + self.features.version:
+            with gil:
+                self.find_rows()
+        self.measure(&self.point)
+        if not self.is_valid():
+            with gil:
+                raise self.too_large()
+        self.kernel_rows(&self.point, self.rows)
+        self.has_rows = self.has_example = True
+        self.stamp += 1
+        return 0
+
+    cdef bint is_valid(self) noexcept nogil:
+        """Return whether the example is finite, and neither squares nor kernel values overflow."""
+        cdef Py_ssize_t g, i, j
+        cdef Kernel *kernel
+        cdef Inner *inner
+        cdef double magnitude, statistic, v, raw
+        if self.layout.active != NULL:
+            for j in range(self.layout.n_names):
+                if not isfinite(self.packed[j]):
+                    return False
+        for g in range(self.n_inner):
+            inner = &self.inners[g]
+            magnitude = self.point.own[g]
+            if not inner.is_plain or inner.statistic == SUM_OF_RATIONALS:
+                # In the units of the user.
+                magnitude = 0.0
+                for j in range(self.point.m):
+                    if inner.is_plain or self.point.weights[g * self.room + j] != 0.0:
+                        v = self.point.values[j]
+                        magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+            statistic = self.own_statistic(&self.point, g)
+            if not magnitude <= LARGEST or (self.has_arrays and statistic > LARGEST):
+                return False
+            for i in range(self.n_kernels):
+                kernel = &self.z[i]
+                if kernel.inner != g:
+                    continue
+                raw = raw_self_value(&kernel.spec, statistic)
+                if not (raw <= LARGEST and raw_self_value(&kernel.spec, magnitude) <= LARGEST):
+                    return False
+                self.self_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
+        return True
+
+    # Kernel rows.
+
+    cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
+        self.enter()
+        try:
+            if slot < 0 or slot >= self.n:
+                with gil:
+                    self.check_slot(slot)
+            self.load(slot)
+            self.kernel_rows(&self.other, self.other_rows)
+            if self.has_objects:
+                with gil:
+                    self.write_rows(self.called(self.objects[slot]), self.other_rows)
+        finally:
+            self.is_busy = False
+        return self.other_rows
+
+    # Kernels that are Python functions.
+
+    cdef dict called(self, dict x):
+        """Return what the functions say of an example and each vector, by kernels."""
+        rows = {}
+        for i, kernel in enumerate(self._kernels):
+            if self.z[i].inner < 0:
+                rows[i] = row = np.array([kernel(x, s) for s in self.objects], np.float64)
+                if not np.isfinite(row).all():
+                    raise ValueError(
+                        f"{kernel} returned a value that is not finite for {x!r}"
+                    )
+        return rows
+
+    cdef int write_rows(self, dict values, double *rows) except -1:
+        cdef Py_ssize_t i, slot
+        for i, row in values.items():
+            for slot in range(self.n):
+                rows[i * self.capacity + slot] = row[slot]
+        return 0
+
+    cdef int evaluate_objects(self, dict x) except -1:
+        """Call the functions for an example, unless it is the last one."""
+        cdef Py_ssize_t i
+        if self.has_rows and self.snapshot is not None and are_equal(x, self.snapshot):
+            return 0
+        self.has_rows = self.has_example = False
+        self.snapshot = None
+        snapshot = copy.deepcopy(x)
+        self.called_rows = self.called(snapshot)
+        for i in self.called_rows:
+            self.self_values[i] = self._kernels[i](snapshot, snapshot)
+        self.snapshot = snapshot
+        return 0
+
+    # Changes of vectors.
+
+    cdef int put(self, Py_ssize_t slot) except -1 nogil:
+        self.enter()
+        try:
+            self.place(slot)
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef int place(self, Py_ssize_t slot) except -1 nogil:
+        """Store the example in a slot."""
+        if not self.has_example or slot > self.n or slot < 0:
+            with gil:
+                raise ValueError(f"there is no example for slot {slot}")
+        if self.n_inserted == 0:
+            with gil:
+                self.resolve()
+        if self.found != self.version + self.features.version:
+            with gil:
+                self.find_rows()
+        self.has_rows = False
+        self.stamp += 1
+        if self.fits(slot):
+            self.overwrite(slot)
+        else:
+            with gil:
+                self.store(self.layout, self.values, self.arrays, self.snapshot, slot)
+                self.find_rows()
+        self.measure(&self.point)
+        self.set_statistics(slot, &self.point)
+        self.inserted[slot] = self.n_inserted
+        self.n_inserted += 1
+        if self.features.is_sparse:
+            with gil:
+                self.refill(self.vectors_at(range(self.n)))
+        return 0
+
+    cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
+        """Return whether the example has the names of the vector in a slot, and numbers only."""
+        if slot == self.n or self.matrices.n or self.has_arrays or self.has_objects:
+            return False
+        return (
+            self.point.m == self.point.n_known == (<Layout> self.layouts[slot]).m
+            and not memcmp(
+                self.point.rows, (<Layout> self.layouts[slot]).rows, self.point.m * sizeof(int32_t)
+            )
+        )
+
+    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil:
+        cdef Py_ssize_t j
+        for j in range(self.point.m):
+            self.features.set_value(self.point.rows[j], slot, self.values[j])
+        return 0
+
+    cdef int resolve(self) except -1:
+        """Set the parameters that kernels leave open."""
+        cdef Py_ssize_t n_features = len(self.columns)
+        names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
+        if self.has_arrays:
+            names = [*names, *self.arrays]
+            n_features += sum(map(len, self.arrays.values()))
+        for kernel in self._kernels:
+            if self.has_arrays and kernel.learns_scales:
+                kernel = kernel.with_width(1.0 / max(n_features, 1), names)
+            kernels.append(kernel.resolve(names))
+        if tuple(kernels) != self._kernels:
+            self.set_kernels(tuple(kernels))
+        return 0
+
+    cdef int store(
+        self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
+    ) except -1:
+        """Store a vector in a slot, instead of any other one."""
+        if slot == self.capacity:
+            self.set_capacity(max(<Py_ssize_t> LANES, 2 * self.capacity))
+        self.assign_rows(layout)
+        if slot == self.n:
+            self.n += 1
+            self.features.set_n(self.n)
+        old = <object> self.layouts[slot] if self.layouts[slot] != NULL else None
+        self.features.replace(layout, values, old, slot)
+        Py_INCREF(layout)
+        self.layouts[slot] = <PyObject *> layout
+        if old is not None:
+            Py_DECREF(old)
+        if self.has_objects:
+            self.objects[slot:slot + 1] = [object_]
+        if arrays is not None or self.matrices.n:
+            if self.matrices.put(arrays or {}, slot):
+                self.set_kernels(self._kernels)
+        return 0
+
+    # Arrays.
+
+    cdef dict converted(self, dict x):
+        """Return the arrays of an example that some kernel reads, with the dtype of the store."""
+        arrays = {}
+        for name, value in x.items():
+            check_shape(name, value)
+            if name in self.features.index:
+                raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
+            self.matrices.check_length(name, value)
+            with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
+                array = np.array(value, self.matrices.dtype)
+                is_valid = np.square(array, dtype=np.float64).sum() <= LARGEST
+            if not is_valid:
+                check_array(name, value)
+                raise ValueError(f"feature {name!r} is an array with too large a value")
+            arrays[name] = array
+        if not self.is_selective:
+            return arrays
+        names = list(arrays)
+        return {names[j]: arrays[names[j]] for j in self.active(names)}
+
+    cdef int pack_arrays(self, dict x) except -1:
+        """Pack an example that may have arrays."""
+        numbers = {name: value for name, value in x.items() if not is_array(value)}
+        self.check_numbers(numbers)
+        arrays = {name: value for name, value in x.items() if is_array(value)}
+        arrays = self.converted(arrays) if arrays else None
+        self.pack_numbers(numbers)
+        if not self.has_rows or not have_same_bytes(arrays, self.arrays):
+            self.has_rows = self.has_example = False
+            self.arrays, self.has_arrays = arrays, arrays is not None
+            self.set_elements()
+        return 0
+
+    cdef int check_numbers(self, dict numbers) except -1:
+        """Raise ValueError if a feature that is a number is an array in some vector."""
+        for name, value in numbers.items():
+            if name in self.matrices.place_of:
+                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
+        return 0
+
+    cdef int set_elements(self) except -1:
+        """Unpack the arrays of the example."""
+        cdef Py_ssize_t g, a
+        cdef double[::1] elements
+        memset(self.point.extra, 0, self.n_inner * sizeof(double))
+        memset(self.point.elements, 0, self.matrices.n_elements * sizeof(double))
+        for name, array in (self.arrays or {}).items():
+            elements = array.astype(np.float64)
+            if name in self.matrices.place_of:
+                a = self.matrices.place_of[name]
+                memcpy(
+                    self.point.elements + self.matrices.all[a].start, &elements[0],
+                    self.matrices.all[a].size * sizeof(double),
+                )
+                continue
+            for g in range(self.n_inner):
+                is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
+                own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
+                self.point.extra[g] += self.weight_of(g, name) * own
+        return 0
+
+    # Vectors as a whole.
+
+    cdef tuple vector_at(self, Py_ssize_t slot):
+        """Return the layout, values, arrays and object of the vector in a slot."""
+        self.load(slot)
+        values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
+        arrays = self.matrices.at(slot) if self.matrices.n else None
+        own = self.objects[slot] if self.has_objects else None
+        return <object> self.layouts[slot], values, arrays, own
+
+    cdef list vectors_at(self, slots):
+        return [self.vector_at(slot) for slot in slots]
+
+    cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1:
+        cdef bytes values = vector[1]
+        self.store(vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
+        self.load(slot)
+        self.set_statistics(slot, &self.other)
+        return 0
+
+    cdef int refill(self, list vectors) except -1:
+        """Store other vectors, in new tables."""
+        cdef Py_ssize_t slot
+        had_matrices = self.matrices.n > 0
+        self.clear()
+        for slot in range(len(vectors)):
+            self.set_vector(vectors[slot], slot)
+        if had_matrices:
+            self.set_kernels(self._kernels)
+        self.has_rows = False
+        self.stamp += 1
+        return 0
+
+    # What the .pxd promises.
+
+    cdef int evaluate(self, object x) except -1:
+        self.enter()
+        try:
+            if type(x) is not dict:
+                if not isinstance(x, Mapping):
+                    raise invalid_example(x)
+                x = dict(x)
+            if self.has_objects:
+                self.evaluate_objects(x)
+            if self.n_inner:
+                self.evaluate_numbers(x)
+            elif not self.has_rows:
+                self.has_rows = self.has_example = True
+                self.stamp += 1
+            if self.has_objects:
+                self.write_rows(self.called_rows, self.rows)
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef int evaluate_numbers(self, dict x) except -1:
+        if self.matrices.n or self.has_arrays or self.pack_numbers(x):
+            self.pack_arrays(x)
+        return self.take()
+
+    cdef int pack_numbers(self, dict x) except -1:
+        try:
+            return self.pack(x)
+        except NOT_NUMBERS:
+            raise invalid_example(x, self.limiting_kernel()) from None
+
+    cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
+        cdef Py_ssize_t m
+        if block.data == NULL or self.matrices.n or self.has_arrays:
+            with gil:
+                return self.evaluate(block[i])
+        self.enter()
+        try:
+            if <PyObject *> block.names != <PyObject *> self.layout.names:
+                with gil:
+                    self.has_example = self.has_example and block.names == self.layout.names
+                    self.set_layout(block.names)
+            m = self.layout.n_names
+            memcpy(self.fresh, block.data + i * m, m * sizeof(double))
+            self.take()
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef object too_large(self):
+        """Return an error that describes why the example is invalid."""
+        cdef Py_ssize_t j
+        x = {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
+        return invalid_example(x | (self.arrays or {}), self.limiting_kernel())
+
+    cdef object limiting_kernel(self):
+        """Return the kernel under which a value is too large first, for error messages."""
+        numeric = [kernel for kernel in self._kernels if kernel.spec is not None]
+        return next((kernel for kernel in numeric if not kernel.is_radial), numeric[0])
+
+    cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil:
+        cdef Kernel *own = &self.z[kernel]
+        if own.inner < 0:
+            with gil:
+                return self._kernels[kernel](self.objects[slot], self.objects[slot])
+        if own.norms == NULL:
+            return 1.0
+        return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
+
+    cdef Py_ssize_t oldest_slot(self) noexcept nogil:
+        cdef Py_ssize_t slot, oldest = 0
+        for slot in range(1, self.n):
+            if self.inserted[slot] < self.inserted[oldest]:
+                oldest = slot
+        return oldest
+
+    # Python.
+
+    @property
+    def kernels(self):
+        return self._kernels
+
+    @property
+    def names(self):
+        if self.has_objects and not self.n_inner:
+            return {name for x in self.objects for name in x}
+        return self.features.index.keys() | self.matrices.place_of.keys()
+
+    def __getattr__(self, name):
+        # The memory of these names is for other native modules, and no attribute in Python.
+        if name == "inserted":
+            return self.insertion_order()
+        if name == "self_values":
+            return self.self_values_of
+        raise AttributeError(f"a store has no {name!r}", name=name, obj=self)
+
+    @property
+    def by_age(self):
+        return np.argsort(self.insertion_order())
+
+    @property
+    def oldest(self):
+        return self.oldest_slot()
+
+    def set_example(self, x):
+        self.evaluate(x)
+
+    def set_row(self, Block block, Py_ssize_t i):
+        if not 0 <= i < block.n_rows:
+            raise IndexError(f"row {i} of {block.n_rows}")
+        self.evaluate_row(block, i)
+
+    cdef object copied(self, const double *values, Py_ssize_t n):
+        cdef double[::1] copy = np.empty(n)
+        if n:
+            memcpy(&copy[0], values, n * sizeof(double))
+        return copy.base
+
+    cdef int check_kernel(self, Py_ssize_t kernel) except -1:
+        if not 0 <= kernel < self.n_kernels:
+            raise IndexError(f"kernel {kernel} of {self.n_kernels}")
+        return 0
+
+    cdef int check_slot(self, Py_ssize_t slot) except -1:
+        if not 0 <= slot < self.n:
+            raise IndexError(f"slots [{slot}] are not in use: there are {self.n}")
+        return 0
+
+    def row(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        return self.copied(self.rows + kernel * self.capacity, self.n)
+
+    def self_value(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        return self.self_values[kernel]
+
+    def example(self):
+        cdef Py_ssize_t j
+        if self.has_objects:
+            return copy.deepcopy(self.snapshot)
+        x = {self.columns[j]: self.values[j] for j in range(self.layout.m)}
+        for name, array in (self.arrays or {}).items():
+            x[name] = array.copy()
+        return x
+
+    def is_flat(self, double low, double high):
+        cdef Py_ssize_t i
+        cdef double least = INFINITY, most = -INFINITY
+        for i in range(self.n):
+            least, most = min(least, self.rows[i]), max(most, self.rows[i])
+        return self.n > 0 and (most < low or least > high)
+
+    def vector(self, Py_ssize_t slot):
+        cdef Py_ssize_t j
+        cdef Layout layout
+        self.check_slot(slot)
+        if self.has_objects:
+            return copy.deepcopy(self.objects[slot])
+        layout = <Layout> self.layouts[slot]
+        x = {
+            layout.columns[j]: value_of(&self.features.rows[layout.rows[j]], slot)
+            for j in range(layout.m)
+        }
+        x.update(self.matrices.at(slot))
+        return x
+
+    def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
+        self.check_slot(slot)
+        self.check_kernel(kernel)
+        return self.copied(self.rows_of(slot) + kernel * self.capacity, self.n)
+
+    def gram(self, Py_ssize_t kernel=0):
+        rows = [self.row_of(slot, kernel) for slot in range(self.n)]
+        return np.array(rows, np.float64).reshape(self.n, self.n)
+
+    def self_values_of(self, Py_ssize_t kernel=0):
+        self.check_kernel(kernel)
+        values = [self.self_value_of(slot, kernel) for slot in range(self.n)]
+        return np.array(values, np.float64)
+
+    def distances(self):
+        if self.z[0].inner < 0:
+            return self.function_distances(self.row())
+        self.enter()
+        try:
+            if self.found != self.version + self.features.version:
+                self.find_rows()
+            return self.squared_distances(&self.point)
+        finally:
+            self.is_busy = False
+
+    def distances_of(self, Py_ssize_t slot):
+        self.check_slot(slot)
+        if self.z[0].inner < 0:
+            return self.function_distances(self.row_of(slot))
+        self.enter()
+        try:
+            self.load(slot)
+            return self.squared_distances(&self.other)
+        finally:
+            self.is_busy = False
+
+    cdef object function_distances(self, row):
+        """Return squared distances in feature space, less the common term k(x, x)."""
+        return self.self_values_of() - 2 * row
+
+    def put_example(self, Py_ssize_t slot):
+        self.put(slot)
+
+    def remove(self, slots):
+        cdef Py_ssize_t i, j, slot
+        unused = set(slots) - set(range(self.n))
+        if unused:
+            raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
+        self.enter()
+        try:
+            kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
+            inserted = [self.inserted[slot] for slot in kept]
+            rows = [[self.rows[i * self.capacity + j] for j in kept] for i in range(self.n_kernels)]
+            self.refill(self.vectors_at(kept))
+            if self.n_kernels * self.capacity:
+                memset(self.rows, 0, self.n_kernels * self.capacity * sizeof(double))
+            for slot in range(self.n):
+                self.inserted[slot] = inserted[slot]
+                for i in range(self.n_kernels):
+                    self.rows[i * self.capacity + slot] = rows[i][slot]
+        finally:
+            self.is_busy = False
+        return kept
+
+    def block(self, columns, rows):
+        names = list(columns)
+        if self.has_objects or (rows.dtype.kind == "O" and any(map(is_array, rows.flat))):
+            return self.block_of_dicts(names, rows)
+        values = pack_rows(names, rows)
+        block = block_of(names, values, None)
+        self.enter()
+        try:
+            self.check_rows(block)
+        finally:
+            self.is_busy = False
+        return block
+
+    cdef int check_rows(self, Block block) except -1:
+        """Raise ValueError unless all rows of a matrix are valid."""
+        cdef Py_ssize_t i
+        self.has_rows = self.has_example = False
+        self.set_layout(block.names)
+        self.find_rows()
+        for i in range(block.n_rows):
+            if block.data != NULL:
+                memcpy(
+                    self.packed, block.data + i * self.layout.n_names,
+                    self.layout.n_names * sizeof(double),
+                )
+            self.read_values()
+            self.measure(&self.point)
+            if not self.is_valid():
+                raise ValueError(f"row {i}: {self.too_large()}")
+        return 0
+
+    cdef Block block_of_dicts(self, list names, rows):
+        """Return rows as dicts. Their numbers and arrays are valid, and fit each other."""
+        cdef Store empty = self.empty_like()
+        block = [dict(zip(names, row, strict=True)) for row in rows]
+        sizes = {}
+        for i, x in enumerate(block if self.n_inner else ()):
+            try:
+                empty.evaluate(x)
+                for name, value in x.items():
+                    size = len(value) if is_array(value) else 0
+                    if size:
+                        self.matrices.check_length(name, value)
+                    other = sizes.setdefault(name, size)
+                    if size and other and size != other:
+                        raise another_length(name, value, other)
+                    require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
+            except ValueError as error:
+                raise ValueError(f"row {i}: {error}") from None
+        return block_of(names, None, block)
+
+    def rescale(self, kernels, factors, pooled):
+        self.enter()
+        try:
+            require(len(kernels) == self.n_kernels, f"expected {self.n_kernels} kernels")
+            self.factors, self.pooled = dict(factors), pooled
+            self.has_rows = False
+            self.stamp += 1
+            self.set_kernels(tuple(kernels))
+        finally:
+            self.is_busy = False
+
+    def empty_like(self):
+        store = Store(self._kernels, self.matrices.dtype.name, self.scaled)
+        store.rescale(self._kernels, self.factors, self.pooled)
+        return store
+
+    # Transactions.
+
+    def save(self, Py_ssize_t slot):
+        self.enter()
+        try:
+            if slot < self.n:
+                vector = self.vector_at(slot)
+                return slot, vector, self.inserted[slot], self.n_inserted, self._kernels
+            return slot, None, 0, self.n_inserted, self._kernels
+        finally:
+            self.is_busy = False
+
+    def undo(self, saved):
+        cdef Py_ssize_t slot = saved[0]
+        self.enter()
+        try:
+            self.n_inserted = saved[3]
+            if saved[1] is not None:
+                self.set_vector(saved[1], slot)
+                self.inserted[slot] = saved[2]
+            elif slot < self.n:
+                self.refill(self.vectors_at(range(slot)))
+            self.has_rows = False
+            self.stamp += 1
+            if self._kernels != saved[4]:
+                self.set_kernels(saved[4])
+        finally:
+            self.is_busy = False
+
+    # State.
+
+    @property
+    def nbytes(self):
+        cdef Py_ssize_t a, i, slot, newest = 0
+        cdef Layout layout
+        cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
+        index = self.features.index
+        containers = {id(index): index, **{id(name): name for name in index}}
+        for i in range(self.n_kernels):
+            n += self.capacity if self.z[i].norms != NULL else 0
+        n += self.weights_room * self.n_inner
+        n_bytes = 8 * n + self.features.n_bytes() + 16 * self.capacity
+        for slot in range(self.n):
+            layout = <Layout> self.layouts[slot]
+            containers[id(layout)] = layout
+            containers[id(layout.columns)] = layout.columns
+            newest = slot if self.inserted[slot] > self.inserted[newest] else newest
+        for part in containers.values():
+            if isinstance(part, Layout):
+                n_bytes += 4 * (<Layout> part).m
+        n_bytes += self.matrices.n_bytes()
+        if self.has_objects:
+            containers.update((id(x), x) for x in [self.objects, *self.objects])
+            containers.update((id(v), v) for x in self.objects for v in x.values())
+        # An example like the newest vector is always counted, so that the figure does not depend on
+        # the last call.
+        m = (<Layout> self.layouts[newest]).m if self.n else 0
+        n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
+        return n_bytes + sys.getsizeof(self) + sum(map(sys.getsizeof, containers.values()))
+
+    cdef list dumped(self):
+        """Return names, bytes of values, arrays and object of each vector."""
+        self.enter()
+        try:
+            vectors = self.vectors_at(range(self.n))
+        finally:
+            self.is_busy = False
+        return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]
+
+    cdef object insertion_order(self):
+        return np.array([self.inserted[slot] for slot in range(self.n)], np.int64)
+
+    def __reduce__(self):
+        inserted = self.insertion_order()
+        state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled)
+        return Store, (self._kernels, self.matrices.dtype.name, self.scaled), state
+
+    def __setstate__(self, state):
+        vectors, inserted, self.n_inserted, factors, pooled = state
+        self.rescale(self._kernels, factors, pooled)
+        layouts = {}
+        for slot, (names, values, arrays, own) in enumerate(vectors):
+            layout = layouts.get(id(names))
+            if layout is None:
+                layout = layouts[id(names)] = new_layout(names)
+            self.set_vector((layout, values, arrays, own), slot)
+            self.inserted[slot] = inserted[slot]
+
+    def state(self):
+        for kernel in self._kernels:
+            require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
+        return {
+            "kernels": self._kernels,
+            **state_of([vector[:3] for vector in self.dumped()]),
+            "inserted": self.insertion_order(),
+            "n_inserted": self.n_inserted,
+        }
+
+    def restore(self, state):
+        cdef Store empty
+        cdef Layout layout = new_layout([])
+        vectors = restored_vectors(state)
+        inserted, n_inserted = restored_order(state, len(vectors))
+        self.rescale(restored_kernels(state, self._kernels), self.factors, self.pooled)
+        # An empty store checks a vector without a kernel value for each one before it.
+        empty = self.empty_like()
+        for slot, x in enumerate(vectors):
+            empty.evaluate(x)
+            if empty.columns != layout.columns:
+                layout = new_layout(empty.columns)
+            values = (<char *> empty.values)[: layout.m * sizeof(double)]
+            arrays = self.converted(empty.arrays or {})
+            self.check_numbers({name: x[name] for name in empty.columns})
+            self.set_vector((layout, values, arrays, None), slot)
+            self.inserted[slot] = inserted[slot]
+        self.n_inserted = n_inserted

@@ -1,0 +1,40 @@
+# Running sums of the values of features, for the scales that a model learns.
+#
+# A feature is 0 in an example that lacks it. Names have a row of the table from the first example
+# with them on while some vector has them; `rows` is in the order of the rows. The rows of the last
+# list of names are kept, and hold while the store gives the same list.
+from libc.stdint cimport int64_t
+
+from river_budget._core.store cimport Store
+
+cdef struct FeatureSums:
+    double since                      # examples that were observed before the first one with it
+    # The first value, from which differences are taken, so that no digits cancel in the variance of
+    # values that are far from 0.
+    double reference
+    double n_present, n_nonzero       # examples that have it, and that have another value than 0
+    double total, squares             # sums of the differences and of their squares
+
+
+cdef class Sums:
+    cdef readonly Py_ssize_t n_observed
+    cdef dict rows                    # names of numbers -> rows
+    cdef dict arrays                  # names of arrays -> ArraySums
+    cdef object table                 # the array of `features`, with room for more
+    cdef FeatureSums *features
+    cdef list columns                 # the last list of names
+    cdef object found                 # the array of `slots`
+    cdef Py_ssize_t n_columns
+    cdef int64_t *slots               # the rows of these names, -1 for those without
+    cdef int64_t n_inserted           # of the store when a name had no row; -1 if all have one
+
+    # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.
+    cdef int add(self, Store store) except -1 nogil
+    cdef int look_up(self, Store store) except -1
+    cdef int look_up_columns(self, Store store, names) except -1
+    cdef int begin(self, name, double value) except -1
+    cdef int add_arrays(self, dict arrays, names) except -1
+    cdef int forget_columns(self) except -1
+    cdef int set_table(self, table) except -1
+    cdef int keep(self, list names) except -1
+    cdef tuple measure(self, Py_ssize_t row)

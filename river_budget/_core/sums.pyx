@@ -1,0 +1,265 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""Running sums of the values of features, for their scales."""
+
+from libc.math cimport sqrt
+from libc.stdint cimport int64_t
+
+from collections import namedtuple
+import sys
+
+import numpy as np
+
+from river_budget._arrays import padded
+from river_budget._state import count, floats, require
+
+from river_budget._core.store cimport Store
+
+# Names that are no longer in use are dropped if there are more than this many of them.
+cdef Py_ssize_t MAX_UNUSED = 64
+
+# Numbers in a row of the table.
+cdef Py_ssize_t N_COLUMNS = sizeof(FeatureSums) // sizeof(double)
+
+# Numbers of values since the first example with each feature, their variances and their scales. Of
+# an array, variances are summed over its elements. A scale is 0 if there is none.
+Measures = namedtuple("Measures", ("sizes", "variances", "scales"))
+
+
+cdef class ArraySums:
+    """Running sums of the elements of an array feature, which share a scale.
+
+    `counts` are those of a row of the table. `sums` are the first array, the sum of the differences
+    from it and that of their squares (3, elements).
+    """
+
+    cdef readonly object counts, sums
+
+    def __init__(self, counts, sums):
+        self.counts, self.sums = counts, sums
+
+    cdef int add(self, const double[::1] values) except -1:
+        cdef double[:, ::1] sums = self.sums
+        cdef double[::1] counts = self.counts
+        cdef FeatureSums *own = <FeatureSums *> &counts[0]
+        cdef double difference
+        cdef Py_ssize_t i
+        for i in range(values.shape[0]):
+            difference = values[i] - sums[0, i]
+            own.n_nonzero += values[i] != 0.0
+            sums[1, i] += difference
+            sums[2, i] += difference * difference
+        own.n_present += 1.0
+
+    def measures(self, n_observed):
+        """Return number of values, variance and scale; see `Measures`."""
+        since, _, n_present, n_nonzero, _, _ = self.counts.tolist()
+        reference, total, squares = self.sums
+        n, n_missing = n_observed - since, n_observed - since - n_present
+        mean_square = (squares + n_missing * reference**2) / n
+        variances = np.maximum(0.0, mean_square - ((total - n_missing * reference) / n) ** 2)
+        n_values = n * len(reference)
+        mean_of_squares = variances.mean()
+        if 2.0 * n_nonzero < n_values:
+            present = squares + reference * (2.0 * total + n_present * reference)
+            mean_of_squares = max(0.0, present.sum()) / n_nonzero if n_nonzero else 0.0
+        return n_values, float(variances.sum()), float(np.sqrt(mean_of_squares))
+
+
+cdef class Sums:
+    """Running sums of the values of each feature, and of arrays."""
+
+    def __init__(self):
+        self.rows, self.arrays = {}, {}
+        self.set_table(np.zeros((1, N_COLUMNS)))
+        self.forget_columns()
+
+    def __reduce__(self):
+        return _restored, (type(self), self.state())
+
+    @property
+    def names(self):
+        """The names of the features, in the order of their measures."""
+        return [*self.rows, *self.arrays]
+
+    def observe(self, Store store):
+        """Add the store's example; only names that some vector has get sums."""
+        self.add(store)
+
+    cdef int add(self, Store store) except -1 nogil:
+        if (
+            <void *> store.columns != <void *> self.columns
+            or self.n_inserted not in (-1, store.n_inserted)
+            or store.arrays is not None
+        ):
+            with gil:
+                self.look_up(store)
+        cdef int64_t *slots = self.slots
+        cdef const double *values = store.values
+        cdef FeatureSums *own
+        cdef double difference
+        cdef Py_ssize_t i
+        for i in range(self.n_columns):
+            if slots[i] >= 0:
+                own = self.features + slots[i]
+                difference = values[i] - own.reference
+                own.n_present += 1.0
+                own.n_nonzero += values[i] != 0.0
+                own.total += difference
+                own.squares += difference * difference
+        self.n_observed += 1
+
+    cdef int look_up(self, Store store) except -1:
+        """Set the rows of the example's numbers, where new names get one, and add its arrays."""
+        names = store.names
+        if store.columns is not self.columns or self.n_inserted not in (-1, store.n_inserted):
+            self.look_up_columns(store, names)
+        if store.arrays is not None:
+            self.add_arrays(store.arrays, names)
+
+    cdef int look_up_columns(self, Store store, names) except -1:
+        cdef list columns = store.columns
+        cdef Py_ssize_t n_before
+        self.forget_columns()
+        if not all([name in self.rows for name in columns]):
+            self.drop_unused(names)
+        n_before = len(self.rows)
+        try:
+            for i, name in enumerate(columns):
+                if name not in self.rows and name in names:
+                    self.begin(name, store.values[i])
+            found = np.array([self.rows.get(name, -1) for name in columns] or [0], np.int64)
+        except BaseException:  # A name may run Python code, where an interrupt is delivered.
+            while len(self.rows) > n_before:
+                self.rows.popitem()
+            raise
+        cdef int64_t[::1] slots = found
+        self.found, self.slots, self.n_columns = found, &slots[0], len(columns)
+        self.columns = columns
+        self.n_inserted = -1 if found.min() >= 0 else store.n_inserted
+
+    cdef int begin(self, name, double value) except -1:
+        """Give a name a row; its first value is not added yet."""
+        cdef Py_ssize_t row = len(self.rows)
+        if row == len(self.table):
+            self.set_table(padded(self.table, 2 * row))
+        self.features[row] = FeatureSums(self.n_observed, value, 0.0, 0.0, 0.0, 0.0)
+        self.rows[name] = row
+
+    cdef int forget_columns(self) except -1:
+        self.columns, self.n_columns = None, 0
+
+    cdef int set_table(self, table) except -1:
+        cdef double[:, ::1] rows = table
+        self.table, self.features = table, <FeatureSums *> &rows[0, 0]
+
+    cdef int add_arrays(self, dict arrays, names) except -1:
+        kept = {name: own for name, own in self.arrays.items() if name in names}
+        used = {
+            name: np.ascontiguousarray(array, np.float64)
+            for name, array in arrays.items()
+            if name in names
+        }
+        for name, values in used.items():
+            own = kept.get(name)
+            if own is None or own.sums.shape[1] != len(values):
+                kept[name] = ArraySums(np.zeros(N_COLUMNS), np.zeros((3, len(values))))
+                kept[name].counts[0], kept[name].sums[0] = self.n_observed, values
+        self.arrays = kept
+        for name, values in used.items():
+            (<ArraySums> kept[name]).add(values)
+
+    def drop_unused(self, names):
+        """Drop sums of names that are not given, if there are many."""
+        if len(self.rows) > 2 * len(names) + MAX_UNUSED:
+            self.keep([name for name in self.rows if name in names])
+
+    def clear(self):
+        """Drop all sums."""
+        self.keep([])
+        self.arrays = {}
+
+    cdef int keep(self, list names) except -1:
+        self.forget_columns()
+        kept = self.table[[self.rows[name] for name in names]]
+        self.set_table(padded(kept, max(1, len(kept))))
+        self.rows = {name: row for row, name in enumerate(names)}
+
+    def measures(self):
+        """Return variances and scales, in the order of `names`. A constant has no scale.
+
+        A scale is the standard deviation or, of a feature that is 0 in more than half of the
+        examples, the root mean square of the values other than 0: a rare word is not blown up.
+        """
+        cdef Py_ssize_t i
+        measured = [self.measure(i) for i in range(len(self.rows))]
+        measured += [own.measures(self.n_observed) for own in self.arrays.values()]
+        return Measures(*np.array(measured, np.float64).reshape(-1, 3).T)
+
+    cdef tuple measure(self, Py_ssize_t row):
+        cdef FeatureSums *own = self.features + row
+        cdef double n = self.n_observed - own.since
+        cdef double n_missing = n - own.n_present, reference = own.reference, scale = 0.0
+        cdef double mean = (own.total - n_missing * reference) / n
+        cdef double mean_square = (own.squares + n_missing * reference * reference) / n
+        cdef double variance = max(0.0, mean_square - mean * mean), nonzero
+        if 2.0 * own.n_nonzero >= n:
+            scale = sqrt(variance)
+        elif own.n_nonzero > 0.0:
+            nonzero = own.squares + reference * (2.0 * own.total + own.n_present * reference)
+            scale = sqrt(max(0.0, nonzero) / own.n_nonzero)
+        return n, variance, scale
+
+    @property
+    def nbytes(self):
+        """Memory of the sums in bytes."""
+        of_arrays = sum([own.counts.nbytes + own.sums.nbytes for own in self.arrays.values()])
+        # The last names and their rows are always counted, so that the figure does not depend on them.
+        return sys.getsizeof(self.rows) + self.table.nbytes + of_arrays + 16 * len(self.rows)
+
+    def state(self):
+        arrays = {"names": tuple(self.arrays)}
+        for i, own in enumerate(self.arrays.values()):
+            arrays[str(i)] = {"counts": own.counts.copy(), "sums": own.sums.copy()}
+        return {
+            "n_observed": self.n_observed,
+            "names": tuple(self.rows),
+            "sums": self.table[: len(self.rows)].copy(),
+            "arrays": arrays,
+        }
+
+    def restore(self, state):
+        n_observed = count(state["n_observed"])
+        names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS))
+        require(type(names) is tuple and len(names) == len(sums), "sums lack names")
+        check(sums, 1, n_observed)
+        rows = {name: row for row, name in enumerate(names)}
+        require(len(rows) == len(names), "a feature has two sums")
+        arrays = {}
+        for i, name in enumerate(state["arrays"]["names"]):
+            own = state["arrays"][str(i)]
+            arrays[name] = ArraySums(floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None)))
+            check(arrays[name].counts[np.newaxis], arrays[name].sums.shape[1], n_observed)
+            require((arrays[name].sums[2] >= 0).all(), "the sums of an array are wrong")
+        self.n_observed, self.rows, self.arrays = n_observed, rows, arrays
+        self.set_table(padded(sums, max(1, len(sums))))
+        self.forget_columns()
+
+
+def _restored(cls, state):
+    sums = cls()
+    sums.restore(state)
+    return sums
+
+
+def check(sums, n_elements, n_observed):
+    """Raise ValueError unless the sums of features with a number of elements are possible."""
+    since, _, present, nonzero, _, squares = sums.T
+    require(
+        (since >= 0).all()
+        and (nonzero >= 0).all()
+        and (nonzero <= n_elements * present).all()
+        and (present >= 1).all()
+        and (present + since <= n_observed).all()
+        and (squares >= 0).all(),
+        "the sums of a feature are wrong",
+    )

@@ -1,0 +1,155 @@
+/* Symmetric matrices as lower triangles, with their last changes kept apart.
+
+   A triangle is a row of blocks of 4 x 4 elements after the other; those on the diagonal are whole. So a
+   matrix grows by a row without moving its elements, and it is read from its start to its end. All
+   beyond the rows in use is 0. See `lanes.h` and `loops.h` for the widths. */
+#ifndef W
+
+#ifndef RIVER_BUDGET_TRIANGLES_H
+#define RIVER_BUDGET_TRIANGLES_H
+#include "lanes.h"
+
+/* So many terms are added to the blocks at once, and so many at most does an update of a matrix have. */
+#define GROUP 4
+#define TERMS_OF_UPDATE 3
+#define MOST_TERMS (GROUP - 1 + TERMS_OF_UPDATE)
+
+/* A matrix: its blocks, and the terms sign x x' that are still to be added to them. Terms at places 2k and
+   2k + 1 are added to each other first, so that nothing is lost where large ones cancel. */
+struct triangle {
+    double *blocks;
+    double *diagonal;            /* a copy of that of the blocks (capacity,) */
+    double *terms;               /* vectors x (MOST_TERMS, capacity) */
+    double signs[MOST_TERMS];    /* 1 or -1 */
+    long n_terms;
+};
+
+/* Vectors have elements up to a multiple of 4, which are 0 from n on. */
+struct triangle_loops {
+    double (*dot)(const double *a, const double *b, long n);
+    /* a += factor b */
+    void (*add_multiple)(double *a, double factor, const double *b, long n);
+    /* Add the products of the terms of a matrix and a vector, given their inner products with it. */
+    void (*add_terms)(const struct triangle *m, long capacity, const double *dots, double *product, long n);
+    /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
+    void (*multiply)(struct triangle *m, long capacity, const double *x, double *product, long n);
+};
+
+typedef double four __attribute__((vector_size(32), aligned(8)));
+#define FOUR(p) (*(four *)(p))
+#define CONST_FOUR(p) (*(const four *)(p))
+
+static inline double total(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
+
+/* The offset of a row in its first block. */
+static inline long row_start(long i) { return 8 * (i / 4) * (i / 4 + 1) + 4 * (i % 4); }
+
+/* The offset of an element, where j is not above the blocks of row i. */
+static inline long place_of(long i, long j) { return row_start(i) + 16 * (j / 4) + j % 4; }
+
+BEGIN_LOOPS
+#define W 2 /* SSE2, NEON, WebAssembly */
+#include "triangles.h"
+#undef W
+END_LOOPS
+#if defined(__x86_64__)
+BEGIN_TARGET("avx2")
+#define W 4
+#include "triangles.h"
+#undef W
+END_TARGET
+#endif
+
+#define TRIANGLE_TABLE(w) \
+    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(add_terms_, w), \
+                             JOINED(multiply_, w)})
+
+/* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
+static int choose_triangle_lanes(struct triangle_loops *table, int most) {
+    int lanes = supported_lanes();
+    if (most < lanes) lanes = most;
+#if defined(__x86_64__)
+    if (lanes >= 4) return *table = TRIANGLE_TABLE(4), 4;
+#endif
+    return *table = TRIANGLE_TABLE(2), 2;
+}
+
+#endif
+#else /* the body for vectors of W doubles */
+
+static double NAME(dot)(const double *a, const double *b, long n) {
+    four even = {0}, odd = {0};
+    long j = 0;
+    for (; j + 4 < n; j += 8) {
+        even += CONST_FOUR(a + j) * CONST_FOUR(b + j);
+        odd += CONST_FOUR(a + j + 4) * CONST_FOUR(b + j + 4);
+    }
+    if (j < n) even += CONST_FOUR(a + j) * CONST_FOUR(b + j);
+    return total(even + odd);
+}
+
+static void NAME(add_multiple)(double *a, double factor, const double *b, long n) {
+    for (long j = 0; j < n; j += 4) FOUR(a + j) += factor * CONST_FOUR(b + j);
+}
+
+static void NAME(add_terms)(
+    const struct triangle *m, long capacity, const double *dots, double *product, long n) {
+    for (long k = 0; k < m->n_terms; k += 2) {
+        int both = k + 1 < m->n_terms;
+        const double *x = m->terms + k * capacity, *y = both ? x + capacity : x;
+        double s = m->signs[k] * dots[k], t = both ? m->signs[k + 1] * dots[k + 1] : 0.0;
+        for (long j = 0; j < n; j += 4) FOUR(product + j) += s * CONST_FOUR(x + j) + t * CONST_FOUR(y + j);
+    }
+}
+
+/* Add the first terms, `GROUP` of them, to rows r and r + 1, of which the first block is given. */
+static inline void NAME(add_to_rows)(double *a, const double *w, long capacity, const double *signs, long r) {
+    const double *x = w + capacity, *y = x + capacity, *z = y + capacity;
+    double *b = a + 4;
+    double a_w = signs[0] * w[r], a_x = signs[1] * x[r], a_y = signs[2] * y[r], a_z = signs[3] * z[r];
+    double b_w = signs[0] * w[r + 1], b_x = signs[1] * x[r + 1];
+    double b_y = signs[2] * y[r + 1], b_z = signs[3] * z[r + 1];
+    for (long j = 0; j <= r; j += 4, a += 16, b += 16) {
+        four w_j = CONST_FOUR(w + j), x_j = CONST_FOUR(x + j);
+        four y_j = CONST_FOUR(y + j), z_j = CONST_FOUR(z + j);
+        FOUR(a) += (a_w * w_j + a_x * x_j) + (a_y * y_j + a_z * z_j);
+        FOUR(b) += (b_w * w_j + b_x * x_j) + (b_y * y_j + b_z * z_j);
+    }
+}
+
+static void NAME(multiply)(struct triangle *m, long capacity, const double *x, double *product, long n) {
+    int is_due = m->n_terms >= GROUP;
+    double *blocks = m->blocks;
+    for (long i = 0; i < n; blocks += 4 * i + 16, i += 4) {
+        if (is_due) {
+            NAME(add_to_rows)(blocks, m->terms, capacity, m->signs, i);
+            NAME(add_to_rows)(blocks + 8, m->terms, capacity, m->signs, i + 2);
+            for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
+        }
+        /* Blocks before the diagonal are multiplied as rows and as columns. */
+        double s = x[i], t = x[i + 1], u = x[i + 2], v = x[i + 3];
+        four p = {0}, q = {0}, r = {0}, w = {0};
+        const double *block = blocks;
+        for (long j = 0; j < i; j += 4, block += 16) {
+            four x_j = CONST_FOUR(x + j), a = CONST_FOUR(block), c = CONST_FOUR(block + 8);
+            p += a * x_j, r += c * x_j;
+            a = a * s + c * u;
+            four b = CONST_FOUR(block + 4), d = CONST_FOUR(block + 12);
+            q += b * x_j, w += d * x_j;
+            FOUR(product + j) += a + (b * t + d * v);
+        }
+        four sums = {total(p), total(q), total(r), total(w)};
+        FOUR(product + i) = sums + ((CONST_FOUR(block) * s + CONST_FOUR(block + 8) * u) +
+                                    (CONST_FOUR(block + 4) * t + CONST_FOUR(block + 12) * v));
+    }
+    if (is_due) {
+        m->n_terms -= GROUP;
+        memmove(m->signs, m->signs + GROUP, m->n_terms * sizeof *m->signs);
+        memmove(m->terms, m->terms + GROUP * capacity, m->n_terms * capacity * sizeof *m->terms);
+    }
+    double dots[MOST_TERMS];
+    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * capacity, x, n);
+    NAME(add_terms)(m, capacity, dots, product, n);
+}
+
+#endif

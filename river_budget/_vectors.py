@@ -1,0 +1,107 @@
+"""Vectors of a store as a part of its state, and how that is validated."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from river_budget._arrays import Ints
+from river_budget._state import State, count, floats, integers, require
+from river_budget.kernels import Features, Kernel
+
+# The names of the numbers of a vector, their doubles as bytes, and its arrays, if some vector has one.
+Vector = tuple[list[Any], bytes, dict[Any, NDArray[Any]] | None]
+
+
+def state_of(vectors: Sequence[Vector]) -> State:
+    """Return vectors as plain values and arrays."""
+    names = list(dict.fromkeys(name for own, _, _ in vectors for name in own))
+    places = {name: i for i, name in enumerate(names)}
+    return {
+        "names": tuple(names),
+        "sizes": np.array([len(own) for own, _, _ in vectors], np.int64),
+        "places": np.array([places[name] for own, _, _ in vectors for name in own], np.int64),
+        "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
+        "arrays": _state_of_arrays([arrays or {} for _, _, arrays in vectors]),
+    }
+
+
+def _state_of_arrays(vectors: Sequence[dict[Any, NDArray[Any]]]) -> State:
+    blank = {name: np.zeros_like(array) for own in vectors for name, array in own.items()}
+    state: State = {"names": tuple(blank)}
+    for i, name in enumerate(blank):
+        state[str(i)] = {
+            "values": np.array([own.get(name, blank[name]) for own in vectors]),
+            "is_present": np.array([name in own for own in vectors], np.int64),
+        }
+    return state
+
+
+def restored_vectors(state: State) -> list[Features]:
+    """Return the vectors of a state as dicts. Raises ValueError if it is invalid."""
+    names = state["names"]
+    sizes, places = integers(state["sizes"], (None,)), integers(state["places"], (None,))
+    values = floats(state["values"], (len(places),))
+    require(type(names) is tuple, "the names are not a tuple")
+    possible = ((sizes >= 0) & (sizes <= len(places))).all()
+    require(possible and sizes.sum() == len(places), "the sizes of the vectors are invalid")
+    require(((places >= 0) & (places < len(names))).all(), "a vector has an unknown name")
+    pairs = zip([names[i] for i in places], values.tolist(), strict=True)
+    vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
+    require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
+    _restore_arrays(state["arrays"], vectors)
+    return vectors
+
+
+def _restore_arrays(state: State, vectors: list[Features]) -> None:
+    for i, name in enumerate(state["names"]):
+        values = state[str(i)]["values"]
+        present = integers(state[str(i)]["is_present"], (len(vectors),))
+        is_valid = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 2
+        require(is_valid and len(values) == len(vectors), "arrays are missing")
+        for slot in np.flatnonzero(present).tolist():
+            require(name not in vectors[slot], "a vector has a name twice")
+            vectors[slot][name] = values[slot]
+
+
+def restored_order(state: State, n: int) -> tuple[Ints, int]:
+    """Return the insertion order of n vectors, and how many were ever inserted."""
+    inserted, n_inserted = integers(state["inserted"], (n,)), count(state["n_inserted"])
+    require(
+        len(set(inserted.tolist())) == n and ((inserted >= 0) & (inserted < n_inserted)).all(),
+        "the insertion order is invalid",
+    )
+    return inserted, n_inserted
+
+
+def restored_kernels(state: State, given: Sequence[Kernel]) -> tuple[Kernel, ...]:
+    """Return the kernels of a state, which has to be one of a store with these kernels."""
+    kernels = state["kernels"]
+    require(
+        type(kernels) is tuple
+        and len(kernels) == len(given)
+        and all(map(_may_resolve_to, given, kernels)),
+        f"expected the kernels {tuple(given)!r}, got {kernels!r}",
+    )
+    is_resolved = all(kernel.is_resolved for kernel in kernels)
+    require(is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters")
+    return tuple(kernels)
+
+
+def _may_resolve_to(given: Any, resolved: Any) -> bool:
+    """Tell whether a kernel, or a part of it, can be another one with what was left open set."""
+    if given is None or given == resolved:
+        return True
+    return (
+        isinstance(given, Kernel)
+        and type(given) is type(resolved)
+        and all(
+            _may_resolve_to(getattr(given, field.name), getattr(resolved, field.name))
+            for field in dataclasses.fields(given)  # type: ignore[arg-type]
+        )
+    )

@@ -1,0 +1,155 @@
+"""Scales of features, learned from the data."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from river_budget._arrays import Floats
+from river_budget._core.sums import Sums
+from river_budget._state import State, finite, floats, require
+from river_budget.kernels import Kernel
+from river_budget.kernels.wrappers import Scaled
+
+# Scales are computed after 2, 4, 8, ..., 256 examples, then after every 256 up to 1,024, and after
+# every 512 up to 8,192.
+SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
+
+# A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
+SMALLEST_CHANGE = 1.1
+
+# Two standard errors of the logarithm, with base 2, of the standard deviation of one normal value;
+# those of n values are smaller by the root of n.
+TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
+
+# The mantissas of inverse scales, from 1/2 to 1, are multiples of 1/16. A scale is kept while its
+# logarithm, with base 2, differs by less from that of the data.
+STEPS = 16
+KEPT = 0.1
+
+# Inverse scales have exponents of at most this size, so that scaled squares cannot overflow.
+LARGEST_EXPONENT = 60
+
+
+def next_update(n: int) -> int:
+    """Return the number of the first example after the n-th after which scales are updated."""
+    if n < SMALLEST_INTERVAL:
+        return max(2, 1 << n.bit_length())
+    interval = SMALLEST_INTERVAL if n < N_DENSE else LARGEST_INTERVAL
+    return (n // interval + 1) * interval
+
+
+class Scales:
+    """Scales of features and the width of a kernel, learned from the first examples.
+
+    A scale is as near to the geometric mean of all scales as two standard errors allow, so that
+    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up
+    for the rest. Other scales are rounded relative to the mean, and kept while they are nearly as
+    near. Their inverses, the `factors` by name and `pooled` for features without a scale of their
+    own, have short mantissas, so that values such as integers are scaled and restored without
+    rounding, and equal distances stay equal. `gamma` is 1 over the sum of the variances of the
+    scaled features; 0 while all are constant.
+    """
+
+    __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
+
+    def __init__(self) -> None:
+        self.factors: dict[Any, float] = {}
+        self.pooled = 1.0
+        self.gamma = 0.0
+        self.sums = Sums()
+        # The fraction of the mean of the logarithms of all scales, or it plus an integer.
+        self._offset = 0.0
+
+    def update(self, names: Collection[Any]) -> bool:
+        """Update all, given the names of features; return whether anything has changed."""
+        self.sums.drop_unused(names)
+        measures, columns = self.sums.measures(), self.sums.names
+        factors = np.array([self.factors.get(name, math.nan) for name in columns])
+        pooled, updated = self._updated(measures, factors)
+        total = math.fsum((measures.variances * updated * updated).tolist())
+        gamma = 1 / total if total > 0 else self.gamma
+        before = np.where(np.isnan(factors), self.pooled, factors)
+        unchanged = pooled == self.pooled and (updated == before).all()
+        if unchanged and gamma < SMALLEST_CHANGE * self.gamma < SMALLEST_CHANGE**2 * gamma:
+            return False
+        scaled = zip(columns, updated.tolist(), (measures.scales > 0).tolist(), strict=True)
+        self.factors = {name: factor for name, factor, has_scale in scaled if has_scale}
+        self.pooled, self.gamma = pooled, gamma
+        return True
+
+    def _updated(self, measures: Any, factors: Floats) -> tuple[float, Floats]:
+        """Return the inverse scale of features without one, and those of all features."""
+        with_scale = measures.scales > 0
+        if not with_scale.any():
+            return 1.0, np.ones(len(factors))
+        errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
+        logs = _pooled(np.log2(measures.scales[with_scale]), errors)
+        mean = float(logs.mean())
+        # Without the integer part of the difference, from -1/2 to 1/2.
+        self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
+        pooled = float(_nearest(mean - self._offset))
+        updated = np.full(len(factors), pooled)
+        updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
+        return pooled, updated
+
+    def in_units_of_user(self, kernel: Kernel) -> Kernel:
+        """Return a kernel of scaled features as a kernel of the features in the units of the user."""
+        if not self.factors and self.pooled == 1.0:
+            return kernel
+        scales = tuple((name, 1 / factor) for name, factor in self.factors.items())
+        return Scaled(kernel, scales, 1 / self.pooled)
+
+    @property
+    def nbytes(self) -> int:
+        return self.sums.nbytes + sys.getsizeof(self.factors)
+
+    def state(self) -> State:
+        return {
+            "sums": self.sums.state(),
+            "names": tuple(self.factors),
+            "factors": np.array(list(self.factors.values()), np.float64),
+            "pooled": self.pooled,
+            "offset": self._offset,
+            "gamma": self.gamma,
+        }
+
+    def restore(self, state: State) -> None:
+        self.sums.restore(state["sums"])
+        self.factors = _factors(state["names"], floats(state["factors"], (None,)))
+        self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
+        self._offset = finite(state["offset"], -math.inf, math.inf)
+        self.gamma = finite(state["gamma"], 0.0, math.inf)
+
+
+def _pooled(logs: Floats, errors: Floats) -> Floats:
+    """Return the logarithms of scales as near to their mean as their errors allow."""
+    distances = logs - logs.mean()
+    return logs - np.clip(distances, -errors, errors)
+
+
+def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
+    """Return inverse scales, kept where the logarithms allow it; factors are NaN without a scale so far."""
+    kept = abs(logs + np.log2(factors)) < KEPT
+    return np.where(kept, factors, _nearest(logs))
+
+
+def _nearest(logs: Any) -> Any:
+    mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+    return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
+
+
+def _factor(value: float) -> float:
+    mantissa, exponent = math.frexp(value)
+    valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
+    require(valid and value > 0, f"the scale of a feature is 1 / {value}, which is impossible")
+    return value
+
+
+def _factors(names: Any, values: Floats) -> dict[Any, float]:
+    require(type(names) is tuple and len(names) == len(values), "scales lack names")
+    return {name: _factor(value) for name, value in zip(names, values.tolist(), strict=True)}

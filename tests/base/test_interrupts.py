@@ -1,0 +1,114 @@
+"""Signals at random moments: a model has learned whole examples only, goes on, saves and loads."""
+
+from __future__ import annotations
+
+import copy
+import random
+import signal
+import threading
+
+import pandas as pd
+import pytest
+from algorithms import ALGORITHMS, BUDGET, UNBOUNDED
+from states import content
+
+import river_budget as rb
+from river_budget import checkpoint
+
+# Their draws of an interrupted round are not taken back, so another run of the same rows differs.
+RANDOM = {name for name in ALGORITHMS if "seed" in ALGORITHMS[name](None)._get_params()}
+SHORTEST, LONGEST = 50e-6, 2e-3
+LABELS = "abc"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer"),
+    pytest.mark.skipif(
+        threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread"
+    ),
+]  # fmt: skip
+
+
+class InterruptError(Exception):
+    """What the handler raises."""
+
+
+class Storm:
+    """Interrupts calls at random moments, and counts those that it interrupts."""
+
+    def __init__(self, seed):
+        self.rng, self.n_interrupts = random.Random(seed), 0
+
+    def __enter__(self):
+        self.handler = signal.signal(signal.SIGALRM, self.strike)
+        return self
+
+    def __exit__(self, *error):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.handler)
+
+    def strike(self, number, frame):
+        raise InterruptError
+
+    def call(self, act):
+        """Call a function until it returns or is interrupted. NumPy wraps what it raises into other errors."""
+        try:
+            signal.setitimer(signal.ITIMER_REAL, self.rng.uniform(SHORTEST, LONGEST))
+            try:
+                act()
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        except Exception as error:
+            while not isinstance(error, InterruptError):
+                error = error.__cause__ or error.__context__
+            self.n_interrupts += 1
+
+
+def rows(n, seed):
+    rng = random.Random(seed)
+    X = pd.DataFrame({name: [rng.gauss(0, 1) for _ in range(n)] for name in "uvwx"})
+    return X, pd.Series(rng.choices(LABELS, k=n))
+
+
+def learn_each(model, X, y):
+    for x, label in zip(X.to_dict("records"), y, strict=True):
+        model.predict_one(x)
+        model.learn_one(x, label)
+
+
+def learn_block(model, X, y):
+    model.learn_many(X, y)
+
+
+@pytest.mark.parametrize("learn", [learn_each, learn_block])
+@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.3), None], ids=["given", "learned"])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_signals_at_random_moments(name, kernel, learn):
+    model = ALGORITHMS[name](kernel).clone({"class_weight": "balanced"})
+    # A label whose first example is interrupted stays known, so all come before.
+    learn(model, *rows(9, seed=0))
+    assert sorted(model.classes) == list(LABELS)
+    twin = copy.deepcopy(model)
+    with Storm(seed=3) as storm:
+        for seed in range(1, 61 if name in UNBOUNDED else 151):
+            X, y = rows(60, seed)
+            before = model.n_rounds
+            storm.call(lambda: learn(model, X, y))  # noqa: B023
+            n_learned = model.n_rounds - before
+            assert 0 <= n_learned <= len(X)
+            if n_learned:
+                learn(twin, X[:n_learned], y[:n_learned])
+    assert storm.n_interrupts > 5
+    assert all(error < 1e-6 for error in model.numerical_errors().values())
+    X, y = rows(60, seed=1000)
+    learn(model, X, y)
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    assert content(loaded.state()) == content(model.state())
+    if name not in UNBOUNDED:
+        assert model.n_support <= BUDGET
+    if name not in RANDOM:
+        learn(twin, X, y)
+        x = X.iloc[0].to_dict()
+        assert model.n_mistakes == twin.n_mistakes
+        assert model.support_vectors == twin.support_vectors
+        assert model.scores_one(x) == pytest.approx(twin.scores_one(x), rel=1e-6, abs=1e-9)

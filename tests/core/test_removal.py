@@ -1,0 +1,368 @@
+"""Tables of validation examples: losses of removals, counts and scores, against plain sums."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import numpy as np
+import pytest
+from states import content
+
+import river_budget as rb
+from river_budget._core import choices, removal
+from river_budget._core.expansion import Expansion
+from river_budget._core.removal import CountedTable, ValidationTable, VectorTable
+from river_budget._core.store import Store
+
+KERNEL = rb.RBF(gamma=0.3)
+each_number_of_labels = pytest.mark.parametrize("n_labels", [2, 3, 4, 7])
+
+
+@pytest.fixture
+def lanes():
+    """Yield a function that sets the widest vectors; afterwards the widest possible are used."""
+    yield removal.use_lanes
+    removal.use_lanes(8)
+
+
+def expansion(n_labels=2):
+    f = Expansion(Store([KERNEL]))
+    f.widen(n_labels)
+    return f
+
+
+def point(rng):
+    return dict(zip("ab", rng.normal(size=2).tolist(), strict=True))
+
+
+def begin(f, x, label, weight=1.0):
+    """Begin a round, which has to be committed."""
+    assert f.round(x, label, weight, math.inf)
+
+
+def learn(f, tables, x, label, weight=1.0):
+    """Add an example to the expansion and to tables of its vectors."""
+    begin(f, x, label, weight)
+    for table in tables:
+        table.join(f)
+    f.add(f.y)
+    f.commit()
+
+
+def filled(n, n_labels, *tables, seed=1):
+    """Return an expansion of n vectors, which are in the tables as well, and a random generator."""
+    rng, f = np.random.default_rng(seed), expansion(n_labels)
+    for i in range(n):
+        label = i if i < n_labels else int(rng.integers(n_labels))
+        learn(f, tables, point(rng), label, rng.random() + 0.5)
+    return f, rng
+
+
+def margins(scores):
+    """Return (g_c - the largest other score) / 2 for each label."""
+    return [(g - max(np.delete(scores, c))) / 2 for c, g in enumerate(scores)]
+
+
+def after_removals(f, gram):
+    """Yield the scores of all examples, with kernel values (m, n), after each removal."""
+    for j in range(f.n):
+        matrix = f.matrix
+        matrix[j] = 0.0
+        yield gram @ matrix
+
+
+@each_number_of_labels
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 30])
+def test_the_losses_are_those_of_plain_sums(n, n_labels):
+    table = CountedTable(n, ranks=True)
+    f, rng = filled(n, n_labels, table)
+    weights = rng.dirichlet(np.ones(n_labels), n)
+    table.weigh(np.arange(n), weights)
+    labels, errors, losses = f.matrix.argmax(axis=1), [], []
+    for scores in after_removals(f, f.store.gram()):
+        own = [margins(g)[c] for g, c in zip(scores, labels, strict=True)]
+        errors.append(sum(m <= 0 for m in own))
+        losses.append(np.sum(weights * np.maximum(0, 1 - np.array(list(map(margins, scores))))))
+    assert table.fewest_errors(f) == int(np.argmin(errors))
+    assert table.arrays["sums"][:n].tolist() == errors
+    assert table.least_loss(f) == int(np.argmin(losses))
+    assert table.arrays["sums"][:n] == pytest.approx(losses, abs=1e-11)
+
+
+@each_number_of_labels
+def test_examples_that_are_no_vectors(n_labels):
+    rng, f, table = np.random.default_rng(2), expansion(n_labels), ValidationTable(6, 20)
+    examples = [point(rng) for _ in range(13)]
+    for i in range(13):
+        table.put(f, i, np.zeros(0), np.zeros(n_labels), i % n_labels)
+    for i in range(6):
+        x = point(rng)
+        begin(f, x, i % n_labels)
+        table.join(f, np.array([KERNEL(x, z) for z in examples]))
+        f.add(f.y)
+        f.commit()
+    gram = np.array([[KERNEL(z, f.store.vector(j)) for j in range(6)] for z in examples])
+    assert max(table.errors(f, gram @ f.matrix, gram).values()) < 1e-12
+    errors = [
+        sum(margins(g)[i % n_labels] <= 0 for i, g in enumerate(scores))
+        for scores in after_removals(f, gram)
+    ]
+    assert table.fewest_errors(f) == int(np.argmin(errors))
+    assert table.arrays["sums"][:6].tolist() == errors
+
+
+@each_number_of_labels
+def test_all_lanes_give_the_same_bits(lanes, n_labels):
+    table = CountedTable(37, ranks=True)
+    f, rng = filled(37, n_labels, table)
+    table.weigh(np.arange(37), rng.dirichlet(np.ones(n_labels), 37))
+    results = []
+    for most in (2, 4, 8):
+        lanes(most)
+        for method in (table.least_loss, table.fewest_errors):
+            results.append((method(f), table.arrays["sums"][:37].tobytes()))
+        results.append([table.nearest(i) for i in range(37)])
+    assert results[:3] == results[3:6] == results[6:]
+
+
+def test_the_oldest_of_equal_vectors_is_removed():
+    f, table = expansion(), CountedTable(4, ranks=True)
+    for _ in range(3):
+        learn(f, [table], {"a": 1.0}, 1)
+    begin(f, {"a": 1.0}, 1)
+    table.join(f)
+    table.remove(0)
+    f.replace(0, f.y)
+    f.commit()
+    begin(f, {"a": 1.0}, 1)
+    table.join(f)
+    table.weigh(table.stale, np.full((4, 2), 0.5))
+    assert f.store.by_age.tolist() == [1, 2, 0]
+    assert table.fewest_errors(f) == table.least_loss(f) == 1
+
+
+@each_number_of_labels
+def test_scores_follow_additions_and_removals(n_labels):
+    table = VectorTable(11)
+    f, rng = filled(10, n_labels, table)
+    for _ in range(200):
+        begin(f, point(rng), int(rng.integers(n_labels)), rng.random())
+        table.join(f)
+        r = int(rng.integers(11))
+        table.remove(r)
+        if r < 10:
+            f.replace(r, f.y)
+        f.commit()
+        assert max(table.errors(f, f.values(), f.store.gram()).values()) < 1e-12
+
+
+def test_the_nearest_vector_is_known_unless_kernel_values_tie_or_underflow():
+    f, table = expansion(), CountedTable(5, ranks=True)
+    for a in (0.0, 1.0, -1.0, 3.0):
+        learn(f, [table], {"a": a}, 1)
+    for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, -1), (100.0, -1)]:
+        f.best({"a": a})
+        assert table.nearest_to_example(f) == nearest
+    assert [table.nearest(i) for i in range(4)] == [-1, 0, 0, 1]
+    unranked = CountedTable(5, ranks=False)
+    g, _ = filled(3, 2, unranked)
+    g.best({"a": 0.1})
+    assert (unranked.nearest_to_example(g), unranked.nearest(0)) == (-1, -1)
+
+
+def test_counts_move_to_the_nearest_vector_and_stay_bounded():
+    f, table = expansion(3), CountedTable(3, ranks=True)
+    learn(f, [table], {"a": 0.0}, 0)
+    learn(f, [table], {"a": 1.0}, 1, 1e13)
+    begin(f, {"a": 0.9}, 2, 0.5)
+    assert table.count(f)
+    f.commit()
+    near = math.exp(-0.3 * 0.01)
+    assert table.counts_of([0, 1]).tolist() == [[1, 0, 0], [0, 1e13, pytest.approx(0.5 * near)]]
+    begin(f, {"a": 0.1}, 2)
+    table.join(f)
+    table.move_counts(f, 1, 0)
+    f.replace(1, f.y)
+    f.commit()
+    between = math.exp(-0.3)
+    assert table.counts_of([0, 1])[1].tolist() == [0, 0, 1]
+    moved = [1, 1e12 * between, 0.05 * near * between]
+    assert table.counts_of([0])[0] == pytest.approx(moved, rel=1e-12)
+    assert table.stale.tolist() == [0, 1]
+
+
+def values_of(f, table):
+    return content([table.state(f), table.kernel_values.copy()])
+
+
+@pytest.mark.parametrize("removed", [None, "join", 0, 1, 4, 5])
+def test_a_round_is_taken_back_exactly(removed):
+    table = CountedTable(6, ranks=True)
+    f, rng = filled(5, 3, table)
+    before = values_of(f, table)
+    for n_labels in (3, 3, 4):
+        begin(f, point(rng), n_labels - 1)
+        if removed is None:
+            table.count_at(f, 1)
+        else:
+            table.join(f)
+        if isinstance(removed, int):
+            table.move_counts(f, removed, (removed + 1) % 6)
+        table.take_back(f)  # the round goes on
+        f.roll_back()
+        table.take_back(f)
+        if n_labels == 3:
+            assert values_of(f, table) == before
+    assert table.counts_of(slice(5))[:, 3].tolist() == [0.0] * 5
+    table.weigh(np.arange(5), np.full((5, 4), 0.25))
+    table.least_loss(f)
+    expected = CountedTable(6, ranks=True)
+    expected.derive(f, f.values(), f.store.gram())
+    expected.weigh(np.arange(5), np.full((5, 4), 0.25))
+    expected.least_loss(f)
+    assert table.arrays["sums"][:5] == pytest.approx(expected.arrays["sums"][:5], abs=1e-12)
+
+
+@pytest.mark.parametrize("i", [0, 3, 4])
+@pytest.mark.parametrize("joins", [False, True])
+def test_an_example_that_is_put_is_taken_back(i, joins):
+    rng, f, table = np.random.default_rng(5), expansion(3), ValidationTable(6, 20)
+    for _ in range(5):
+        begin(f, point(rng), 2)
+        table.join(f, np.zeros(0))
+        f.add(f.y)
+        f.commit()
+    for j in range(4):
+        begin(f, point(rng), 1)
+        table.put(f, j, rng.random(5), rng.random(3), j % 3)
+        f.commit()
+    before = values_of(f, table)
+    begin(f, point(rng), 0)
+    if joins:
+        table.join(f, rng.random(4))
+        table.remove(2)
+    table.put(f, i, rng.random(5), rng.random(3), 2)
+    f.roll_back()
+    table.take_back(f)
+    assert values_of(f, table) == before
+
+
+def test_a_new_label_has_no_counts():
+    table = CountedTable(9, ranks=True)
+    f, rng = filled(5, 2, table)
+    table.weigh(np.arange(5), np.full((5, 2), 0.5))
+    f.widen(3)
+    learn(f, [table], point(rng), 2)
+    assert table.counts_of(slice(5))[:, 2].tolist() == [0.0] * 5
+    assert table.stale.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
+def test_a_copy_goes_on_alone(twin_of):
+    table = CountedTable(9, ranks=True)
+    f, rng = filled(5, 3, table)
+    f, table = twin_of((f, table))
+    twin, other = twin_of((f, table))
+    before = values_of(f, table)
+    assert values_of(twin, other) == before
+    learn(twin, [other], point(rng), 1)
+    assert values_of(f, table) == before
+    assert (table.n, other.n) == (5, 6)
+
+
+def test_a_restored_table_has_the_state():
+    table = CountedTable(9, ranks=True)
+    f, _ = filled(5, 3, table)
+    other = CountedTable(9, ranks=True)
+    other.restore(table.state(f), f)
+    other.derive(f, other.scores_of_examples(f).copy(), f.store.gram())
+    assert content(other.state(f)) == content(table.state(f))
+    assert other.kernel_values == pytest.approx(table.kernel_values, abs=1e-15)
+
+
+def forged(state, name, index, value):
+    array = state[name].copy()
+    array[index] = value
+    return {**state, name: array}
+
+
+def test_forged_states_are_refused():
+    table = CountedTable(9, ranks=True)
+    f, _ = filled(5, 3, table)
+    state = table.state(f)
+    for other in [
+        {**state, "scores": state["scores"][:4]},
+        {**state, "scores": state["scores"][:, :2]},
+        {**state, "columns": state["columns"][:4]},
+        {**state, "columns": state["columns"].astype(float)},
+        {**state, "counts": state["counts"][:4]},
+        forged(state, "columns", 0, 3),
+        forged(state, "columns", 0, -1),
+        forged(state, "counts", (0, 0), -1e-9),
+        forged(state, "counts", (0, 0), math.inf),
+        forged(state, "scores", (0, 0), math.nan),
+    ]:
+        with pytest.raises(ValueError, match=r"array|labels|negative"):
+            CountedTable(9, ranks=True).restore(other, f)
+    with pytest.raises(ValueError, match="too many vectors or examples"):
+        CountedTable(5, ranks=True).restore(state, f)
+    with pytest.raises(ValueError, match="too many vectors or examples"):
+        ValidationTable(9, 4).restore(state, f)
+
+
+def test_what_does_not_fit_a_table_is_refused():
+    table = CountedTable(9, ranks=True)
+    f, rng = filled(5, 2, table)
+    g = expansion()
+    begin(g, point(rng), 1)
+    for call in [
+        lambda: table.remove(5),
+        lambda: table.remove(-1),
+        lambda: table.put(f, 7, np.zeros(5), np.zeros(2), 0),
+        lambda: table.put(f, 0, np.zeros(4), np.zeros(2), 0),
+        lambda: table.move_counts(f, 5, 0),
+        lambda: table.move_counts(f, 0, 5),
+        lambda: table.move_counts(f, 0, 0),
+        lambda: table.nearest(5),
+        lambda: table.count_at(f, 5),
+        lambda: table.join(g),
+        lambda: table.count(g),
+        lambda: ValidationTable.join(table, f, np.zeros(4)),
+        lambda: choices.safest(f, np.zeros((2, 4))),
+        lambda: choices.safest(f, np.zeros((3, 5))),
+        lambda: choices.exchange_scores(f, np.zeros((2, 5)), 0),
+        lambda: choices.exchange_scores(f, np.zeros((2, 6)), 6),
+        lambda: choices.exchange_scores(f, np.zeros((2, 6)), -1),
+        lambda: choices.draw(expansion(), 0.5, False, 1.0),
+    ]:
+        with pytest.raises(ValueError, match=r"vector|example|column"):
+            call()
+
+
+@each_number_of_labels
+def test_scores_without_own_terms_and_the_safest_vector(n_labels):
+    rng, f, scores = np.random.default_rng(3), expansion(n_labels), np.zeros((n_labels, 9))
+    for t in range(80):
+        begin(f, point(rng), t if t < n_labels else int(rng.integers(n_labels)), rng.random())
+        r = min(t, 8)
+        if t >= 8:
+            r = choices.safest(f, scores)
+            row, y = np.append(f.row, 0.0), f.y
+            after = scores.copy()
+            after[:, 8] = f.last_scores()
+            after[y.label] += y.weight * row
+            after[y.rival] -= y.weight * row
+            labels = [*f.matrix.argmax(axis=1), y.label]
+            own = [margins(g)[c] for g, c in zip(after.T, labels, strict=True)]
+            assert r == int(np.argmax(own))
+        if r < 8:
+            choices.exchange_scores(f, scores, r)
+            if r < f.n:
+                f.replace(r, f.y)
+            else:
+                f.add(f.y)
+        f.commit()
+        gram = f.store.gram() - np.eye(f.n)
+        assert scores[:, : f.n] == pytest.approx((gram @ f.matrix).T, abs=1e-12)
