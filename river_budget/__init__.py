@@ -78,6 +78,8 @@ __version__ = "0.1.0"
 # Subpackages imported on first use: some are slow to import or need an extra.
 SUBPACKAGES = frozenset(
     [
+        "active",
+        "bandit",
         "checkpoint",
         "datasets",
         "evaluate",

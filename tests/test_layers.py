@@ -21,7 +21,7 @@ LAYERS = [
     ["base"],
     ["theory"],
     ["perceptrons", "mnemotron", "calibration"],
-    ["rejection"],
+    ["rejection", "bandit", "active"],
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],
     ["checkpoint", "evaluate"],

@@ -30,11 +30,12 @@ from river import (
 from river import preprocessing as rivers
 from river.preprocessing.impute import Constant
 
-from river_budget import calibration, preprocessing, rejection
+from river_budget import active, bandit, calibration, preprocessing, rejection
 from river_budget._state import (
     LARGEST_COUNT,
     State,
     count,
+    finite,
     random_state,
     require,
     require_numbers,
@@ -316,6 +317,66 @@ def _reject(parts: Parts) -> Any:
     return rejection.Reject(model, threshold, doubt)
 
 
+def _query_parts(model: Any) -> Parts:
+    learned = {name: getattr(model, name) for name in QUERY}
+    parameters = {"rate": model.rate, "seed": model.seed}
+    return [
+        ({"parameters": parameters, **learned, "random": random_state(model._rng)}, model.model)
+    ]
+
+
+def _query(parts: Parts) -> Any:
+    ((state, model),) = parts
+    query = active.Query(model, **state["parameters"])
+    _check({_key(name): state[name] for name in QUERY}, QUERY)
+    for name in QUERY:
+        setattr(query, name, state[name])
+    restore_random(query._rng, state["random"])
+    return query
+
+
+def _policy_parts(policy: Any) -> Parts:
+    state = {
+        "parameters": {name: getattr(policy, name) for name in POLICY},
+        "is_default": policy.model is None,
+        "pending": [(i, arm, dict(x)) for i, (arm, x) in policy._pending.items()],
+        "n_tickets": policy._n_tickets,
+        "random": random_state(policy._rng),
+    }
+    arms = [
+        ((arm, policy._counts[arm], policy._rewards[arm].get()), model)
+        for arm, model in policy._models.items()
+    ]
+    return [(state, policy.new_model()), *arms]
+
+
+def _policy(parts: Parts) -> Any:
+    (state, model), *arms = parts
+    given = None if state["is_default"] else model
+    policy = bandit.ArmClassifiers(given, **state["parameters"])
+    expected = outline(policy.new_model())
+    for (arm, n, mean), learned in arms:
+        require(outline(learned) == expected, f"{outline(learned)} is beside {expected}")
+        policy._models[arm] = learned
+        policy._counts[arm] = count(n)
+        policy._n += n
+        reward: Any = policy._rewards[arm]
+        reward.n, reward._mean = n, finite(mean, 0.0, 1.0)
+    policy._n_tickets = count(state["n_tickets"])
+    tickets = [count(i) for i, _, _ in state["pending"]]
+    policy._pending = {i: (arm, x) for i, arm, x in state["pending"]}
+    is_valid = (
+        len(policy._models) == len(arms) <= policy.max_arms
+        and tickets == sorted(policy._pending)
+        and len(tickets) <= policy.max_pending
+        and all(i < policy._n_tickets for i in tickets)
+        and all(isinstance(x, dict) for _, x in policy._pending.values())
+    )
+    require(is_valid, "the arms or the tickets of a policy are wrong")
+    restore_random(policy._rng, state["random"])
+    return policy
+
+
 def _sampler(kind: type) -> Composite:
     """Return how a sampler of examples is stored, with its state beside its classifier."""
     given = inspect.signature(kind).parameters
@@ -485,6 +546,8 @@ SPLITTING: Kinds = {
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
 SAMPLING: Kinds = {"sampling_rate": _is_number, "seed": int | NoneType}
+QUERY: Kinds = {"_labels": _is_weight, "_threshold": _is_number}
+POLICY = ("prior_successes", "costs", "max_arms", "max_pending", "seed")
 SAMPLED: Kinds = {"_pivot": Hashable, "_n": COUNTS}
 STATISTICS: dict[str, Part] = {
     part.model.__name__: part
@@ -560,6 +623,8 @@ COMPOSITES: dict[str, Composite] = {
             lambda model: [((float(model.threshold), model.doubt), model.model)],
             _reject,
         ),
+        Composite(active.Query, _query_parts, _query),
+        Composite(bandit.ArmClassifiers, _policy_parts, _policy),
         *map(
             _sampler,
             (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler),

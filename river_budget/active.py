@@ -1,0 +1,111 @@
+"""A wrapper that asks for the labels of a share of the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from river import active, base
+
+from river_budget._checks import check_probability
+from river_budget.base import classifier_of, memory_of
+from river_budget.kernels import Features
+
+# Labels that may be saved up for a time of doubt.
+BURST = 10.0
+
+# The share of questions that are asked at random, so that a new concept is noticed where the model is sure.
+RANDOM_SHARE = 0.2
+
+# How far the threshold on doubt moves up after a doubtful example, and a share of it down after another one.
+STEP = 0.05
+
+
+class Query(active.base.ActiveLearningClassifier):
+    """Asks for a label where a classifier is least sure, within a budget of labels.
+
+    Take it where a person gives the labels. A prediction comes with whether to ask, as in River's
+    `active`: ask, and give the answer to `learn_one` whenever it comes. In any n rounds in a row, at
+    most `rate * n + 10` labels are asked for.
+
+    Doubt is 1 less the difference between the two largest probabilities. Labels are asked for above
+    a threshold that follows the `rate` of largest doubts, and one in five at random.
+
+    Parameters
+    ----------
+    model
+        A classifier that predicts probabilities, or a pipeline that ends in one.
+    rate
+        The share of examples whose labels are asked for, from 0 to 1.
+    seed
+        Seed for the random share.
+
+    Attributes
+    ----------
+    memory_bytes
+        Memory of the model in bytes.
+
+    Raises
+    ------
+    ValueError
+        If the model is no classifier, or the rate is out of range.
+
+    Examples
+    --------
+
+    >>> from river import datasets, metrics
+    >>> import river_budget as rb
+
+    >>> model = rb.active.Query(rb.Mnemotron(), rate=0.1, seed=1)
+    >>> accuracy, n_asked = metrics.Accuracy(), 0
+    >>> for x, y in datasets.Phishing():
+    ...     y_pred, ask = model.predict_one(x)
+    ...     accuracy.update(y, y_pred)
+    ...     if ask:
+    ...         model.learn_one(x, y)
+    ...         n_asked += 1
+    >>> accuracy, n_asked
+    (Accuracy: 87.60%, 113)
+    """
+
+    def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:
+        if not isinstance(classifier_of(model), base.Classifier):
+            raise ValueError(f"model must be a classifier, got {model!r}")
+        check_probability("rate", rate)
+        super().__init__(model, seed)
+        self.model = model
+        self.rate = rate
+        self._labels = float(rate > 0)
+        self._threshold = 0.0
+
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        from river_budget.perceptrons.forgetron import Forgetron
+
+        yield {"model": Forgetron()}
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the model in bytes."""
+        return memory_of(self.model)
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """Return the predicted label, None if there is none, and whether to ask for the true one."""
+        y_pred, asks = self.predict_proba_one(x, **kwargs)
+        return max(y_pred, key=y_pred.get) if y_pred else None, asks
+
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
+        """Learn an answer, whenever it comes."""
+        self.model.learn_one(x, y, **kwargs)
+
+    def _ask_for_label(self, x: Features, y_pred: dict[Any, float]) -> bool:
+        self._labels = min(BURST, self._labels + self.rate)
+        first, second = sorted([0.0, 0.0, *y_pred.values()])[:-3:-1]
+        doubt = 1.0 - (first - second)
+        is_doubtful = doubt > self._threshold
+        self._threshold += STEP * (is_doubtful - (1.0 - RANDOM_SHARE) * self.rate)
+        asks = is_doubtful or self._rng.random() < RANDOM_SHARE * self.rate
+        if not asks or self._labels < 1.0:
+            return False
+        self._labels -= 1.0
+        return True

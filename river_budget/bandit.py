@@ -1,0 +1,278 @@
+"""A policy for contextual bandits that learns from rewards, with a classifier for each arm."""
+
+from __future__ import annotations
+
+import copy
+import random
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from river import bandit, base
+
+from river_budget._checks import check_count, check_positive, check_real
+from river_budget.base import classifier_of, memory_of
+from river_budget.kernels import Features
+from river_budget.mnemotron import Mnemotron
+
+NO_COSTS: Mapping[Any, float] = MappingProxyType({})
+
+
+class Ticket(NamedTuple):
+    """A choice whose reward comes later.
+
+    `probability` is that of the arm among those that were equally good, for offline evaluation.
+    """
+
+    id: int
+    arm: Any
+    probability: float
+
+
+class ArmClassifiers(bandit.base.ContextualPolicy):
+    """Chooses among arms by a classifier for each that predicts whether its reward comes.
+
+    Take it for an agent that picks a tool, a model or a route, and hears later whether that worked.
+    Arms may come at any time, and go with `forget`. An arm with n rewards so far, and the
+    probability p of success in this context, is worth `(n p + n_0) / (n + n_0)`, less its cost: it
+    counts as a success until there is evidence against it, so new arms are tried. The arm that is worth
+    most is chosen; ties are broken at random.
+
+    Rewards are late as a rule: `decide` returns a ticket, and `reward` learns what became of it. An
+    arm that waits for rewards is worth as if these had failed, so that it is not tried again and
+    again before the first of them is known.
+
+    Parameters
+    ----------
+    model
+        The classifier of each arm, or a pipeline that ends in one; `Mnemotron(budget=30)` by default.
+        For embeddings, `river.linear_model.LogisticRegression()` is faster and as good.
+    prior_successes
+        n_0, the number of successes that each arm begins with; positive. The larger it is, the longer
+        arms are explored.
+    costs
+        What each arm costs, in units of rewards; 0 for those that are not named.
+    max_arms
+        The largest number of arms that are learned.
+    max_pending
+        The largest number of tickets that wait for a reward. The oldest expires for a new one.
+    seed
+        Seed for ties.
+
+    Attributes
+    ----------
+    arms
+        The arms that were rewarded so far.
+    n_pending
+        Number of tickets that wait for a reward.
+    memory_bytes
+        Memory of all models and tickets in bytes.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+
+    >>> import random
+    >>> import river_budget as rb
+
+    >>> rng = random.Random(1)
+    >>> policy = rb.bandit.ArmClassifiers(costs={"large": 0.2}, seed=1)
+    >>> for _ in range(500):
+    ...     context = {"length": rng.random(), "code": rng.random() < 0.5}
+    ...     ticket = policy.decide(["small", "large"], context)
+    ...     works = ticket.arm == "large" or context["length"] < 0.5
+    ...     is_known = policy.reward(ticket.id, works)
+    >>> policy.pull(["small", "large"], {"length": 0.1, "code": True})
+    'small'
+    >>> policy.pull(["small", "large"], {"length": 0.9, "code": True})
+    'large'
+
+    An unknown ticket, one that has expired or was rewarded before, changes nothing:
+
+    >>> policy.reward(ticket.id, True)
+    False
+    """
+
+    def __init__(
+        self,
+        model: base.Classifier | None = None,
+        prior_successes: float = 10.0,
+        costs: Mapping[Any, float] | None = None,
+        max_arms: int = 64,
+        max_pending: int = 10_000,
+        seed: int | None = None,
+    ) -> None:
+        super().__init__()
+        if model is not None and not isinstance(classifier_of(model), base.Classifier):
+            raise ValueError(f"model must be a classifier, got {model!r}")
+        check_positive("prior_successes", prior_successes)
+        if costs is not None and not isinstance(costs, Mapping):
+            raise ValueError(f"costs must be a dict from arms to numbers, got {costs!r}")
+        for arm, cost in (costs or NO_COSTS).items():
+            check_real(f"the cost of {arm!r}", cost)
+        check_count("max_arms", max_arms)
+        check_count("max_pending", max_pending)
+        self.model = model
+        self.prior_successes = prior_successes
+        self.costs = costs
+        self.max_arms = max_arms
+        self.max_pending = max_pending
+        self.seed = seed
+        self._rng = random.Random(seed)
+        self._models: dict[Any, Any] = {}
+        # The arm and the context of each ticket that waits, oldest first.
+        self._pending: dict[int, tuple[Any, Features]] = {}
+        self._n_tickets = 0
+
+    @property
+    def arms(self) -> list[Any]:
+        """The arms that were rewarded so far."""
+        return list(self._models)
+
+    @property
+    def n_pending(self) -> int:
+        """Number of tickets that wait for a reward."""
+        return len(self._pending)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of all models and tickets in bytes."""
+        contexts = sum(
+            sys.getsizeof(context) + sum(map(sys.getsizeof, context.values()))
+            for _, context in self._pending.values()
+        )
+        return sys.getsizeof(self._pending) + contexts + sum(map(memory_of, self._models.values()))
+
+    def new_model(self) -> Any:
+        """Return the classifier of a new arm."""
+        return Mnemotron(budget=30) if self.model is None else self.model.clone()
+
+    def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
+        """Return what each arm is worth in a context: its expected reward, raised while it is new, less its cost.
+
+        Parameters
+        ----------
+        arm_ids
+            The arms to choose from.
+        context
+            A dictionary of features.
+        """
+        waiting = [arm for arm, _ in self._pending.values()]
+        costs = self.costs or NO_COSTS
+        return {
+            arm: self._worth(arm, context, waiting.count(arm)) - costs.get(arm, 0.0)
+            for arm in arm_ids
+        }
+
+    def decide(self, arm_ids: list[Any], context: Features) -> Ticket:
+        """Choose an arm, and remember the context until `reward` tells what became of it.
+
+        Parameters
+        ----------
+        arm_ids
+            The arms to choose from.
+        context
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If there is no arm, or the model refuses the context. The policy does not change.
+        """
+        best = self._best(arm_ids, context)
+        arm = self._rng.choice(best)
+        ticket = Ticket(self._n_tickets, arm, 1.0 / len(best))
+        self._pending[ticket.id] = arm, copy.deepcopy(context)
+        self._n_tickets += 1
+        if len(self._pending) > self.max_pending:
+            del self._pending[next(iter(self._pending))]
+        return ticket
+
+    def reward(self, ticket_id: int, reward: float) -> bool:
+        """Learn the reward of a ticket; return False if it is unknown, expired or was rewarded before.
+
+        Parameters
+        ----------
+        ticket_id
+            The id of a ticket.
+        reward
+            1 for a success, 0 for a failure.
+
+        Raises
+        ------
+        ValueError
+            If the reward is another one. The policy does not change.
+        """
+        if ticket_id not in self._pending:
+            return False
+        arm, context = self._pending[ticket_id]
+        self.update(arm, context, reward)
+        del self._pending[ticket_id]
+        return True
+
+    def update(self, arm_id: Any, context: Features, reward: float) -> None:
+        """Learn the reward of an arm in a context, without a ticket.
+
+        Parameters
+        ----------
+        arm_id
+            The arm that was pulled.
+        context
+            A dictionary of features.
+        reward
+            1 for a success, 0 for a failure.
+
+        Raises
+        ------
+        ValueError
+            If the reward is another one, the model refuses the context, or it is one arm too many. The
+            policy does not change.
+        """
+        if reward not in (0, 1):
+            raise ValueError(f"the reward must be 1 or 0, for success or failure, got {reward!r}")
+        model = self._models.get(arm_id)
+        if model is None:
+            if len(self._models) == self.max_arms:
+                raise ValueError(
+                    f"the arm {arm_id!r} is one too many, at most {self.max_arms} are allowed: "
+                    "raise max_arms, or forget(arm_id) those that are gone"
+                )
+            model = self.new_model()
+        model.learn_one(context, bool(reward))
+        self._models[arm_id] = model
+        super().update(arm_id, context, float(reward))
+
+    def forget(self, arm_id: Any) -> None:
+        """Forget an arm: what was learned of it, and its tickets.
+
+        Parameters
+        ----------
+        arm_id
+            The arm.
+        """
+        self._models.pop(arm_id, None)
+        self._rewards.pop(arm_id, None)
+        self._n -= self._counts.pop(arm_id, 0)
+        self._pending = {i: ticket for i, ticket in self._pending.items() if ticket[0] != arm_id}
+
+    def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
+        return self._rng.choice(self._best(arm_ids, context))
+
+    def _best(self, arm_ids: list[Any], context: Features) -> list[Any]:
+        """Return the arms that are worth most."""
+        if not arm_ids:
+            raise ValueError("there is no arm to choose from")
+        values = self.values_one(arm_ids, context)
+        largest = max(values.values())
+        return [arm for arm, value in values.items() if value == largest]
+
+    def _worth(self, arm: Any, context: Features, n_waiting: int) -> float:
+        n, n_0 = self._counts.get(arm, 0), self.prior_successes
+        model = self._models.get(arm)
+        p = 0.0 if model is None else model.predict_proba_one(context).get(True, 0.0)
+        return (n * p + n_0) / (n + n_waiting + n_0)

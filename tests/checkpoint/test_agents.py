@@ -1,0 +1,62 @@
+"""Forged checkpoints of what learns from rewards or asks: each makes a whole model, or is refused."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from forging import change, forged, parts, paths
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+from river_budget.checkpoint import CheckpointError
+
+STREAM = list(synth.Router(n_arms=2, n_samples=12, seed=1))
+JUNK = [None, -1, 2, 0.5, 10**400, {"float": "nan"}, "x", [], [1], {"dict": []}, True]
+
+
+def policy():
+    policy = rb.bandit.ArmClassifiers(rb.Forgetron(budget=3), costs={0: 0.1}, max_pending=3, seed=1)
+    for x, works in STREAM:
+        ticket = policy.decide([0, 1], x)
+        if x["topic"]:
+            policy.reward(ticket.id, works[ticket.arm])
+    return policy
+
+
+def query():
+    query = rb.active.Query(rb.Forgetron(budget=3), rate=0.5, seed=1)
+    for x, works in STREAM:
+        if query.predict_one(x)[1]:
+            query.learn_one(x, works[0])
+    return query
+
+
+def goes_on(model):
+    x = {"difficulty": 0.5, "length": 0.1, "topic": 1}
+    if isinstance(model, rb.bandit.ArmClassifiers):
+        assert len(model.arms) <= model.max_arms
+        assert model.n_pending <= model.max_pending
+        model.reward(model.decide([0, 1], x).id, 1)
+    else:
+        model.predict_one(x)
+        model.learn_one(x, True)
+    checkpoint.dumps(model)
+
+
+@pytest.mark.parametrize("make", [policy, query])
+def test_forged_states(make):
+    content, tensors = parts(make())
+    heads = [part[0] for part in content["model"]["parts"]]
+    n_refused = 0
+    for place in [path for path in paths(heads) if path]:
+        for value in JUNK:
+            forgery = copy.deepcopy(content)
+            change([part for part in forgery["model"]["parts"]], (place[0], 0, *place[1:]), value)
+            try:
+                loaded = checkpoint.loads(forged(forgery, tensors))
+            except CheckpointError:
+                n_refused += 1
+            else:
+                goes_on(loaded)
+    assert n_refused > 50

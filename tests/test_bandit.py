@@ -1,0 +1,192 @@
+"""A policy with a classifier for each arm."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+
+import pytest
+from refusals import refuses
+from river import bandit, linear_model, preprocessing
+
+import river_budget as rb
+from river_budget import checkpoint, synth
+
+ARMS = ["a", "b"]
+
+
+class Fixed(linear_model.LogisticRegression):
+    """A classifier that says what it was told, once it has learned."""
+
+    def __init__(self, p=0.25):
+        super().__init__()
+        self.p, self.n = p, 0
+
+    def learn_one(self, x, y):
+        self.n += 1
+
+    def predict_proba_one(self, x):
+        return {False: 1 - self.p, True: self.p} if self.n else {}
+
+
+def test_what_an_arm_is_worth():
+    policy = rb.bandit.ArmClassifiers(Fixed(0.25), prior_successes=6.0, costs={"b": 0.125})
+    assert policy.values_one(ARMS, {}) == {"a": 1.0, "b": 0.875}
+    policy.update("a", {}, 1)
+    policy.update("a", {}, 0)
+    # (2 / 4 + 6) / (2 + 6)
+    assert policy.values_one(ARMS, {})["a"] == 6.5 / 8
+    policy.decide(["a"], {})
+    policy.decide(["a"], {})
+    assert policy.values_one(ARMS, {})["a"] == 6.5 / 10
+
+
+def test_a_ticket_is_rewarded_once():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    ticket = policy.decide(ARMS, {"u": 1.0})
+    assert (ticket.id, ticket.probability, policy.n_pending) == (0, 0.5, 1)
+    with pytest.raises(ValueError, match=r"reward must be 1 or 0.* got 0\.5"):
+        policy.reward(ticket.id, 0.5)
+    assert policy.reward(ticket.id, True)
+    assert not policy.reward(ticket.id, True)
+    assert not policy.reward(99, True)
+    assert policy.arms == [ticket.arm]
+    assert policy.n_pending == 0
+
+
+def test_the_oldest_ticket_expires():
+    policy = rb.bandit.ArmClassifiers(max_pending=2, seed=1)
+    tickets = [policy.decide(ARMS, {"u": float(i)}) for i in range(3)]
+    assert [policy.reward(ticket.id, 1) for ticket in tickets] == [False, True, True]
+
+
+def test_a_context_that_changes_after_the_decision_is_learned_as_it_was():
+    policies = [rb.bandit.ArmClassifiers(seed=1) for _ in range(2)]
+    for policy, after in zip(policies, [0.0, 5.0], strict=True):
+        context = {"u": 0.0}
+        ticket = policy.decide(ARMS, context)
+        context["u"] = after
+        policy.reward(ticket.id, 1)
+    vectors = [policy._models[policy.arms[0]].support_vectors for policy in policies]
+    assert vectors[0] == vectors[1] == [{"u": 0.0}]
+
+
+def test_what_is_refused_changes_nothing():
+    policy = rb.bandit.ArmClassifiers(max_arms=1, seed=1)
+    policy.update("a", {"u": 1.0}, 1)
+    before = policy.values_one(ARMS, {"u": 0.5})
+    refuses("'b' is one too many, at most 1", policy.update, "b", {"u": 1.0}, 1)
+    refuses("'u'", policy.update, "a", {"u": math.inf}, 1)
+    refuses("'u'", policy.decide, ["a"], {"u": math.inf})
+    refuses("no arm", policy.decide, [], {"u": 1.0})
+    for reward in (2, -1, 0.5, math.nan, "yes", None):
+        refuses("reward", policy.update, "a", {"u": 1.0}, reward)
+    assert policy.values_one(ARMS, {"u": 0.5}) == before
+    assert (policy.n_pending, policy._n) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("prior_successes", 0.0),
+        ("max_arms", 0),
+        ("max_pending", 1.5),
+        ("model", 3),
+        ("costs", 5),
+        ("cost", {"a": "free"}),
+    ],
+)
+def test_parameters_out_of_range(name, value):
+    refuses(name, rb.bandit.ArmClassifiers, **{"costs" if name == "cost" else name: value})
+
+
+def test_an_arm_that_is_forgotten_begins_anew():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    for i in range(20):
+        policy.update("a", {"u": float(i)}, 0)
+        policy.update("b", {"u": float(i)}, 1)
+    waiting = policy.decide(["a"], {"u": 1.0})
+    policy.forget("a")
+    assert policy.arms == ["b"]
+    assert policy.values_one(["a"], {"u": 1.0}) == {"a": 1.0}
+    assert not policy.reward(waiting.id, 1)
+    assert policy.ranking == ["b"]
+
+
+def play(policy, stream, delay=0):
+    """Return the mean of rewards less costs, with rewards that come some rounds late."""
+    total, waiting = 0.0, []
+    for x, works in stream:
+        ticket = policy.decide(stream.arms, x)
+        total += works[ticket.arm] - stream.costs[ticket.arm]
+        waiting.append((ticket.id, works[ticket.arm]))
+        if len(waiting) > delay:
+            policy.reward(*waiting.pop(0))
+    return total / stream.n_samples
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0, 50])
+def test_it_learns_which_arm_to_pull(delay):
+    stream = synth.Router(n_samples=1500, seed=3)
+    rng = random.Random(1)
+    uniform = [works[rng.choice(stream.arms)] for _, works in stream]
+    policy = rb.bandit.ArmClassifiers(costs=stream.costs, seed=1)
+    assert play(policy, stream, delay) > sum(uniform) / len(uniform)
+
+
+def test_a_copy_goes_on_exactly():
+    stream = synth.Router(n_samples=60, seed=3)
+    policy = rb.bandit.ArmClassifiers(costs=stream.costs, seed=1)
+    play(policy, stream, delay=5)
+    other = copy.deepcopy(policy)
+    assert play(policy, stream) == play(other, stream)
+    assert policy.values_one(stream.arms, {"difficulty": 0.5}) == other.values_one(
+        stream.arms, {"difficulty": 0.5}
+    )
+
+
+MODELS = [None, rb.Forgetron(budget=5), preprocessing.StandardScaler() | rb.Projectron(budget=5)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["default", "given", "pipeline"])
+def test_a_loaded_policy_goes_on_exactly(model):
+    stream = synth.Router(n_samples=80, seed=3)
+    policy = rb.bandit.ArmClassifiers(model, costs=stream.costs, max_pending=4, seed=1)
+    new = checkpoint.loads(checkpoint.dumps(policy))
+    assert play(new, stream, delay=5) == play(policy, stream, delay=5)
+    loaded = checkpoint.loads(checkpoint.dumps(policy))
+    assert checkpoint.dumps(loaded) == checkpoint.dumps(policy)
+    assert (loaded.arms, loaded.n_pending) == (policy.arms, 4)
+    assert loaded.ranking == policy.ranking
+    assert play(loaded, stream) == play(policy, stream)
+
+
+def test_a_clone_has_learned_nothing():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    policy.update("a", {"u": 1.0}, 1)
+    assert policy.clone().arms == []
+
+
+def test_it_is_a_policy_of_river():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    assert isinstance(policy, bandit.base.ContextualPolicy)
+    assert policy.pull(["a"], {"u": 1.0}) == "a"
+    policy.update("a", {"u": 1.0}, 1)
+    assert policy.ranking == ["a"]
+    assert "a" in repr(policy)
+
+
+@pytest.mark.slow
+def test_memory_is_bounded():
+    policy = rb.bandit.ArmClassifiers(max_pending=50, seed=1)
+    sizes = []
+    for i in range(1200):
+        ticket = policy.decide(ARMS, {f"name-{i}": 1.0, "u": i % 7 / 7})
+        if i % 3:
+            policy.reward(ticket.id, i % 2)
+        if i in (599, 1199):
+            sizes.append(policy.memory_bytes)
+    assert policy.n_pending <= 50
+    assert sizes[1] < 1.3 * sizes[0]
