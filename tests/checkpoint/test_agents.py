@@ -52,7 +52,7 @@ def test_forged_states(make):
     for place in [path for path in paths(heads) if path]:
         for value in JUNK:
             forgery = copy.deepcopy(content)
-            change([part for part in forgery["model"]["parts"]], (place[0], 0, *place[1:]), value)
+            change(forgery["model"]["parts"], (place[0], 0, *place[1:]), value)
             try:
                 loaded = checkpoint.loads(forged(forgery, tensors))
             except CheckpointError:
