@@ -114,11 +114,14 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
             directives += ["-X", "boundscheck=True"]
             checks = CHECKS
         given_source = ["-3", *directives, f"--shared={shared}", source, "-o", c]
-        arguments = [f"--generate-shared={c}"] if source.stem == SHARED else given_source
+        is_shared = source.stem == SHARED
+        arguments = [f"--generate-shared={c}"] if is_shared else given_source
         subprocess.run([sys.executable, "-m", "cython", *arguments], cwd=root, check=True)
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
-        command = [*compiler, *FLAGS, *checks, mapped, *link, *includes, *given, c, "-o", built]
+        # No round runs what is shared, so it is compiled for its size.
+        flags = [*FLAGS, *checks, *(["-Os"] if is_shared else [])]
+        command = [*compiler, *flags, mapped, *link, *includes, *given, c, "-o", built]
         subprocess.run(command, cwd=root, check=True)
         # A library in use is replaced, not changed.
         (root / target).unlink(missing_ok=True)
