@@ -106,7 +106,8 @@ def test_signals_at_random_moments(name, kernel, learn):
     assert content(loaded.state()) == content(model.state())
     if name not in UNBOUNDED:
         assert model.n_support <= BUDGET
-    if name not in RANDOM:
+    # An interrupt may leave out an update of scales, and the kernel differs until the next one.
+    if name not in RANDOM and kernel is not None:
         learn(twin, X, y)
         x = X.iloc[0].to_dict()
         assert model.n_mistakes == twin.n_mistakes
