@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import random
 import sys
@@ -162,11 +163,10 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         context
             A dictionary of features.
         """
-        waiting = [arm for arm, _ in self._pending.values()]
+        waiting = collections.Counter(arm for arm, _ in self._pending.values())
         costs = self.costs or NO_COSTS
         return {
-            arm: self._worth(arm, context, waiting.count(arm)) - costs.get(arm, 0.0)
-            for arm in arm_ids
+            arm: self._worth(arm, context, waiting[arm]) - costs.get(arm, 0.0) for arm in arm_ids
         }
 
     def decide(self, arm_ids: list[Any], context: Features) -> Ticket:
