@@ -22,6 +22,7 @@ import multiprocessing
 import os
 import random
 import shutil
+import signal
 import tempfile
 import time
 import uuid
@@ -110,6 +111,10 @@ class Workers:
     def has_agents(self, name: str) -> bool:
         """Whether a worker has opened the store of a partition."""
         return any((self._directory / name).rglob("CURRENT"))
+
+    def freeze(self, name: str) -> None:
+        """Stop a worker where it is: it neither learns nor commits any more."""
+        os.kill(self._running[name].pid, signal.SIGSTOP)
 
     def kill(self, name: str) -> None:
         """Kill a worker as a power failure does, and lose its disk."""
@@ -212,7 +217,10 @@ def agent_events(n_agents: int, n_events: int) -> list[keyed.Event]:
 
 
 def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
-    """Let worker B join and be killed; return how many events were sent but not committed by then."""
+    """Let worker B join and be killed; return how many events were sent but not committed by then.
+
+    B is frozen in mid-stream before the last events are sent, so it has not committed its share.
+    """
     third = len(events) // 3
     workers.start("A")
     topics.send(events[:third])
@@ -222,10 +230,11 @@ def survive(topics: Topics, workers: Workers, events: list[keyed.Event]) -> int:
     workers.wait_until(lambda: workers.has_agents("B"))
     topics.send(events[third : 2 * third])
     workers.wait_until(lambda: any(answer["worker"] == "B" for answer in topics.read()))
-    workers.kill("B")
-    unfinished = 2 * third - topics.committed()
-
+    workers.freeze("B")
     topics.send(events[2 * third :])
+    unfinished = len(events) - topics.committed()
+    workers.kill("B")
+
     workers.wait_until(lambda: topics.committed() == len(events))
     return unfinished
 
