@@ -34,6 +34,9 @@ class Plain:
         self.mixers = [np.ones(n) / n, np.ones(n) / n]
         self.top = np.zeros(3)  # logarithms of weights
         self.counts = [1, 1]
+        self.comings = [[], []]  # the numbers of the rounds in which each label came
+        self.held = [[], []]  # the examples of each label that were never learned, newest last
+        self.turn = self.n_rehearsed = 0
         self.n_replaced = self.n_rounds = self.n_mistakes = 0
 
     def see(self, label):
@@ -45,6 +48,8 @@ class Plain:
         self.n_labels += 1
         self.means = [np.pad(a, ((0, 0), (0, 1))) for a in self.means]
         self.counts.append(1)
+        self.comings.append([])
+        self.held.append([])
 
     @property
     def prior(self):
@@ -82,15 +87,54 @@ class Plain:
 
     def probabilities(self, m):
         p = ndtr((np.array([-m[0], m[0]]) if self.n_labels == 2 else m) / math.sqrt(LINK))
+        p = np.maximum(p, 1e-12) if self.n_labels > 2 else p
         return p / p.sum()
 
-    def update_mixture(self, y):
+    def steps(self, y):
+        """Return what the label of the last forecast adds to all weights: hedge, mixers, top."""
         balance = math.sqrt(sum(self.counts) / (self.n_labels * self.counts[y]))
-        self.counts[y] += 1
-        self.hedge = 0.995 * self.hedge + balance * np.log(0.02 + 0.96 * self.p[:, y])
-        for w, o, rate in zip(self.mixers, self.mixtures[1:], (0.002, 0.02), strict=True):
-            w += rate * (self.logs[:, y] - self.logs @ o)
-        self.top = 0.995 * self.top + balance * np.log(0.02 + 0.96 * self.mixtures[:, y])
+        mixers = [
+            rate * (self.logs[:, y] - self.logs @ o)
+            for o, rate in zip(self.mixtures[1:], (0.002, 0.02), strict=True)
+        ]
+        hedge, top = (np.log(0.02 + 0.96 * p[:, y]) for p in (self.p, self.mixtures))
+        return [balance * hedge, *mixers, balance * top]
+
+    def update_mixture(self, steps):
+        self.hedge = 0.995 * self.hedge + steps[0]
+        self.mixers = [w + step for w, step in zip(self.mixers, steps[1:3], strict=True)]
+        self.top = 0.995 * self.top + steps[3]
+
+    def is_absent(self, label):
+        """Return whether a label with held-out examples has been away for long."""
+        came = self.comings[label]
+        return bool(self.held[label]) and self.n_rounds - came[-1] > max(
+            50, 5 * (came[-1] - came[0]) / (len(came) - 1)
+        )
+
+    def rehearse(self):
+        """Return the share of the rehearsal in a round, and what it adds to all weights."""
+        n_absent = sum(map(self.is_absent, range(self.n_labels)))
+        if 2 * n_absent <= self.n_labels:
+            return 0, [0, 0, 0, 0]
+        # In turn: the older example of each label that is absent, and then the newer one.
+        n, age = 2 * self.n_labels, {0: 2, 1: 1}
+        for turn in [(self.turn + i) % n for i in range(1, n + 1)]:
+            label, back = turn % self.n_labels, age[turn // self.n_labels]
+            if self.is_absent(label) and len(self.held[label]) >= back:
+                break
+        self.turn = turn
+        self.n_rehearsed += 1
+        self.forecast(self.held[label][-back])
+        return n_absent / self.n_labels, self.steps(label)
+
+    def is_held_out(self, x, y):
+        """Hold out the 8th, 16th, 32nd, ... example of a label; its last two are rehearsed."""
+        n = len(self.comings[y])
+        if n < 8 or n & (n - 1):
+            return False
+        self.held[y].append(x)
+        return True
 
     def errors(self, m, y):
         """Return t - m for each column that is to be updated; None if the margin is large."""
@@ -104,13 +148,19 @@ class Plain:
 
     def learn(self, x, y, w=1.0):
         """Learn an example."""
+        share, rehearsed = self.rehearse()
         if y >= self.n_labels:
             self.see(y)
         p = self.forecast(x)
         self.n_rounds += 1
         self.n_mistakes += p[y] <= np.delete(p, y).max()
         shares = softmax(self.hedge)
-        self.update_mixture(y)
+        both = zip(self.steps(y), rehearsed, strict=True)
+        self.update_mixture([(1 - share) * step + share * other for step, other in both])
+        self.counts[y] += 1
+        self.comings[y].append(self.n_rounds)
+        if self.is_held_out(x, y):
+            return
         changes = []  # of each expert: c, q, r
         for e, (z, factor, noise) in enumerate(self.experts):
             self.means[e] = math.sqrt(factor) * self.means[e]

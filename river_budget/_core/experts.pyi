@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from river_budget._arrays import Floats, Ints
 from river_budget._core.mixing import Mixture, Repeats
 from river_budget._core.posteriors import Posteriors
+from river_budget._core.rehearsal import Rehearsal
 from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
 from river_budget._state import State
@@ -15,6 +16,7 @@ class Experts:
     posteriors: Posteriors
     mixture: Mixture
     repeats: Repeats | None
+    rehearsal: Rehearsal
     n_labels: int
     n_rounds: int
     n_mistakes: int
@@ -60,6 +62,6 @@ class Experts:
     @property
     def nbytes(self) -> int: ...
     def own_state(self) -> State:
-        """Return the state without that of the store."""
+        """Return the state without vectors and held-out examples."""
     def state(self) -> State: ...
     def restore(self, state: State) -> None: ...

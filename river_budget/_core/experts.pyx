@@ -8,6 +8,7 @@ import numpy as np
 
 from river_budget._core.mixing cimport Mixture, Repeats
 from river_budget._core.posteriors cimport Posteriors
+from river_budget._core.rehearsal cimport Rehearsal
 from river_budget._core.store cimport Block, Store
 from river_budget._core.sums cimport Sums
 
@@ -50,6 +51,7 @@ cdef class Experts:
     cdef readonly Posteriors posteriors
     cdef readonly Mixture mixture
     cdef readonly Repeats repeats          # None if it is not used
+    cdef readonly Rehearsal rehearsal
     cdef readonly Py_ssize_t n_rounds, n_mistakes, n_changes, n_rebuilds
     cdef public int64_t checked_at
     cdef public Sums sums
@@ -69,14 +71,18 @@ cdef class Experts:
         self.posteriors = Posteriors(experts, store.n_kernels, budget)
         self.mixture = Mixture(len(experts) + repeats)
         self.repeats = Repeats() if repeats else None
+        self.rehearsal = Rehearsal(store.empty_like())
         self.shares, self.stamp = np.empty(len(experts)), -1
 
     def __reduce__(self):
-        learned = self.own_state(), self.n_labels, self.checked_at, self.sums
+        learned = (
+            self.own_state(), self.n_labels, self.checked_at, self.sums, self.rehearsal.store,
+        )
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums = learned
+        state, n_labels, self.checked_at, self.sums, held_out = learned
+        self.rehearsal = Rehearsal(held_out)
         self.widen(n_labels)
         self.restore_own(state)
 
@@ -158,6 +164,8 @@ cdef class Experts:
         self.begin()
         try:
             self.store.evaluate(x)
+            if self.rehearse():
+                self.store.evaluate(x)
             if label >= self.mixture.n_labels:
                 self.set_labels(label + 1)
             return self.learn(label, weight)
@@ -182,6 +190,8 @@ cdef class Experts:
             with nogil:
                 while i < stop and due == 0:
                     self.store.evaluate_row(block, i)
+                    if self.rehearse():
+                        self.store.evaluate_row(block, i)
                     if labels[i] >= self.mixture.n_labels:
                         with gil:
                             self.set_labels(labels[i] + 1)
@@ -212,29 +222,52 @@ cdef class Experts:
         self.is_busy = True
         return 0
 
+    cdef bint rehearse(self) except -1 nogil:
+        """Begin the weights of a round: by a held-out example, if most labels are absent.
+
+        It takes the place of the example of the store then, and True is returned.
+        """
+        self.mixture.begin()
+        if not self.rehearsal.begin(self.n_rounds):
+            return False
+        with gil:
+            try:
+                self.store.evaluate(self.rehearsal.example())
+            except ValueError:  # a feature is an array of another length, or a number, by now
+                self.rehearsal.share = 0.0
+                return True
+        self.forecast()
+        self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share)
+        return True
+
     cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
         """Learn the example of the store; return CHECK if that is due."""
-        cdef Py_ssize_t c, e, n = self.store.n, n_posteriors = self.posteriors.n_experts
+        cdef Py_ssize_t e, slot = -1, n = self.store.n, n_posteriors = self.posteriors.n_experts
         cdef double total = 0.0
         self.forecast()
         for e in range(n_posteriors):
             total += self.mixture.weights[1, e]
         for e in range(n_posteriors):
             self.shares[e] = self.mixture.weights[1, e] / total
-        cdef Py_ssize_t slot = self.posteriors.compare(
-            label, weight, self.store.rows, self.store.capacity, n, self.novelty, &self.shares[0],
-            self.store.inserted,
-        )
+        cdef bint is_held_out = self.rehearsal.hold(label, self.store)
+        if not is_held_out:
+            slot = self.posteriors.compare(
+                label, weight, self.store.rows, self.store.capacity, n, self.novelty,
+                &self.shares[0], self.store.inserted,
+            )
         if slot >= 0:
             self.store.put(slot)
         # Nothing fails until the example is learned.
         self.stamp = -1
         self.n_rounds += 1
         self.n_mistakes += self.is_mistake(label)
+        self.mixture.add_steps(label, 1.0 - self.rehearsal.share)
         self.mixture.update(label)
+        self.rehearsal.count(label, self.n_rounds)
         if self.repeats is not None:
             self.repeats.count(label)
-        self.posteriors.update(slot, n)
+        if not is_held_out:
+            self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
         if slot >= 0:
@@ -268,6 +301,7 @@ cdef class Experts:
         arrays = self.mixture.widened(n_labels)
         if self.repeats is not None:
             self.repeats.widen(self.repeats.widened(n_labels))
+        self.rehearsal.widen(self.rehearsal.widened(n_labels))
         self.posteriors.widen(means)
         self.mixture.widen(arrays)
         self.stamp = -1
@@ -301,15 +335,16 @@ cdef class Experts:
     @property
     def nbytes(self):
         """Memory of all experts and the store in bytes."""
-        parts = [self.posteriors, self.mixture, self.repeats, self.store]
+        parts = [self.posteriors, self.mixture, self.repeats, self.rehearsal, self.store]
         return self.shares.nbytes + sum(part.nbytes for part in parts if part is not None)
 
     def own_state(self):
-        """Return the state without that of the store."""
+        """Return the state without vectors and held-out examples."""
         return {
             "posteriors": self.posteriors.state(self.store.n),
             "mixture": self.mixture.state(),
             "repeats": None if self.repeats is None else self.repeats.state(),
+            "rehearsal": self.rehearsal.state(),
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
             "n_changes": self.n_changes, "n_rebuilds": self.n_rebuilds,
         }
@@ -323,13 +358,16 @@ cdef class Experts:
         self.n_rounds, self.n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
         require(self.n_mistakes <= self.n_rounds, "there are more mistakes than rounds")
+        self.rehearsal.restore(state["rehearsal"], self.n_rounds)
 
     def state(self):
-        """Return the vectors, all that the experts have learned, and the counts of rounds."""
-        return {"store": self.store.state(), **self.own_state()}
+        """Return the vectors, the held-out examples, and all else that was learned."""
+        stores = {"store": self.store.state(), "held_out": self.rehearsal.store.state()}
+        return {**stores, **self.own_state()}
 
     def restore(self, state):
         """Restore experts without vectors, which have their labels, from their state."""
         self.store.restore(state["store"])
+        self.rehearsal.store.restore(state["held_out"])
         self.restore_own(state)
         self.posteriors.check(self.store.n)

@@ -1,7 +1,7 @@
 # The mixture of Mnemotron's experts: their weights, and the forecast from their probabilities.
 #
 # `Mixture` owns the outputs of a forecast, too: whoever forecasts fills `probabilities`, `mix`
-# computes the rest, and `update` reads all of them.
+# computes the rest, and `add_steps` reads all of them.
 
 
 cdef class Mixture:
@@ -14,12 +14,17 @@ cdef class Mixture:
     cdef double[:, ::1] logs           # their logarithms, up to a term for each expert
     cdef double[:, ::1] mixtures       # the three mixtures and the forecast (4, labels)
 
+    # The changes of all weights in this round: of the hedge, the mixers and the top (3 experts + 3,).
+    cdef double[::1] steps
+
     cdef void mix(self) noexcept nogil
+    # Begin the changes of a round.
+    cdef void begin(self) noexcept nogil
+    # Add a share of the changes by the label of the last forecast.
+    cdef void add_steps(self, Py_ssize_t label, double share) noexcept nogil
+    # Make the changes, and count the label of the round.
     cdef void update(self, Py_ssize_t label) noexcept nogil
     cdef void take_logarithms(self) noexcept nogil
-    cdef void update_hedge(
-        self, double[:, ::1] weights, double[:, ::1] probabilities, Py_ssize_t label, double balance
-    ) noexcept nogil
 
 
 cdef class Repeats:

@@ -3,6 +3,7 @@
 """The mixture of the experts, and the expert that knows only the labels."""
 
 from libc.math cimport INFINITY, exp, fmax, fmin, log, sqrt
+from libc.string cimport memset
 
 import numpy as np
 
@@ -49,6 +50,19 @@ cdef void softmax(const double *logits, double *weights, Py_ssize_t n) noexcept 
         weights[i] /= total
 
 
+cdef inline double gain(double probability) noexcept nogil:
+    """Return what the probability of a label that came adds to the log weight in a hedge."""
+    return log(FLOOR + (1.0 - 2.0 * FLOOR) * probability)
+
+
+cdef void update_hedge(double[:, ::1] weights, const double *steps) noexcept nogil:
+    """Add steps to the decayed log weights of a hedge."""
+    cdef Py_ssize_t i, n = weights.shape[1]
+    for i in range(n):
+        weights[LOG_WEIGHTS, i] = RHO * weights[LOG_WEIGHTS, i] + steps[i]
+    softmax(&weights[LOG_WEIGHTS, 0], &weights[HEDGE, 0], n)
+
+
 cdef class Mixture:
     """Two layers of weights: a hedge and two mixers of the experts, and a hedge of these three."""
 
@@ -57,7 +71,7 @@ cdef class Mixture:
         self.weights = np.full((4, n_experts), 1.0 / n_experts)
         self.top = np.full((2, 3), 1.0 / 3.0)
         self.weights[LOG_WEIGHTS], self.top[LOG_WEIGHTS] = 0.0, 0.0
-        self.counts = np.ones(0)
+        self.steps, self.counts = np.zeros(3 * n_experts + 3), np.ones(0)
         self.widen(self.widened(2))
 
     cdef void mix(self) noexcept nogil:
@@ -97,34 +111,37 @@ cdef class Mixture:
             for c in range(self.n_labels):
                 logs[c] = log(clipped(p[c], lowest, highest))
 
-    cdef void update(self, Py_ssize_t label) noexcept nogil:
-        """Update all weights by the label of the last forecast; a share s counts 1 / sqrt(C s)."""
-        cdef Py_ssize_t c, e
+    cdef void begin(self) noexcept nogil:
+        memset(&self.steps[0], 0, self.steps.shape[0] * sizeof(double))
+
+    cdef void add_steps(self, Py_ssize_t label, double share) noexcept nogil:
+        """Add a share of what a label changes; in hedges, its own share s counts 1 / sqrt(C s)."""
+        cdef Py_ssize_t c, e, i, n = self.n_experts
         cdef double slow, fast, total = 0.0
         for c in range(self.n_labels):
             total += self.counts[c]
-        cdef double balance = sqrt(total / (self.n_labels * self.counts[label]))
-        self.counts[label] += 1.0
-        self.update_hedge(self.weights, self.probabilities, label, balance)
-        self.update_hedge(self.top, self.mixtures, label, balance)
-        for e in range(self.n_experts):
+        cdef double balance = share * sqrt(total / (self.n_labels * self.counts[label]))
+        steps = &self.steps[0]
+        for i in range(3):
+            steps[3 * n + i] += balance * gain(self.mixtures[i, label])
+        for e in range(n):
             logs = &self.logs[e, 0]
             slow = fast = logs[label]
             for c in range(self.n_labels):
                 slow -= self.mixtures[1, c] * logs[c]
                 fast -= self.mixtures[2, c] * logs[c]
-            self.weights[SLOW_MIXER, e] += SLOW * slow
-            self.weights[FAST_MIXER, e] += FAST * fast
+            steps[e] += balance * gain(self.probabilities[e, label])
+            steps[n + e] += share * (SLOW * slow)
+            steps[2 * n + e] += share * (FAST * fast)
 
-    cdef void update_hedge(
-        self, double[:, ::1] weights, double[:, ::1] probabilities, Py_ssize_t label, double balance
-    ) noexcept nogil:
-        """Add the balanced log probabilities of a label to the decayed log weights of a hedge."""
-        cdef Py_ssize_t i
-        for i in range(weights.shape[1]):
-            gain = log(FLOOR + (1.0 - 2.0 * FLOOR) * probabilities[i, label])
-            weights[LOG_WEIGHTS, i] = RHO * weights[LOG_WEIGHTS, i] + balance * gain
-        softmax(&weights[LOG_WEIGHTS, 0], &weights[HEDGE, 0], weights.shape[1])
+    cdef void update(self, Py_ssize_t label) noexcept nogil:
+        cdef Py_ssize_t e, n = self.n_experts
+        self.counts[label] += 1.0
+        update_hedge(self.weights, &self.steps[0])
+        update_hedge(self.top, &self.steps[3 * n])
+        for e in range(n):
+            self.weights[SLOW_MIXER, e] += self.steps[n + e]
+            self.weights[FAST_MIXER, e] += self.steps[2 * n + e]
 
     @property
     def hedge(self):
@@ -150,7 +167,7 @@ cdef class Mixture:
     @property
     def nbytes(self):
         """Memory in bytes."""
-        return 8 * (4 * self.n_experts + 6 + (2 * self.n_experts + 5) * self.n_labels)
+        return 8 * (7 * self.n_experts + 9 + (2 * self.n_experts + 5) * self.n_labels)
 
     def state(self):
         """Return all weights and counts, without the weights that follow from their logarithms."""

@@ -26,7 +26,7 @@ LINK = 0.3
 cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * LINK)
 
 # With more than two labels, no probability is smaller before they are normalized.
-cdef double SMALLEST_PROBABILITY = 1e-100
+cdef double SMALLEST_PROBABILITY = 1e-12
 
 # An example with less novelty is numerically in the span: the update would divide by about 0.
 cdef double SMALLEST_NOVELTY = 1e-7

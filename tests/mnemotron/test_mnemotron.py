@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -40,13 +41,26 @@ def drifting(n_labels, n_rounds=500, seed=3):
     return examples
 
 
-@pytest.mark.parametrize("n_labels", [2, 5])
+def in_tasks(n_labels, n_rounds=500):
+    """Return examples of two labels at a time, of which one or two come back."""
+    stream, columns = iter(drifting(n_labels, 20 * n_rounds)), {}
+    tasks = [(0, 1), (2, 3), (4, 1), (2, 3), (4, 0)]
+    return [
+        (x, columns.setdefault(y, len(columns)))
+        for labels in tasks
+        for x, y in itertools.islice((xy for xy in stream if xy[1] in labels), n_rounds // 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stream", "n_labels", "rehearses"),
+    [(drifting, 2, False), (drifting, 5, False), (in_tasks, 5, True)],
+)
 @pytest.mark.parametrize("budget", [12, 25])
-def test_against_a_plain_implementation(budget, n_labels):
+def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
     model = rb.Mnemotron(budget, KERNELS, MEMORIES)
     plain = Plain(KERNELS, MEMORIES, budget)
-    examples = drifting(n_labels)
-    for x, y in examples:
+    for x, y in stream(n_labels):
         if len(model.classes) > 1:
             expected = plain.forecast(x).tolist()
             assert list(model.predict_proba_one(x).values()) == pytest.approx(expected, abs=1e-8)
@@ -57,6 +71,7 @@ def test_against_a_plain_implementation(budget, n_labels):
         plain.learn(x, y)
         assert model.support_vectors == plain.vectors
     assert plain.n_replaced > 20
+    assert bool(plain.n_rehearsed) == rehearses
     assert model.classes == list("abcde"[:n_labels])
     assert (model.n_rounds, model.n_mistakes) == (500, plain.n_mistakes)
     expected = plain.coefficients[:, 0] if n_labels == 2 else plain.coefficients
