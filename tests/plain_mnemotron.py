@@ -6,6 +6,7 @@ there is one column of means, for the positive one; with more, a column for each
 
 from __future__ import annotations
 
+import collections
 import math
 
 import numpy as np
@@ -19,17 +20,46 @@ def softmax(values):
     return np.exp(values - logsumexp(values))
 
 
+class Repeats:
+    """An expert that predicts from the last label and the length of its run, if that is known."""
+
+    def __init__(self):
+        self.last, self.length = None, 0
+        self.runs, self.followers = collections.Counter(), collections.Counter()
+
+    @property
+    def place(self):
+        return self.last, min(10, int(math.log2(self.length)))
+
+    def probabilities(self, n_labels):
+        if self.last is None:
+            return np.ones(n_labels) / n_labels
+        ended, went_on = (self.runs[self.place, goes_on] + 0.5 for goes_on in (False, True))
+        p = np.array([self.followers[self.last, c] + 0.5 for c in range(n_labels)])
+        p[self.last] = 0.0
+        p *= ended / (ended + went_on) / p.sum()
+        p[self.last] = went_on / (ended + went_on)
+        return p
+
+    def count(self, label):
+        if self.last is not None:
+            self.runs[self.place, label == self.last] += 1
+            self.followers[self.last, label] += 1
+        self.length = self.length + 1 if label == self.last else 1
+        self.last = label
+
+
 class Plain:
     """The algorithm with labels 0, 1, ..., of which the first two are known from the start."""
 
     def __init__(self, kernels, memories, budget, novelty=0.01):
         self.kernels, self.budget, self.novelty = kernels, budget, novelty
         self.experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
-        n = len(self.experts)
+        n = len(self.experts) + 1  # the last one is that of repeated labels
         self.n_labels = 2
         self.vectors, self.values = [], {}
-        self.means = [np.zeros((0, 1)) for _ in range(n)]
-        self.covariances = [np.zeros((0, 0)) for _ in range(n)]
+        self.means = [np.zeros((0, 1)) for _ in self.experts]
+        self.covariances = [np.zeros((0, 0)) for _ in self.experts]
         self.hedge = np.zeros(n)  # logarithms of weights
         self.mixers = [np.ones(n) / n, np.ones(n) / n]
         self.top = np.zeros(3)  # logarithms of weights
@@ -37,6 +67,7 @@ class Plain:
         self.comings = [[], []]  # the numbers of the rounds in which each label came
         self.held = [[], []]  # the examples of each label that were never learned, newest last
         self.turn = self.n_rehearsed = 0
+        self.repeats, self.predicted = Repeats(), None
         self.n_replaced = self.n_rounds = self.n_mistakes = 0
 
     def see(self, label):
@@ -68,6 +99,11 @@ class Plain:
         n = len(vectors)
         return np.linalg.inv(gram.reshape(n, n) + JITTER * np.eye(n))
 
+    def predict(self, x):
+        """Return the probability of each label, and remember for whom."""
+        self.predicted = x
+        return self.forecast(x)
+
     def forecast(self, x):
         """Return the probability of each label."""
         zs = range(len(self.kernels))
@@ -75,7 +111,8 @@ class Plain:
         self.m = [
             self.prior + k @ a for a, k in zip(self.means, self.rows_by_expert(), strict=True)
         ]
-        self.p = np.array([self.probabilities(m) for m in self.m])
+        repeats = self.repeats.probabilities(self.n_labels)
+        self.p = np.array([*map(self.probabilities, self.m), repeats])
         self.logs = np.log(np.clip(self.p, 0.02 / self.n_labels, 0.99))
         mixed = [softmax(w @ self.logs) for w in self.mixers]
         self.mixtures = np.array([softmax(self.hedge) @ self.p, *mixed])
@@ -148,16 +185,21 @@ class Plain:
 
     def learn(self, x, y, w=1.0):
         """Learn an example."""
+        was_predicted, self.predicted = self.predicted is x, None
+        if not was_predicted:
+            self.repeats.last = None
         share, rehearsed = self.rehearse()
         if y >= self.n_labels:
             self.see(y)
         p = self.forecast(x)
         self.n_rounds += 1
         self.n_mistakes += p[y] <= np.delete(p, y).max()
-        shares = softmax(self.hedge)
+        shares = self.shares
         both = zip(self.steps(y), rehearsed, strict=True)
         self.update_mixture([(1 - share) * step + share * other for step, other in both])
         self.counts[y] += 1
+        if was_predicted:
+            self.repeats.count(y)
         self.comings[y].append(self.n_rounds)
         if self.is_held_out(x, y):
             return
@@ -216,6 +258,11 @@ class Plain:
         self.vectors = [self.vectors[i] for i in keep]
 
     @property
+    def shares(self):
+        """The weights in the hedge without that of repeated labels."""
+        return softmax(self.hedge[:-1])
+
+    @property
     def coefficients(self):
         """The mean coefficients of the hedge (n, columns)."""
-        return sum(w * a for w, a in zip(softmax(self.hedge), self.means, strict=True))
+        return sum(w * a for w, a in zip(self.shares, self.means, strict=True))

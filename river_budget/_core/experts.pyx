@@ -164,6 +164,7 @@ cdef class Experts:
         self.begin()
         try:
             self.store.evaluate(x)
+            self.begin_round()
             if self.rehearse():
                 self.store.evaluate(x)
             if label >= self.mixture.n_labels:
@@ -190,6 +191,7 @@ cdef class Experts:
             with nogil:
                 while i < stop and due == 0:
                     self.store.evaluate_row(block, i)
+                    self.begin_round()
                     if self.rehearse():
                         self.store.evaluate_row(block, i)
                     if labels[i] >= self.mixture.n_labels:
@@ -220,14 +222,21 @@ cdef class Experts:
         if self.is_busy:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
         self.is_busy = True
+        if self.repeats is not None:
+            self.repeats.is_known = True
         return 0
 
+    cdef void begin_round(self) noexcept nogil:
+        """Begin a round: late labels are no hint, so they count if this example was just predicted."""
+        if self.repeats is not None:
+            self.repeats.is_known = self.stamp == self.store.stamp
+        self.mixture.begin()
+
     cdef bint rehearse(self) except -1 nogil:
-        """Begin the weights of a round: by a held-out example, if most labels are absent.
+        """Weigh the experts by a held-out example, if most labels are absent.
 
         It takes the place of the example of the store then, and True is returned.
         """
-        self.mixture.begin()
         if not self.rehearsal.begin(self.n_rounds):
             return False
         with gil:

@@ -31,7 +31,9 @@ cdef class Repeats:
     # For each label, the number of times that a run of it ended at each length, that it went on,
     # and that each other label followed (labels, 2 N_BINS + labels).
     cdef double[:, ::1] counts
-    cdef Py_ssize_t last, length       # the last label, -1 at first, and the length of its run
+    cdef Py_ssize_t last, length       # the last label, and the length of its run; -1 if unknown
+    # Whether the last label is known in this round: its example is the one that was predicted last.
+    cdef bint is_known
 
     cdef void predict(self, double[::1] probabilities) noexcept nogil
     cdef void count(self, Py_ssize_t label) noexcept nogil

@@ -198,7 +198,7 @@ cdef class Repeats:
         """Compute the probabilities of the next label (labels,)."""
         cdef Py_ssize_t c, length, n_labels = self.counts.shape[0]
         cdef double ended, went_on, total = 0.0
-        if self.last < 0:
+        if self.last < 0 or not self.is_known:
             for c in range(n_labels):
                 probabilities[c] = 1.0 / n_labels
             return
@@ -213,8 +213,11 @@ cdef class Repeats:
         probabilities[self.last] = went_on / (ended + went_on)
 
     cdef void count(self, Py_ssize_t label) noexcept nogil:
-        """Count a label after the last one."""
+        """Count a label after the last one, or forget that if it is unknown in this round."""
         cdef Py_ssize_t length
+        if not self.is_known:
+            self.last, self.length = -1, 0
+            return
         if self.last >= 0:
             counts, length = &self.counts[self.last, 0], bin_of(self.length)
             if label == self.last:

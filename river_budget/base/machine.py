@@ -224,7 +224,7 @@ class Machine(Learned, base.MiniBatchClassifier):
         f = self._f
         try:
             if w is not UNIT:
-                f.best(x)
+                f.store.set_example(x)
                 w = weight_of(w)
                 if not w:
                     self._labels.check(y)
@@ -233,11 +233,11 @@ class Machine(Learned, base.MiniBatchClassifier):
                 label = self._labels.column[y]
             except (KeyError, TypeError):
                 # A label is only registered if x is valid.
-                f.best(x)
+                f.store.set_example(x)
                 self._labels = self._labels.with_label(y)
                 label = self._labels.add(y)
             if self._class_weights is not None:
-                f.best(x)
+                f.store.set_example(x)
                 w *= self._class_weights.next(label, self._labels)
             due = f.round(x, label, w, self._threshold)
             if due:

@@ -60,12 +60,17 @@ def in_tasks(n_labels, n_rounds=500):
 def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
     model = rb.Mnemotron(budget, KERNELS, MEMORIES)
     plain = Plain(KERNELS, MEMORIES, budget)
-    for x, y in stream(n_labels):
-        if len(model.classes) > 1:
-            expected = plain.forecast(x).tolist()
-            assert list(model.predict_proba_one(x).values()) == pytest.approx(expected, abs=1e-8)
-        hedge, layers = softmax(plain.hedge), softmax(plain.top)
-        assert list(model.expert_weights.values()) == pytest.approx(hedge.tolist(), abs=1e-8)
+    examples = stream(n_labels)
+    for t, (x, y) in enumerate(examples):
+        # In one round of 9, another example is predicted last, or none.
+        asked = examples[0][0] if t % 18 == 8 else x
+        if len(model.classes) > 1 and t % 18 != 17:
+            expected = plain.predict(asked).tolist()
+            p = model.predict_proba_one(asked)
+            assert list(p.values()) == pytest.approx(expected, abs=1e-8)
+        layers = softmax(plain.top)
+        shares = plain.shares.tolist()
+        assert list(model.expert_weights.values()) == pytest.approx(shares, abs=1e-8)
         assert list(model.mixture_weights.values()) == pytest.approx(layers.tolist(), abs=1e-8)
         model.learn_one(x, "abcde"[y])
         plain.learn(x, y)
@@ -224,7 +229,7 @@ def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
         None,
         (rb.RationalQuadratic(), rb.RBF(gamma=0.5), rb.Normalized(rb.FunctionKernel(rb.RBF(1.0)))),
     ):
-        one, many = (rb.Mnemotron(budget=15, kernels=kernels, repeats=True) for _ in range(2))
+        one, many = (rb.Mnemotron(budget=15, kernels=kernels) for _ in range(2))
         for start in range(0, 300, 50):
             names = list("abcd")[: 2 + start // 100]
             frame = pd.DataFrame(rows[start : start + 50])[names]
@@ -246,7 +251,7 @@ def labels_in_runs(n_runs, seed=1):
             yield {"u": float(rng.normal())}, "abc"[run % 3]
 
 
-def test_repeated_labels_are_predicted_if_asked_for():
+def test_repeated_labels_are_predicted():
     right = {False: 0, True: 0}
     for repeats in right:
         model = rb.Mnemotron(budget=10, repeats=repeats)
@@ -257,10 +262,36 @@ def test_repeated_labels_are_predicted_if_asked_for():
     assert right[False] < 300
 
 
+def test_late_labels_are_no_hint():
+    right = {False: 0, True: 0}
+    for repeats in right:
+        model, waiting = rb.Mnemotron(budget=10, repeats=repeats), []
+        for x, y in labels_in_runs(30):
+            right[repeats] += model.predict_one(x) == y
+            waiting.append((x, y))
+            if len(waiting) > 6:
+                model.learn_one(*waiting.pop(0))
+    assert right[True] == pytest.approx(right[False], abs=15)
+
+
+def test_the_last_label_is_known_once_predictions_and_examples_agree():
+    model, known = rb.Mnemotron(budget=10), []
+    for t, (x, y) in enumerate(labels_in_runs(10)):
+        if t % 20 < 10:
+            model.predict_one(x)
+            if t % 20 == 5:
+                model.predict_one({"u": 7.0})
+        model.learn_one(x, y, w=1.0)
+        known.append(model._f.repeats.state()["last"] != -1)
+    # A new label and a weight change nothing.
+    assert known == [t % 20 < 10 and t % 20 != 5 for t in range(120)]
+
+
 def test_the_memory_of_repeats_is_bounded():
-    model = rb.Mnemotron(budget=5, repeats=True)
+    model = rb.Mnemotron(budget=5)
     sizes = []
     for x, y in labels_in_runs(30):
+        model.predict_one(x)
         model.learn_one(x, y)
         sizes.append(model.memory_bytes)
     assert sizes[-1] == sizes[200]

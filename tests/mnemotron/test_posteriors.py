@@ -24,8 +24,9 @@ def matrix_of(n, seed=1):
 
 def learned(n_rounds=150, budget=17, n_labels=2, **parameters):
     """Return a model that has replaced vectors, and whose matrices have terms that wait."""
-    model = rb.Mnemotron(budget, repeats=True, **parameters)
+    model = rb.Mnemotron(budget, **parameters)
     for t, (x, _) in enumerate(synth.TwoGaussians(n_rounds, flip=0.2, seed=2)):
+        model.predict_one(x)
         model.learn_one(x, t % n_labels if t % 3 else x[0] > 0, w=1.0 + t % 2)
     return model
 
@@ -200,9 +201,9 @@ def test_forged_states_are_refused(keys, change, message):
     with np.errstate(invalid="ignore"):
         hypothesis = forged(state["hypothesis"], *keys, value=change(value))
     with pytest.raises(ValueError, match=message):
-        rb.Mnemotron(17, repeats=True).restore({**state, "hypothesis": hypothesis})
+        rb.Mnemotron(17).restore({**state, "hypothesis": hypothesis})
 
 
 def test_more_vectors_than_the_budget_are_refused():
     with pytest.raises(ValueError, match="budget"):
-        rb.Mnemotron(16, repeats=True).restore(learned().state())
+        rb.Mnemotron(16).restore(learned().state())
