@@ -57,7 +57,7 @@ class Plain:
         self.experts = [(z, *pair) for z, pairs in enumerate(memories) for pair in pairs]
         n = len(self.experts) + 1  # the last one is that of repeated labels
         self.n_labels = 2
-        self.vectors, self.values = [], {}
+        self.vectors, self.owners, self.values = [], [], {}
         self.means = [np.zeros((0, 1)) for _ in self.experts]
         self.covariances = [np.zeros((0, 0)) for _ in self.experts]
         self.hedge = np.zeros(n)  # logarithms of weights
@@ -165,6 +165,12 @@ class Plain:
         self.forecast(self.held[label][-back])
         return n_absent / self.n_labels, self.steps(label)
 
+    def kept_labels(self):
+        """Return the absent labels that have at most their share of the vectors."""
+        n_vectors = collections.Counter(self.owners)
+        few = [c for c, n in n_vectors.items() if n * self.n_labels <= len(self.vectors)]
+        return set(filter(self.is_absent, few))
+
     def is_held_out(self, x, y):
         """Hold out the 8th, 16th, 32nd, ... example of a label; its last two are rehearsed."""
         n = len(self.comings[y])
@@ -191,6 +197,7 @@ class Plain:
         share, rehearsed = self.rehearse()
         if y >= self.n_labels:
             self.see(y)
+        kept = self.kept_labels() if share else ()
         p = self.forecast(x)
         self.n_rounds += 1
         self.n_mistakes += p[y] <= np.delete(p, y).max()
@@ -233,7 +240,8 @@ class Plain:
             means.append(mean)
             covariances.append(covariance)
         full = len(self.vectors) == self.budget
-        if add and full and scores[-1] <= scores[:-1].min():
+        may_go = [i for i, c in enumerate(self.owners) if c not in kept]
+        if add and full and scores[-1] <= scores[may_go].min():
             add = False
         if not add:
             for e, (c, q, r) in enumerate(changes):
@@ -243,8 +251,9 @@ class Plain:
                 self.covariances[e] = self.covariances[e] + h * r * np.outer(s, s)
             return
         self.vectors, self.means, self.covariances = vectors, means, covariances
+        self.owners.append(y)
         if full:
-            self.remove(int(np.argmin(scores[:-1])), grown)
+            self.remove(may_go[np.argmin(scores[may_go])], grown)
 
     def remove(self, j, inverses):
         self.n_replaced += 1
@@ -256,6 +265,7 @@ class Plain:
             covariance = covariance + np.outer(a, a) / a[j] - np.outer(p, p) / p[j]
             self.means[e], self.covariances[e] = mean[keep], covariance[np.ix_(keep, keep)]
         self.vectors = [self.vectors[i] for i in keep]
+        self.owners.pop(j)
 
     @property
     def shares(self):

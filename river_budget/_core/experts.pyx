@@ -71,7 +71,7 @@ cdef class Experts:
         self.posteriors = Posteriors(experts, store.n_kernels, budget)
         self.mixture = Mixture(len(experts) + repeats)
         self.repeats = Repeats() if repeats else None
-        self.rehearsal = Rehearsal(store.empty_like())
+        self.rehearsal = Rehearsal(store.empty_like(), budget)
         self.shares, self.stamp = np.empty(len(experts)), -1
 
     def __reduce__(self):
@@ -82,7 +82,7 @@ cdef class Experts:
 
     def __setstate__(self, learned):
         state, n_labels, self.checked_at, self.sums, held_out = learned
-        self.rehearsal = Rehearsal(held_out)
+        self.rehearsal = Rehearsal(held_out, self.posteriors.budget)
         self.widen(n_labels)
         self.restore_own(state)
 
@@ -262,7 +262,7 @@ cdef class Experts:
         if not is_held_out:
             slot = self.posteriors.compare(
                 label, weight, self.store.rows, self.store.capacity, n, self.novelty,
-                &self.shares[0], self.store.inserted,
+                &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
             )
         if slot >= 0:
             self.store.put(slot)
@@ -280,6 +280,7 @@ cdef class Experts:
         if self.sums is not None:
             self.sums.add(self.store)
         if slot >= 0:
+            self.rehearsal.place(slot, label)
             self.n_changes += 1
             if self.n_changes % CHECK_INTERVAL == 0:
                 self.check_inverses()
@@ -367,7 +368,7 @@ cdef class Experts:
         self.n_rounds, self.n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
         require(self.n_mistakes <= self.n_rounds, "there are more mistakes than rounds")
-        self.rehearsal.restore(state["rehearsal"], self.n_rounds)
+        self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 
     def state(self):
         """Return the vectors, the held-out examples, and all else that was learned."""

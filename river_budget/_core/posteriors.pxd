@@ -75,7 +75,7 @@ cdef class Posteriors:
     # Compare the last forecast with a label; return the slot that the example takes, or -1.
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
-        double novelty, const double *shares, const int64_t *inserted,
+        double novelty, const double *shares, const int64_t *inserted, const char *kept,
     ) noexcept nogil
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
@@ -91,7 +91,7 @@ cdef class Posteriors:
         self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
     ) noexcept nogil
     cdef Py_ssize_t slot_to_replace(
-        self, const double *shares, const int64_t *inserted, Py_ssize_t n
+        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
     ) noexcept nogil
     cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil
     cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil

@@ -277,7 +277,7 @@ cdef class Posteriors:
 
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
-        double novelty, const double *shares, const int64_t *inserted,
+        double novelty, const double *shares, const int64_t *inserted, const char *kept,
     ) noexcept nogil:
         cdef Py_ssize_t e, z
         cdef double share = 0.0, least_novelty = INFINITY
@@ -298,7 +298,7 @@ cdef class Posteriors:
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
-        return n if n < self.budget else self.slot_to_replace(shares, inserted, n)
+        return n if n < self.budget else self.slot_to_replace(shares, inserted, kept, n)
 
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
         """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
@@ -347,16 +347,18 @@ cdef class Posteriors:
             self.r[e] = -1.0 / v
 
     cdef Py_ssize_t slot_to_replace(
-        self, const double *shares, const int64_t *inserted, Py_ssize_t n
+        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
     ) noexcept nogil:
         """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
-        cdef Py_ssize_t e, i, slot = 0
+        cdef Py_ssize_t e, i, slot = -1
         cdef double own = 0.0, square
         scores = &self.a[self.n_kernels, 0]
         memset(scores, 0, n * sizeof(double))
         self.add_scores(shares, n, scores)
-        for i in range(1, n):
-            if scores[i] < scores[slot] or (
+        for i in range(n):
+            if kept != NULL and kept[i]:
+                continue
+            if slot < 0 or scores[i] < scores[slot] or (
                 scores[i] == scores[slot] and inserted[i] < inserted[slot]
             ):
                 slot = i
@@ -365,7 +367,7 @@ cdef class Posteriors:
             for i in range(self.n_columns):
                 square += self.q[e, i] * self.q[e, i]
             own += shares[e] * square / (1.0 / self.g[self.kernels[e]] + self.r[e])
-        return slot if own > scores[slot] else -1
+        return slot if slot >= 0 and own > scores[slot] else -1
 
     cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil:
         """Add up how relevant each vector is once the example is added: a^2 / variance."""

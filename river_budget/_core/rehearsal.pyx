@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 # cython: initializedcheck=False, cdivision=True
-"""Held-out examples of labels that are absent."""
+"""Which labels are absent, and what is kept for them."""
 
 from libc.stdint cimport int64_t
 
@@ -10,12 +10,13 @@ from river_budget._state import integers, require
 
 from river_budget._core.store cimport Store
 
-# What is known of a label: the rounds of its first and last example, their number, and the slots of
-# its held-out ones, -1 without one.
+# What is known of a label: the rounds of its first and last example, their number, the number of its
+# vectors, and the slots of its held-out examples, -1 without one.
 cdef enum:
     FIRST
     LAST
     SEEN
+    VECTORS
     OLDER
     NEWER
     N_FIELDS
@@ -37,10 +38,13 @@ cdef class Rehearsal:
     ----------
     store
         A store without vectors.
+    budget
+        The largest number of support vectors.
     """
 
-    def __init__(self, Store store not None):
+    def __init__(self, Store store not None, Py_ssize_t budget):
         self.store = store
+        self.owners, self.is_kept = np.full(budget, -1, np.int64), np.zeros(budget, np.int8)
         self.labels = np.zeros((0, N_FIELDS), np.int64)
         self.widen(self.widened(2))
 
@@ -90,6 +94,23 @@ cdef class Rehearsal:
         known[OLDER], known[NEWER] = known[NEWER], slot
         return True
 
+    cdef const char *kept(self, Py_ssize_t n, int64_t n_rounds) noexcept nogil:
+        """Keep the vectors of absent labels that have at most their share of them."""
+        cdef Py_ssize_t i, n_labels = self.labels.shape[0]
+        cdef bint is_few
+        if self.share == 0.0:
+            return NULL
+        for i in range(n):
+            is_few = self.labels[self.owners[i], VECTORS] * n_labels <= n
+            self.is_kept[i] = is_few and self.is_absent(self.owners[i], n_rounds)
+        return &self.is_kept[0]
+
+    cdef void place(self, Py_ssize_t slot, Py_ssize_t label) noexcept nogil:
+        if self.owners[slot] >= 0:
+            self.labels[self.owners[slot], VECTORS] -= 1
+        self.labels[label, VECTORS] += 1
+        self.owners[slot] = label
+
     cdef void count(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         known = &self.labels[label, 0]
         if known[SEEN] == 0:
@@ -111,14 +132,23 @@ cdef class Rehearsal:
     @property
     def nbytes(self):
         """Memory in bytes."""
-        return self.labels.nbytes + self.store.nbytes
+        return self.labels.nbytes + self.owners.nbytes + self.is_kept.nbytes + self.store.nbytes
 
     def state(self):
         """Return all but the examples."""
-        return {"labels": self.labels.base.copy(), "turn": self.turn}
+        owners = self.owners.base.copy()
+        return {"labels": self.labels.base.copy(), "owners": owners, "turn": self.turn}
 
-    def restore(self, state, int64_t n_rounds):
-        """Restore a rehearsal that has its labels and examples from its state after some rounds."""
+    def restore(self, state, Py_ssize_t n, int64_t n_rounds):
+        """Restore a rehearsal that has its labels and examples from its state.
+
+        Parameters
+        ----------
+        n
+            The number of vectors of the model.
+        n_rounds
+            The number of its rounds.
+        """
         labels, turn = integers(state["labels"], (<object> self.labels).shape), state["turn"]
         seen, slots = labels[:, SEEN], labels[:, OLDER:]
         in_order = (0 <= labels[:, FIRST]) & (labels[:, FIRST] <= labels[:, LAST])
@@ -132,5 +162,10 @@ cdef class Rehearsal:
             and (slots[slots[:, 1] == -1] == -1).all(),
             "the held-out examples are not those of the labels",
         )
+        owners = integers(state["owners"], (self.owners.shape[0],))
+        is_owned = (owners[:n] >= 0) & (owners[:n] < len(labels))
+        require(is_owned.all() and (owners[n:] == -1).all(), "the label of a vector is unknown")
+        n_vectors = np.bincount(owners[:n], minlength=len(labels))
+        require((labels[:, VECTORS] == n_vectors).all(), "the numbers of vectors of labels are wrong")
         require(type(turn) is int and 0 <= turn < 2 * len(labels), "the turn of a label is wrong")
-        self.labels, self.turn = labels, turn
+        self.labels, self.owners, self.turn = labels, owners, turn
