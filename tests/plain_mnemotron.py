@@ -172,9 +172,8 @@ class Plain:
         return set(filter(self.is_absent, few))
 
     def is_held_out(self, x, y):
-        """Hold out the 8th, 16th, 32nd, ... example of a label; its last two are rehearsed."""
-        n = len(self.comings[y])
-        if n < 8 or n & (n - 1):
+        """Hold out the 16th, 64th, 256th, ... example of a label; its last two are rehearsed."""
+        if len(self.comings[y]) not in [4**i for i in range(2, 20)]:
             return False
         self.held[y].append(x)
         return True

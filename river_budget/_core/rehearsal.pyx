@@ -26,9 +26,11 @@ cdef enum:
     SHORTEST_ABSENCE = 50
     GAPS = 5
 
-# The first example of a label that is held out. The next ones have twice this number, 4 times, ...
+# The first example of a label that is held out, a power of 4, as the numbers of all others.
 cdef enum:
-    FIRST_HELD_OUT = 8
+    FIRST_HELD_OUT = 16
+
+cdef int64_t EVEN_BITS = 0x5555555555555555
 
 
 cdef class Rehearsal:
@@ -82,7 +84,7 @@ cdef class Rehearsal:
     cdef bint hold(self, Py_ssize_t label, Store store) except -1 nogil:
         known = &self.labels[label, 0]
         cdef int64_t slot, number = known[SEEN] + 1
-        if number < FIRST_HELD_OUT or number & (number - 1):
+        if number < FIRST_HELD_OUT or number & (number - 1) or not number & EVEN_BITS:
             return False
         with gil:
             try:

@@ -36,7 +36,7 @@ class Mnemotron(Machine):
     Nothing is forgotten only because it has been away: while more than half of the labels are absent,
     all three are also updated by held-out examples of these, in turn, with the share of the absent
     labels as a weight. A label is absent if it has not come for 50 rounds, and for 5 times its mean
-    gap. Its 8th, 16th, 32nd, ... examples are held out, which no expert learns; the last two are kept.
+    gap. Its 16th, 64th, 256th, ... examples are held out, which no expert learns; the last two are kept.
 
     It takes any number of labels, new ones at any time. All labels share the support set and the
     covariance of each expert, and differ in its mean, whose prior is -1 + 2 / C for all of C
