@@ -7,6 +7,7 @@ from typing import Any
 
 from river_budget import kernels
 from river_budget.calibration import Calibrated
+from river_budget.kernel_lda import KernelLDA
 from river_budget.kernels import (
     RBF,
     AdditiveRationalQuadratic,
@@ -51,6 +52,7 @@ __all__ = [
     "FixedBudgetPerceptron",
     "Forgetron",
     "FunctionKernel",
+    "KernelLDA",
     "KernelPAClassifier",
     "KernelPerceptron",
     "Laplacian",

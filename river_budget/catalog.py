@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import river_budget as rb
-from river_budget.base import Machine
+from river_budget.base import OnlineClassifier
 from river_budget.kernels import Kernel
 
 __all__ = ["ALGORITHMS", "Algorithm", "Variant"]
@@ -46,7 +46,7 @@ class Algorithm(NamedTuple):
         The variants by name, the one with the default parameters first.
     """
 
-    model: type[Machine]
+    model: type[OnlineClassifier]
     when_full: str
     source: str
     variants: Mapping[str, Variant] = {"": Variant({})}
@@ -66,7 +66,7 @@ class Algorithm(NamedTuple):
         budget: int | None = None,
         seed: int | None = None,
         variant: str | None = None,
-    ) -> Machine:
+    ) -> OnlineClassifier:
         """Return a model with the arguments that its class accepts, except those that are None."""
         chosen = next(iter(self.variants)) if variant is None else variant
         arguments = {"kernel": kernel, "budget": budget, "seed": seed}
@@ -91,6 +91,11 @@ ROWS = [
         rb.Mnemotron,
         "removes the support vector that contributes least to its Gaussian process experts",
         "its docstring",
+    ),
+    Algorithm(
+        rb.KernelLDA,
+        "has no budget but a fixed size: sums over random features, in which no order matters",
+        "Momeni, Mazumder & Liu 2024",
     ),
     Algorithm(
         rb.KernelPerceptron,

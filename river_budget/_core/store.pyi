@@ -23,6 +23,7 @@ class Store:
     capacity: int
     n_kernels: int
     n_inserted: int
+    dtype: str
     def __init__(
         self, kernels: Sequence[Any], dtype: str = "float32", scaled: Sequence[bool] | None = None
     ) -> None:

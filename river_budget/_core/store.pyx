@@ -664,6 +664,10 @@ cdef class Store:
         return self._kernels
 
     @property
+    def dtype(self):
+        return self.matrices.dtype.name
+
+    @property
     def names(self):
         if self.has_objects and not self.n_inner:
             return {name for x in self.objects for name in x}

@@ -18,7 +18,7 @@ from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
-from .machine import Engine, Machine, classifier_of, memory_of
+from .machine import Engine, Machine, OnlineClassifier, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .weights import ClassWeight
 
@@ -35,6 +35,7 @@ __all__ = [
     "Labels",
     "Machine",
     "Number",
+    "OnlineClassifier",
     "Perceptron",
     "classifier_of",
     "documented",

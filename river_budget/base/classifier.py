@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,10 +64,6 @@ class KernelClassifier(Machine):
         (kernel,), scales = self._f.store.kernels, self._feature_scales
         return kernel if scales is None else scales.in_units_of_user(kernel)
 
-    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        scores = self.scores_one(x)
-        return dict(zip(scores, _softmax(list(scores.values())), strict=True))
-
     @property
     def coefficients(self) -> Floats:
         return self._f.coefficients[self._f.store.by_age]
@@ -107,15 +101,3 @@ class KernelClassifier(Machine):
     def _on_rescaled(self) -> None:
         """Follow a change of the kernel; a second time changes nothing."""
         self._derive()
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
-        return odds / odds.sum(axis=1, keepdims=True)
-
-
-def _softmax(scores: Sequence[float]) -> list[float]:
-    """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
-    largest = max(scores, default=0.0)
-    odds = [math.exp(0.5 * (score - largest)) for score in scores]
-    total = sum(odds)
-    return [value / total for value in odds]

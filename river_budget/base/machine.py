@@ -5,11 +5,13 @@ from __future__ import annotations
 import abc
 import copy
 import inspect
+import math
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+import numpy as np
 from river import base
 from river.compose import Pipeline
 
@@ -64,7 +66,7 @@ class Parameter:
 
 
 class Engine(Protocol):
-    """What a `Machine` learns natively: an `Expansion` in a perceptron, `Posteriors` in `Mnemotron`.
+    """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
 
     A label is given by its column. One of `n_labels` or more is new: `round` and `scan` widen the
     engine first, so that it is a rival from its first example on. A refused example raises ValueError
@@ -128,11 +130,10 @@ SMALL_STRIDE, LARGE_STRIDE = 16, 32
 NEVER = 2**62
 
 
-class Machine(Learned, base.MiniBatchClassifier):
-    """A classifier with a support set.
+class OnlineClassifier(Learned, base.MiniBatchClassifier):
+    """The face towards River of an `Engine` f, which a subclass makes: labels, weights and frames.
 
-    It is the face towards River of an `Engine` f, which a subclass makes: labels, weights, frames,
-    and when scales and width are checked. A subclass does what the engine asks for in `_follow`.
+    A subclass does what the engine asks for in `_follow`.
     """
 
     # An example is an update if its margin is at most this.
@@ -163,8 +164,6 @@ class Machine(Learned, base.MiniBatchClassifier):
         self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
         self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        self._checks_width = any(kernel.is_radial for kernel in kernels)
-        self._n_flat_rows = 0
         self._schedule()
 
     def __copy__(self) -> Any:
@@ -284,52 +283,9 @@ class Machine(Learned, base.MiniBatchClassifier):
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return self._labels.names[self._f.best(x)]
 
-    def novelty_one(self, x: Features) -> float:
-        """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
-
-        It is the squared distance of x from the span of the support vectors, as a share of k(x, x);
-        for an algorithm that does not keep the span, from that of the nearest support vector alone.
-        For a mixture, it is the mean over the kernels, by the weights of their experts.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernel.
-        """
-        return self._novelty(x)
-
-    @property
-    def n_support(self) -> int:
-        """Number of support vectors."""
-        return self._f.store.n
-
-    @property
-    def support_vectors(self) -> list[Features]:
-        """The support vectors as dicts, oldest first."""
-        store = self._f.store
-        return [store.vector(slot) for slot in store.by_age]
-
-    @property
-    @abc.abstractmethod
-    def coefficients(self) -> Floats:
-        """Coefficients of the support vectors, oldest first.
-
-        Signed (n_support,) with two labels; a column for each of the `classes` with more
-        (n_support, n_classes).
-        """
-
-    @property
-    @abc.abstractmethod
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
-
-        With more than two labels, its square is half the sum of the squared norms of all g_c.
-        """
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        scores = self.scores_one(x)
+        return dict(zip(scores, _softmax(list(scores.values())), strict=True))
 
     @property
     def memory_bytes(self) -> int:
@@ -466,18 +422,12 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        scales = self._feature_scales
-        if scales is not None:
-            self._f.store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
         self._schedule()
 
-    @abc.abstractmethod
-    def _novelty(self, x: Features) -> float:
-        """Return the novelty of x; see `novelty_one`."""
-
-    @abc.abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
         """Return the probabilities of the known labels for rows of their scores (rows, labels)."""
+        odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
+        return odds / odds.sum(axis=1, keepdims=True)
 
     def _score_frame(self, frame: Any) -> Floats:
         return self._f.score_block(self._f.store.block(frame.columns, rows_of(frame)))
@@ -508,6 +458,86 @@ class Machine(Learned, base.MiniBatchClassifier):
 
     def _derive(self) -> None:
         """Compute all anew that is computed from the engine and the kernels."""
+
+    @abc.abstractmethod
+    def _check(self) -> None:
+        """Update scales if that is due."""
+
+    @abc.abstractmethod
+    def _schedule(self) -> None:
+        """Set which examples are observed and checked next."""
+
+
+class Machine(OnlineClassifier):
+    """A classifier with a support set, of which scales and width of the kernel are checked."""
+
+    def __init__(
+        self,
+        labels: Labels,
+        engine: Engine,
+        class_weight: ClassWeight | None,
+        dtype: str,
+    ) -> None:
+        self._checks_width = any(kernel.is_radial for kernel in engine.store.kernels)
+        self._n_flat_rows = 0
+        super().__init__(labels, engine, class_weight, dtype)
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        scales = self._feature_scales
+        if scales is not None:
+            self._f.store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
+
+    def novelty_one(self, x: Features) -> float:
+        """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
+
+        It is the squared distance of x from the span of the support vectors, as a share of k(x, x);
+        for an algorithm that does not keep the span, from that of the nearest support vector alone.
+        For a mixture, it is the mean over the kernels, by the weights of their experts.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+
+        Raises
+        ------
+        ValueError
+            If a value is not a finite number, or is too large for the kernel.
+        """
+        return self._novelty(x)
+
+    @property
+    def n_support(self) -> int:
+        """Number of support vectors."""
+        return self._f.store.n
+
+    @property
+    def support_vectors(self) -> list[Features]:
+        """The support vectors as dicts, oldest first."""
+        store = self._f.store
+        return [store.vector(slot) for slot in store.by_age]
+
+    @property
+    @abc.abstractmethod
+    def coefficients(self) -> Floats:
+        """Coefficients of the support vectors, oldest first.
+
+        Signed (n_support,) with two labels; a column for each of the `classes` with more
+        (n_support, n_classes).
+        """
+
+    @property
+    @abc.abstractmethod
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
+
+        With more than two labels, its square is half the sum of the squared norms of all g_c.
+        """
+
+    @abc.abstractmethod
+    def _novelty(self, x: Features) -> float:
+        """Return the novelty of x; see `novelty_one`."""
 
     @abc.abstractmethod
     def _rescale(self, scales: Scales) -> None:
@@ -551,3 +581,11 @@ class Machine(Learned, base.MiniBatchClassifier):
                 "preprocessing.StandardScaler",
                 stacklevel=5,
             )
+
+
+def _softmax(scores: Sequence[float]) -> list[float]:
+    """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
+    largest = max(scores, default=0.0)
+    odds = [math.exp(0.5 * (score - largest)) for score in scores]
+    total = sum(odds)
+    return [value / total for value in odds]

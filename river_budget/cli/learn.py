@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget import checkpoint
-from river_budget.base import Machine, classifier_of
+from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.cli import files, named, notes, options, output, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
@@ -96,7 +96,7 @@ def predict(
     notes.set_quiet(quiet)
     files.check_format(form)
     model = _read(checkpoint.load, model_file)
-    if not isinstance(classifier_of(model), Machine):
+    if not isinstance(classifier_of(model), OnlineClassifier):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
     with files.recognized(file, encoding, form, target) as (found, lines):
         table = files.table(lines, found, target, delimiter)

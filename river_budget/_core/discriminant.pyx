@@ -1,0 +1,597 @@
+# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: initializedcheck=False, cdivision=True
+"""Linear discriminant analysis on random features, one example at a time."""
+
+from libc.math cimport exp, fmax, fmin, log, sqrt
+from libc.stdint cimport int64_t
+
+import numpy as np
+
+from river_budget._core.expansion import CHECK
+from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers, require, require_definite
+
+from river_budget._core.fourier cimport Fourier
+from river_budget._core.store cimport Block, Store
+from river_budget._core.sums cimport Sums
+
+cdef extern from "symmetric.h":
+    struct Loops "symmetric_loops":
+        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
+        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
+        double (*dot)(const void *a, const void *b, long n) noexcept nogil
+        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
+        void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
+        void (*scale)(void *a, double factor, long n) noexcept nogil
+    long symmetric_place(long i, long j) noexcept nogil
+    int choose_symmetric_lanes(Loops *tables, int most)
+
+cdef int DUE = CHECK
+cdef Loops[2] loops
+
+cdef enum:
+    # `scan` returns after so many rows, so that an interrupt is heard.
+    MOST_ROWS = 1024
+
+# Scales and width are learned from so many examples, which are kept until then.
+BUFFER = 256
+
+# The variance of each feature in the prior, 1 / lambda.
+cdef double PRIOR = 10.0
+
+# With forgetting, a share of this is put back into R at each step.
+cdef double FLOOR = 0.1
+
+# The logarithm of the odds of a label without examples against the least probable one with some.
+cdef double UNSEEN = -50.0
+
+# Bounds of beta, and what its sum of squares begins with.
+cdef double LEAST_BETA = 1e-3
+cdef double MOST_BETA = 10.0
+cdef double START = 1.0
+cdef double KEPT = 0.999
+
+
+def use_lanes(int most):
+    """Compute with vectors of at most `most` doubles; return how many they have."""
+    return choose_symmetric_lanes(loops, most)
+
+
+use_lanes(8)
+
+
+cdef class Discriminant:
+    """The statistics of a linear discriminant on random features phi, and the rounds.
+
+    P = (lambda I + sum phi phi')^-1 is symmetric, in the layout of `symmetric.h`. W = P B are the
+    coefficients of the regression of one-hot labels, B = sum phi e_y', by labels. K is the inverse of R =
+    N - B' P B, the sum of squares that the regression leaves, where N has the numbers of examples. Both
+    have a row for each label; that of a label without examples is 0. It is an `Engine` whose rounds
+    include their update, so none of them stays open.
+
+    Parameters
+    ----------
+    store
+        Packs examples, and keeps those from which scales are learned.
+    n_features
+        Number of random features, even.
+    forgetting
+        Factor of the sums in each round, at most 1.
+    seed
+        The seed of the random features.
+    learns_scales
+        Whether the first examples are kept.
+    """
+
+    cdef readonly Store store
+    cdef readonly Fourier fourier
+    cdef readonly Py_ssize_t n_features, n_rounds, n_mistakes, n_labels
+    cdef readonly double forgetting
+    cdef readonly bint learns_scales
+    cdef public int64_t checked_at
+    cdef public Sums sums
+    # What is learned.
+    cdef object P                          # elements in the layout of `symmetric.h`
+    cdef object W                          # (labels, width)
+    cdef double[:, ::1] K                  # (labels, labels)
+    cdef double[::1] counts                # weights of the examples of each label
+    cdef double beta, squares              # the temperature, and the sum of its second derivatives
+    cdef Py_ssize_t turn                   # of the floors
+    # The labels and weights of the examples in the store.
+    cdef int64_t[::1] kept_labels
+    cdef double[::1] kept_weights
+    # The example with `stamp`: features, answers.
+    cdef int64_t stamp
+    cdef double[::1] features
+    cdef object elements, product          # phi and P phi with the type of P (width,)
+    cdef double[:, ::1] answers            # means W' phi, discriminants, logits, and a scratch row
+    cdef Loops *loops
+    cdef char *p
+    cdef char *w
+    cdef char *phi
+    cdef char *u
+    cdef Py_ssize_t width, row_bytes
+    cdef bint is_busy
+
+    def __init__(
+        self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales
+    ):
+        dtype = np.dtype(store.dtype)
+        self.store, self.n_features, self.forgetting = store, n_features, forgetting
+        self.learns_scales = learns_scales
+        self.fourier = Fourier(n_features // 2, seed)
+        self.width = (n_features + 7) // 8 * 8
+        self.row_bytes = self.width * dtype.itemsize
+        self.loops = &loops[dtype == np.float64]
+        self.features = np.empty(n_features)
+        self.elements, self.product = np.zeros(self.width, dtype), np.zeros(self.width, dtype)
+        self.phi, self.u = address(self.elements), address(self.product)
+        self.P = np.zeros(symmetric_place(self.width, 0), dtype)
+        self.p = address(self.P)
+        n_kept = BUFFER if learns_scales else 0
+        self.kept_labels, self.kept_weights = np.zeros(n_kept, np.int64), np.zeros(n_kept)
+        self.set_labels(2)
+        self.reset()
+
+    def __reduce__(self):
+        arguments = self.store, self.n_features, self.forgetting, self.fourier.seed, self.learns_scales
+        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, self.fourier.scales
+        return type(self), arguments, learned
+
+    def __setstate__(self, learned):
+        state, n_labels, self.checked_at, self.sums, scales = learned
+        self.widen(n_labels)
+        self.restore_own(state)
+        self.fourier.set_scales(*scales)
+
+    # Forecasts.
+
+    def best(self, x):
+        """Return the column of the most probable label at x, the first among ties."""
+        cdef Py_ssize_t c, best = 0
+        self.evaluate(x)
+        for c in range(1, self.n_labels):
+            if self.answers[2, c] > self.answers[2, best]:
+                best = c
+        return best
+
+    def scores(self, x):
+        """Return the scores at x (labels,)."""
+        self.evaluate(x)
+        scores = np.empty(self.n_labels)
+        self.copy_scores(scores)
+        return scores.tolist()
+
+    def score_block(self, Block block):
+        """Return the scores at each row of a block (rows, labels)."""
+        cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
+        cdef Py_ssize_t i
+        self.begin()
+        try:
+            with nogil:
+                for i in range(block.n_rows):
+                    self.store.evaluate_row(block, i)
+                    self.forecast()
+                    self.copy_scores(scores[i])
+        finally:
+            self.is_busy = False
+        return scores.base
+
+    cdef int evaluate(self, x) except -1:
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            self.forecast()
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef void copy_scores(self, double[::1] scores) noexcept nogil:
+        """Copy twice the logits, with a sum of 0."""
+        cdef Py_ssize_t c, n = self.n_labels
+        cdef double mean = 0.0
+        for c in range(n):
+            mean += self.answers[2, c] / n
+        for c in range(n):
+            scores[c] = 2.0 * (self.answers[2, c] - mean)
+        if n == 2:
+            scores[1] = self.answers[2, 1] - self.answers[2, 0]
+            scores[0] = -scores[1]
+
+    cdef int forecast(self) except -1 nogil:
+        """Compute features and answers at the example of the store, unless they are known."""
+        if self.stamp == self.store.stamp:
+            return 0
+        self.stamp = -1
+        self.fourier.transform(
+            self.store.columns, self.store.values, self.store.arrays, &self.features[0]
+        )
+        self.answer()
+        self.stamp = self.store.stamp
+        return 0
+
+    cdef void answer(self) noexcept nogil:
+        """Compute means, discriminants and logits from the features."""
+        cdef Py_ssize_t c, d, n_labels = self.n_labels
+        cdef double total = 0.0, least = 0.0, inner
+        cdef bint is_first = True
+        means, discriminants, logits = &self.answers[0, 0], &self.answers[1, 0], &self.answers[2, 0]
+        self.loops.convert(
+            &self.features[0], sqrt(2.0 / self.n_features), self.phi, self.n_features
+        )
+        for c in range(n_labels):
+            means[c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
+            total += self.counts[c]
+        for c in range(n_labels):
+            if self.counts[c] == 0.0:
+                continue
+            row, inner = &self.K[c, 0], 0.0
+            for d in range(n_labels):
+                inner += row[d] * means[d]
+            discriminants[c] = total * (inner - 0.5 * fmax(0.0, row[c] - 1.0 / self.counts[c]))
+            logits[c] = self.beta * discriminants[c] + log(self.counts[c] / total)
+            least = logits[c] if is_first else fmin(least, logits[c])
+            is_first = False
+        for c in range(n_labels):
+            if self.counts[c] == 0.0:
+                logits[c] = least + UNSEEN
+
+    # Rounds.
+
+    def round(self, x, Py_ssize_t label, double weight, double threshold):
+        """Go through a round, and return CHECK if that is due; there is no threshold."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            if label >= self.n_labels:
+                self.set_labels(label + 1)
+            return self.learn(label, weight)
+        finally:
+            self.is_busy = False
+
+    def scan(
+        self, Block block, const int64_t[::1] labels, const double[::1] weights, Py_ssize_t start,
+        Py_ssize_t stop, double threshold,
+    ):
+        """Go through rows by `round`; return the row after the last one, and what it returned."""
+        cdef int due = 0
+        cdef Py_ssize_t i = start
+        require(
+            0 <= start <= stop <= min(block.n_rows, labels.shape[0])
+            and (weights is None or stop <= weights.shape[0]),
+            "the rows to scan are not those of the block",
+        )
+        stop = min(stop, start + MOST_ROWS)
+        self.begin()
+        try:
+            with nogil:
+                while i < stop and due == 0:
+                    self.store.evaluate_row(block, i)
+                    if labels[i] >= self.n_labels:
+                        with gil:
+                            self.set_labels(labels[i] + 1)
+                    due = self.learn(labels[i], 1.0 if weights is None else weights[i])
+                    i += 1
+        finally:
+            self.is_busy = False
+        return i, due
+
+    def commit(self):
+        """Do nothing: no round stays open."""
+
+    def roll_back(self):
+        """Return False: no round stays open."""
+        return False
+
+    def widen(self, Py_ssize_t n_labels):
+        """Make room for a number of labels; fewer than there are change nothing."""
+        self.begin()
+        self.is_busy = False
+        if n_labels > self.n_labels:
+            self.set_labels(n_labels)
+
+    cdef int begin(self) except -1:
+        """Set that the model is in use, if it is not."""
+        if self.is_busy:
+            raise RuntimeError("the model is in use: two threads need two models, or a lock")
+        self.is_busy = True
+        return 0
+
+    cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
+        """Learn the example of the store; return CHECK if that is due."""
+        cdef Py_ssize_t slot = self.store.n
+        self.forecast()
+        if self.is_buffering():
+            self.store.put(slot)
+            self.kept_labels[slot], self.kept_weights[slot] = label, weight
+        # Nothing fails until the example is learned.
+        self.stamp = -1
+        self.n_rounds += 1
+        self.n_mistakes += self.is_mistake(label)
+        self.update(label, weight)
+        if self.sums is not None:
+            self.sums.add(self.store)
+        return DUE if self.n_rounds >= self.checked_at else 0
+
+    cdef bint is_buffering(self) noexcept nogil:
+        return self.store.n < self.kept_weights.shape[0]
+
+    cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
+        """Return whether the label is new, or some other one is at least as probable."""
+        cdef Py_ssize_t c
+        for c in range(self.n_labels):
+            if c != label and self.answers[2, c] >= self.answers[2, label]:
+                return True
+        return self.counts[label] == 0.0
+
+    cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
+        """Learn the example of the features and answers."""
+        cdef Py_ssize_t c
+        cdef double factor = 1.0, gain, variance
+        if self.counts[label] > 0.0:
+            self.adapt(label, weight)
+        if self.forgetting < 1.0 and self.mean_diagonal() < PRIOR:
+            factor = 1.0 / self.forgetting
+            self.forget()
+        self.loops.multiply(self.p, self.phi, self.u, self.width)
+        self.loops.scale(self.u, factor, self.width)
+        variance = self.loops.dot(self.phi, self.u, self.width)
+        gain = weight / (1.0 + weight * fmax(0.0, variance))
+        residuals = &self.answers[3, 0]
+        for c in range(self.n_labels):
+            residuals[c] = (c == label) - self.answers[0, c]
+            if c == label or self.counts[c] > 0.0:
+                self.loops.add_multiple(
+                    self.w + c * self.row_bytes, gain * residuals[c], self.u, self.width
+                )
+        self.update_residuals(label, gain)
+        self.counts[label] += weight
+        # Below 0 by rounding alone.
+        self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
+        self.loops.subtract(self.p, factor, self.u, self.width)
+
+    cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil:
+        """Add gain r r' to R, for its inverse K; a new label gets a row."""
+        cdef Py_ssize_t c, n_labels = self.n_labels
+        cdef bint is_new = self.counts[label] == 0.0
+        residuals, product = &self.answers[3, 0], &self.answers[1, 0]
+        if not is_new:
+            self.add_to_residuals(residuals, gain)
+            return
+        # R is [[R + gain a a', gain a], [gain a', gain]], as the residual of a new label is 1.
+        inner = self.times_inverse(residuals, product)
+        for c in range(n_labels):
+            self.K[label, c] = self.K[c, label] = -product[c]
+        self.K[label, label] = 1.0 / gain + inner
+
+    cdef double times_inverse(self, const double *x, double *product) noexcept nogil:
+        """Compute K x, and return x' K x."""
+        cdef Py_ssize_t c, d, n_labels = self.n_labels
+        cdef double inner = 0.0, total
+        for c in range(n_labels):
+            row, total = &self.K[c, 0], 0.0
+            for d in range(n_labels):
+                total += row[d] * x[d]
+            product[c] = total
+            inner += x[c] * total
+        return inner
+
+    cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil:
+        """Add weight x x' to R, for its inverse K."""
+        cdef Py_ssize_t c, d, n_labels = self.n_labels
+        cdef double inner, scale
+        product = &self.answers[1, 0]
+        inner = self.times_inverse(x, product)
+        scale = weight / (1.0 + weight * fmax(0.0, inner))
+        for c in range(n_labels):
+            row, factor = &self.K[c, 0], scale * product[c]
+            for d in range(n_labels):
+                row[d] -= factor * product[d]
+
+    cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
+        """Move beta by one Newton step on the log loss of the example."""
+        cdef Py_ssize_t c
+        cdef double largest = self.answers[2, label], total = 0.0, mean = 0.0, square = 0.0, p, l
+        discriminants, logits = &self.answers[1, 0], &self.answers[2, 0]
+        for c in range(self.n_labels):
+            if self.counts[c] > 0.0:
+                largest = fmax(largest, logits[c])
+        for c in range(self.n_labels):
+            if self.counts[c] > 0.0:
+                p, l = exp(logits[c] - largest), discriminants[c] - discriminants[label]
+                total += p
+                mean += p * l
+                square += p * l * l
+        mean /= total
+        # In the logarithm of beta.
+        self.squares = KEPT * self.squares + weight * self.beta**2 * fmax(0.0, square / total - mean**2)
+        self.beta *= exp(fmax(-0.5, fmin(0.5, -weight * self.beta * mean / self.squares)))
+        self.beta = fmax(LEAST_BETA, fmin(MOST_BETA, self.beta))
+
+    cdef void forget(self) noexcept nogil:
+        """Forget a share of all sums but that in P, which the update divides."""
+        cdef Py_ssize_t c, d, n_labels = self.n_labels, n_seen = 0
+        cdef double share = FLOOR * (1.0 - self.forgetting)
+        for c in range(n_labels):
+            n_seen += self.counts[c] > 0.0
+            self.counts[c] *= self.forgetting
+            for d in range(n_labels):
+                self.K[c, d] /= self.forgetting
+        units = &self.answers[3, 0]
+        for c in range(n_labels):
+            units[c] = self.counts[c] > 0.0
+        self.add_to_residuals(units, share)
+        self.turn = (self.turn + 1) % n_labels
+        if units[self.turn] > 0.0:
+            for c in range(n_labels):
+                units[c] = c == self.turn
+            self.add_to_residuals(units, n_seen * share)
+            self.counts[self.turn] += n_seen * share
+
+    cdef double mean_diagonal(self) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double total = 0.0
+        for i in range(self.n_features):
+            if self.loops == &loops[1]:
+                total += (<double *> self.p)[symmetric_place(i, i)]
+            else:
+                total += (<float *> self.p)[symmetric_place(i, i)]
+        return total / self.n_features
+
+    # Scales, and the memory for labels.
+
+    def set_scales(self, dict factors, double pooled, double gamma):
+        """Set the inverse scales of names, that of all others, and gamma."""
+        self.fourier.set_scales(factors, pooled, gamma)
+        self.stamp = -1
+
+    def relearn(self, dict factors, double pooled, double gamma):
+        """Learn the examples that are kept anew, with other scales and another width."""
+        cdef Py_ssize_t slot
+        cdef double[::1] values
+        self.begin()
+        try:
+            self.reset()
+            self.set_scales(factors, pooled, gamma)
+            for slot in range(self.store.n):
+                x = self.store.vector(slot)
+                arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
+                columns = [name for name in x if name not in arrays]
+                values = np.array([x[name] for name in columns] or [0.0], np.float64)
+                self.fourier.transform(columns, &values[0], arrays or None, &self.features[0])
+                self.answer()
+                self.update(self.kept_labels[slot], self.kept_weights[slot])
+        finally:
+            self.is_busy = False
+
+    def end_buffer(self):
+        """Drop the examples that were kept."""
+        self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
+        self.store, self.stamp = self.store.empty_like(), -1
+
+    cdef int reset(self) except -1:
+        """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""
+        self.P[:], self.W[:] = 0.0, 0.0
+        self.P[[symmetric_place(i, i) for i in range(self.n_features)]] = PRIOR
+        np.asarray(self.K)[:], np.asarray(self.counts)[:] = 0.0, 0.0
+        self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
+        return 0
+
+    cdef int set_labels(self, Py_ssize_t n_labels) except -1:
+        """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
+        cdef Py_ssize_t n = self.n_labels
+        W = np.zeros((n_labels, self.width), self.P.dtype)
+        K, counts, answers = np.zeros((n_labels, n_labels)), np.zeros(n_labels), np.zeros((4, n_labels))
+        if n:
+            W[:n], K[:n, :n], counts[:n] = self.W, self.K, self.counts
+        self.W, self.K, self.counts, self.answers = W, K, counts, answers
+        self.w, self.n_labels, self.stamp = address(W), n_labels, -1
+        return 0
+
+    # What is learned.
+
+    @property
+    def is_kept(self):
+        """Whether examples are kept for scales that are not fixed yet."""
+        return self.kept_weights.shape[0] > 0
+
+    @property
+    def nbytes(self):
+        """Memory of all in bytes."""
+        arrays = [
+            self.P, self.W, self.K, self.counts, self.kept_labels, self.kept_weights, self.features,
+            self.elements, self.product, self.answers,
+        ]
+        return sum([array.nbytes for array in arrays]) + self.fourier.nbytes + self.store.nbytes
+
+    @property
+    def statistics(self):
+        """P (features, features), W (features, labels), K (labels, labels), counts (labels,), beta."""
+        lower = np.tril_indices(self.n_features)
+        P = np.zeros((self.n_features, self.n_features))
+        P[lower] = P.T[lower] = self.P[places(*lower)]
+        return P, self.W[:, : self.n_features].T.copy(), np.array(self.K), np.array(self.counts), self.beta
+
+    def own_state(self):
+        """Return the state without that of the store."""
+        lower = np.tril_indices(self.n_features)
+        n = min(self.store.n, self.kept_weights.shape[0])
+        return {
+            "inverse": self.P[places(*lower)], "coefficients": self.W[:, : self.n_features].copy(),
+            "residuals": np.array(self.K), "counts": np.array(self.counts),
+            "beta": self.beta, "squares": self.squares, "turn": self.turn,
+            "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
+            "labels": np.array(self.kept_labels[:n]), "weights": np.array(self.kept_weights[:n]),
+        }
+
+    def restore_own(self, state):
+        """Restore all but the store, of a model that has its labels."""
+        cdef Py_ssize_t n = self.n_labels
+        n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
+        is_kept = self.learns_scales and n_rounds < BUFFER
+        n_kept = n_rounds if is_kept else 0
+        require(self.store.n == n_kept, "the examples that are kept are not those of the rounds")
+        labels, weights = integers(state["labels"], (n_kept,)), floats(state["weights"], (n_kept,))
+        require(((labels >= 0) & (labels < n)).all() and (weights > 0).all(), "a kept example is wrong")
+        lower = np.tril_indices(self.n_features)
+        inverse = elements_of(state["inverse"], (len(lower[0]),), self.P.dtype)
+        P = np.zeros((self.n_features, self.n_features))
+        P[lower] = P.T[lower] = inverse
+        # What the rounding of a million steps may leave.
+        largest = (1e-2 if self.P.dtype == np.float32 else 1e-6) * np.abs(P).max()
+        require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")
+        W = elements_of(state["coefficients"], (n, self.n_features), self.P.dtype)
+        counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
+        seen = counts > 0
+        require((counts >= 0).all() and (K[~seen] == 0).all(), "a label without examples has some")
+        require_definite(K, "the inverse of the residuals is wrong")
+        beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
+        squares, turn = finite(state["squares"], 0.0, LARGEST_NUMBER), count(state["turn"])
+        self.set_inverse(P)
+        self.W[:, : self.n_features] = W
+        np.asarray(self.K)[:], np.asarray(self.counts)[:] = K, counts
+        self.beta, self.squares, self.turn = beta, squares, turn
+        self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+        if is_kept:
+            np.asarray(self.kept_labels)[:n_kept] = labels
+            np.asarray(self.kept_weights)[:n_kept] = weights
+        else:
+            self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
+
+    cdef int set_inverse(self, P) except -1:
+        """Set P, whose blocks on the diagonal are whole."""
+        cdef Py_ssize_t i, j, n = self.n_features
+        cdef const double[:, ::1] elements = P
+        for i in range(n):
+            for j in range(min(n, (i // 8 + 1) * 8)):
+                self.P[symmetric_place(i, j)] = elements[i, j]
+        return 0
+
+    def state(self):
+        """Return all that is learned, with the examples that are kept."""
+        return {"store": self.store.state(), **self.own_state()}
+
+    def restore(self, state):
+        """Restore a new model, which has its labels, from its state."""
+        self.store.restore(state["store"])
+        self.restore_own(state)
+
+
+def places(rows, columns):
+    """Return the places of elements below the diagonal, or on it."""
+    groups = rows // 8
+    return 32 * groups * (groups + 1) + rows % 8 * 8 * (groups + 1) + columns
+
+
+def elements_of(array, shape, dtype):
+    """Return a valid array of a type and shape. Raises ValueError if it is none."""
+    require(
+        isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape,
+        f"expected an array of {dtype} with shape {shape}",
+    )
+    return floats(array.astype(np.float64), shape)
+
+
+cdef char *address(array) except NULL:
+    cdef unsigned char[::1] view = array.reshape(-1).view(np.uint8)
+    return <char *> &view[0]

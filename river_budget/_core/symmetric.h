@@ -1,0 +1,151 @@
+/* Symmetric matrices of floats or doubles as lower triangles, for products and rank-one updates.
+
+   A triangle is a group of 8 rows after the other; those of group g have 8 (g + 1) elements each, so the
+   blocks on the diagonal are whole. Lengths are multiples of 8, and what is beyond the matrix is 0. This
+   header includes itself for each width of vectors and each type; see `lanes.h` and `loops.h`. */
+#ifndef T
+
+#ifndef RIVER_BUDGET_SYMMETRIC_H
+#define RIVER_BUDGET_SYMMETRIC_H
+#include "lanes.h"
+
+struct symmetric_loops {
+    /* product = M x */
+    void (*multiply)(const void *m, const void *x, void *product, long n);
+    /* M = factor M - x x' */
+    void (*subtract)(void *m, double factor, const void *x, long n);
+    double (*dot)(const void *a, const void *b, long n);
+    /* a += factor b */
+    void (*add_multiple)(void *a, double factor, const void *b, long n);
+    /* to = factor from; they may be the same if the types are */
+    void (*convert)(const double *from, double factor, void *to, long n);
+    void (*scale)(void *a, double factor, long n);
+};
+
+typedef float eight_float __attribute__((vector_size(32), aligned(4)));
+typedef double eight_double __attribute__((vector_size(64), aligned(8)));
+
+#define JOIN3(a, b, c) a##b##c
+#define JOINED3(a, b, c) JOIN3(a, b, c)
+#define OF_TYPE(x) JOINED3(T, _##x##_, W)
+#define EIGHT JOINED(eight_, T)
+#define AT(p) (*(EIGHT *)(p))
+#define CONST_AT(p) (*(const EIGHT *)(p))
+
+/* The place of an element, where j is not above the blocks of row i. */
+static inline long symmetric_place(long i, long j) {
+    long g = i / 8;
+    return 32 * g * (g + 1) + i % 8 * 8 * (g + 1) + j;
+}
+
+/* Multiply a vector of n = 2^k elements by the Hadamard matrix. */
+static void hadamard(double *x, long n) {
+    for (long h = 1; h < n; h *= 2)
+        for (long i = 0; i < n; i += 2 * h)
+            for (long j = i; j < i + h; j++) {
+                double a = x[j], b = x[j + h];
+                x[j] = a + b, x[j + h] = a - b;
+            }
+}
+
+BEGIN_LOOPS
+#define W 2 /* SSE2, NEON, WebAssembly */
+#define T float
+#include "symmetric.h"
+#define T double
+#include "symmetric.h"
+#undef W
+END_LOOPS
+#if defined(__x86_64__)
+BEGIN_TARGET("avx2")
+#define W 4
+#define T float
+#include "symmetric.h"
+#define T double
+#include "symmetric.h"
+#undef W
+END_TARGET
+#endif
+
+#define SYMMETRIC_TABLE(type, w) \
+    ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _subtract_, w), \
+                              JOIN3(type, _dot_, w), JOIN3(type, _add_multiple_, w), \
+                              JOIN3(type, _convert_, w), JOIN3(type, _scale_, w)})
+
+/* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
+   return how many they have. */
+static int choose_symmetric_lanes(struct symmetric_loops *tables, int most) {
+    int lanes = supported_lanes();
+    if (most < lanes) lanes = most;
+#if defined(__x86_64__)
+    if (lanes >= 4)
+        return tables[0] = SYMMETRIC_TABLE(float, 4), tables[1] = SYMMETRIC_TABLE(double, 4), 4;
+#endif
+    return tables[0] = SYMMETRIC_TABLE(float, 2), tables[1] = SYMMETRIC_TABLE(double, 2), 2;
+}
+
+#endif
+#else /* the body for elements of type T and vectors of W doubles */
+
+static inline T OF_TYPE(total)(EIGHT t) {
+    return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
+}
+
+static void OF_TYPE(multiply)(const void *m, const void *vector, void *result, long n) {
+    const T *a = m, *x = vector;
+    T *product = result;
+    for (long g = 0; g < n; g += 8) {
+        for (long i = g; i < g + 8; i += 4) {
+            const T *b = a + g + 8, *c = b + g + 8, *d = c + g + 8;
+            EIGHT p = {0}, q = {0}, r = {0}, s = {0};
+            for (long j = 0; j < g; j += 8) {
+                EIGHT x_j = CONST_AT(x + j), a_j = CONST_AT(a + j), b_j = CONST_AT(b + j);
+                EIGHT c_j = CONST_AT(c + j), d_j = CONST_AT(d + j);
+                p += a_j * x_j, q += b_j * x_j, r += c_j * x_j, s += d_j * x_j;
+                AT(product + j) += (a_j * x[i] + b_j * x[i + 1]) + (c_j * x[i + 2] + d_j * x[i + 3]);
+            }
+            EIGHT x_g = CONST_AT(x + g);
+            product[i] = OF_TYPE(total)(p + CONST_AT(a + g) * x_g);
+            product[i + 1] = OF_TYPE(total)(q + CONST_AT(b + g) * x_g);
+            product[i + 2] = OF_TYPE(total)(r + CONST_AT(c + g) * x_g);
+            product[i + 3] = OF_TYPE(total)(s + CONST_AT(d + g) * x_g);
+            a = d + g + 8;
+        }
+    }
+}
+
+static void OF_TYPE(subtract)(void *m, double factor, const void *vector, long n) {
+    T *a = m, f = (T)factor;
+    const T *x = vector;
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j <= i; j += 8, a += 8) AT(a) = f * CONST_AT(a) - x[i] * CONST_AT(x + j);
+}
+
+static double OF_TYPE(dot)(const void *left, const void *right, long n) {
+    const T *a = left, *b = right;
+    EIGHT even = {0}, odd = {0};
+    long j = 0;
+    for (; j + 8 < n; j += 16) {
+        even += CONST_AT(a + j) * CONST_AT(b + j);
+        odd += CONST_AT(a + j + 8) * CONST_AT(b + j + 8);
+    }
+    if (j < n) even += CONST_AT(a + j) * CONST_AT(b + j);
+    return OF_TYPE(total)(even + odd);
+}
+
+static void OF_TYPE(add_multiple)(void *sum, double factor, const void *terms, long n) {
+    T *a = sum, f = (T)factor;
+    const T *b = terms;
+    for (long j = 0; j < n; j += 8) AT(a + j) += f * CONST_AT(b + j);
+}
+
+static void OF_TYPE(convert)(const double *from, double factor, void *to, long n) {
+    for (long j = 0; j < n; j++) ((T *)to)[j] = (T)(factor * from[j]);
+}
+
+static void OF_TYPE(scale)(void *a, double factor, long n) {
+    for (long j = 0; j < n; j++) ((T *)a)[j] *= (T)factor;
+}
+
+#undef T
+#endif

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from river_budget._checks import check_count, check_dtype, check_probability
+from river_budget._core.discriminant import BUFFER, Discriminant
+from river_budget._core.store import Store
+from river_budget.base import ClassWeight, Labels, OnlineClassifier, documented
+from river_budget.base.classifier import ADVICE
+from river_budget.base.scales import Scales, next_update
+from river_budget.kernels import RBF
+
+# No number of examples.
+NEVER = 2**62
+
+# The width that is learned, as a share of the gamma that the perceptrons learn.
+SHARE_OF_GAMMA = 0.3
+
+MOST_FEATURES = 10_000
+
+
+@documented
+class KernelLDA(OnlineClassifier):
+    """Linear discriminant analysis on random features, which forgets nothing.
+
+    For classes that arrive one after the other, and for embeddings. It is exact: without forgetting,
+    it is the same model after the same examples in any order, so a task that has ended loses nothing
+    to the next one. There is no support set, and no mistake bound.
+
+    The kernel is approximated by cosines and sines of random projections [^1]. Labels are regressed
+    on these by recursive least squares, and the discriminant with the covariance that all labels
+    share [^2] follows from its coefficients and residuals, which take rank-one updates. A
+    temperature, learned online, makes probabilities of the discriminants.
+
+    For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
+    takes about `2 D^2 + 4 D C + 8 C^2` bytes, and the projections `2 D` bytes for each of the last
+    1,000 names. They follow from the names and the seed, so that checkpoints are without them. An
+    array feature, such as an embedding, is projected by Hadamard transforms instead.
+
+    Parameters
+    ----------
+    n_features
+        Number of random features D, even; for embeddings, 500 or more.
+    forgetting
+        Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift.
+    kernel
+        An `RBF`. Without a gamma, scales of the features and width are learned: after 2, 4, 8, ..., 256
+        examples, which are then learned anew, and fixed from then on.
+    seed
+        Seed of the random features, a whole number.
+    dtype
+        Type of the elements of the largest matrices, as a string: `"float32"` or `"float64"`.
+
+    Examples
+    --------
+
+    >>> from river import datasets
+    >>> from river import evaluate
+    >>> from river import metrics
+    >>> import river_budget as rb
+
+    >>> model = rb.KernelLDA(n_features=300)
+
+    >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
+    Accuracy: 0%
+
+    References
+    ----------
+    [^1]: [Rahimi & Recht 2007](https://papers.nips.cc/paper/3182-random-features-for-large-scale-kernel-machines)
+    [^2]: [Momeni, Mazumder & Liu 2024](https://arxiv.org/abs/2412.15571)
+    """
+
+    _f: Discriminant
+
+    def __init__(
+        self,
+        n_features: int = 300,
+        forgetting: float = 1.0,
+        kernel: RBF | None = None,
+        seed: int = 0,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+        dtype: str = "float32",
+    ) -> None:
+        _check_parameters(n_features, forgetting, kernel, seed)
+        check_count("max_classes", max_classes)
+        check_dtype(dtype)
+        given = RBF() if kernel is None else kernel
+        store = Store([given], dtype, [given.learns_scales])
+        f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales)
+        if given.gamma is not None:
+            f.set_scales({}, 1.0, given.gamma)
+        super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
+        self.n_features = n_features
+        self.forgetting = forgetting
+        self.kernel = kernel
+        self.seed = seed
+        self.max_classes = max_classes
+
+    @property
+    def resolved_kernel(self) -> Any:
+        """The kernel, with the width and the scales of the features that were learned."""
+        scales = self._feature_scales
+        if scales is None:
+            return self.kernel
+        gamma = SHARE_OF_GAMMA * scales.gamma
+        return scales.in_units_of_user(RBF(gamma) if gamma else RBF())
+
+    def _check_restored(self) -> None:
+        super()._check_restored()
+        if self._feature_scales is not None:
+            self._f.set_scales(*_arguments(self._feature_scales))
+
+    def _check(self) -> None:
+        n, scales = self._f.n_rounds, self._feature_scales
+        if scales is not None and self._f.is_kept and next_update(n - 1) == n:
+            try:
+                self._rescale(scales)
+            except BaseException:
+                # Whatever part of it an interrupt has left.
+                self._rescale(scales)
+                raise
+        self._schedule()
+
+    def _rescale(self, scales: Scales) -> None:
+        """Learn scales and width; a second time changes nothing."""
+        f = self._f
+        scales.update(f.store.names)
+        f.relearn(*_arguments(scales))
+        if f.n_rounds == BUFFER:
+            scales.sums.clear()
+            f.end_buffer()
+
+    def _schedule(self) -> None:
+        f, scales = self._f, self._feature_scales
+        is_learning = scales is not None and f.n_rounds < BUFFER
+        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
+        f.sums = scales.sums if is_learning else None
+
+
+def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) -> None:
+    check_count("n_features", n_features, MOST_FEATURES)
+    if n_features % 2:
+        raise ValueError(f"n_features must be even, got {n_features}")
+    check_probability("forgetting", forgetting)
+    if not forgetting:
+        raise ValueError("forgetting must be above 0 and at most 1, got 0")
+    if kernel is not None and not isinstance(kernel, RBF):
+        raise ValueError(f"kernel must be an RBF, got {kernel!r}")
+    if not isinstance(seed, numbers.Integral):
+        raise ValueError(f"seed must be a whole number, got {seed!r}")
+
+
+def _arguments(scales: Scales) -> tuple[dict[Any, float], float, float]:
+    return scales.factors, scales.pooled, SHARE_OF_GAMMA * scales.gamma
