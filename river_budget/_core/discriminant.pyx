@@ -13,20 +13,9 @@ from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers,
 from river_budget._core.fourier cimport Fourier
 from river_budget._core.store cimport Block, Store
 from river_budget._core.sums cimport Sums
-
-cdef extern from "symmetric.h":
-    struct Loops "symmetric_loops":
-        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
-        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
-        double (*dot)(const void *a, const void *b, long n) noexcept nogil
-        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
-        void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
-        void (*scale)(void *a, double factor, long n) noexcept nogil
-    long symmetric_place(long i, long j) noexcept nogil
-    int choose_symmetric_lanes(Loops *tables, int most)
+from river_budget._core.symmetric cimport DOUBLES, FLOATS, Loops, loops, symmetric_place
 
 cdef int DUE = CHECK
-cdef Loops[2] loops
 
 cdef enum:
     # `scan` returns after so many rows, so that an interrupt is heard.
@@ -49,14 +38,6 @@ cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
 cdef double START = 1.0
 cdef double KEPT = 0.999
-
-
-def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles; return how many they have."""
-    return choose_symmetric_lanes(loops, most)
-
-
-use_lanes(8)
 
 
 cdef class Discriminant:
@@ -92,7 +73,7 @@ cdef class Discriminant:
     # What is learned.
     cdef object P                          # elements in the layout of `symmetric.h`
     cdef object W                          # (labels, width)
-    cdef double[:, ::1] K                  # (labels, labels)
+    cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef Py_ssize_t turn                   # of the floors
@@ -103,13 +84,13 @@ cdef class Discriminant:
     cdef int64_t stamp
     cdef double[::1] features
     cdef object elements, product          # phi and P phi with the type of P (width,)
-    cdef double[:, ::1] answers            # means W' phi, discriminants, logits, and a scratch row
+    cdef double[:, ::1] answers            # means W' phi, discriminants, logits, a scratch row (4, room)
     cdef Loops *loops
     cdef char *p
     cdef char *w
     cdef char *phi
     cdef char *u
-    cdef Py_ssize_t width, row_bytes
+    cdef Py_ssize_t width, row_bytes, room
     cdef bint is_busy
 
     def __init__(
@@ -121,7 +102,7 @@ cdef class Discriminant:
         self.fourier = Fourier(n_features // 2, seed)
         self.width = (n_features + 7) // 8 * 8
         self.row_bytes = self.width * dtype.itemsize
-        self.loops = &loops[dtype == np.float64]
+        self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
         self.features = np.empty(n_features)
         self.elements, self.product = np.zeros(self.width, dtype), np.zeros(self.width, dtype)
         self.phi, self.u = address(self.elements), address(self.product)
@@ -211,8 +192,8 @@ cdef class Discriminant:
 
     cdef void answer(self) noexcept nogil:
         """Compute means, discriminants and logits from the features."""
-        cdef Py_ssize_t c, d, n_labels = self.n_labels
-        cdef double total = 0.0, least = 0.0, inner
+        cdef Py_ssize_t c, n_labels = self.n_labels
+        cdef double total = 0.0, least = 0.0, inner, square
         cdef bint is_first = True
         means, discriminants, logits = &self.answers[0, 0], &self.answers[1, 0], &self.answers[2, 0]
         self.loops.convert(
@@ -224,10 +205,9 @@ cdef class Discriminant:
         for c in range(n_labels):
             if self.counts[c] == 0.0:
                 continue
-            row, inner = &self.K[c, 0], 0.0
-            for d in range(n_labels):
-                inner += row[d] * means[d]
-            discriminants[c] = total * (inner - 0.5 * fmax(0.0, row[c] - 1.0 / self.counts[c]))
+            inner = loops[DOUBLES].dot(&self.K[c, 0], means, self.room)
+            square = fmax(0.0, self.K[c, c] - 1.0 / self.counts[c])
+            discriminants[c] = total * (inner - 0.5 * square)
             logits[c] = self.beta * discriminants[c] + log(self.counts[c] / total)
             least = logits[c] if is_first else fmin(least, logits[c])
             is_first = False
@@ -365,27 +345,18 @@ cdef class Discriminant:
 
     cdef double times_inverse(self, const double *x, double *product) noexcept nogil:
         """Compute K x, and return x' K x."""
-        cdef Py_ssize_t c, d, n_labels = self.n_labels
-        cdef double inner = 0.0, total
-        for c in range(n_labels):
-            row, total = &self.K[c, 0], 0.0
-            for d in range(n_labels):
-                total += row[d] * x[d]
-            product[c] = total
-            inner += x[c] * total
-        return inner
+        cdef Py_ssize_t c
+        for c in range(self.n_labels):
+            product[c] = loops[DOUBLES].dot(&self.K[c, 0], x, self.room)
+        return loops[DOUBLES].dot(x, product, self.room)
 
     cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil:
         """Add weight x x' to R, for its inverse K."""
-        cdef Py_ssize_t c, d, n_labels = self.n_labels
-        cdef double inner, scale
+        cdef Py_ssize_t c
         product = &self.answers[1, 0]
-        inner = self.times_inverse(x, product)
-        scale = weight / (1.0 + weight * fmax(0.0, inner))
-        for c in range(n_labels):
-            row, factor = &self.K[c, 0], scale * product[c]
-            for d in range(n_labels):
-                row[d] -= factor * product[d]
+        scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse(x, product)))
+        for c in range(self.n_labels):
+            loops[DOUBLES].add_multiple(&self.K[c, 0], -scale * product[c], product, self.room)
 
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
         """Move beta by one Newton step on the log loss of the example."""
@@ -409,13 +380,12 @@ cdef class Discriminant:
 
     cdef void forget(self) noexcept nogil:
         """Forget a share of all sums but that in P, which the update divides."""
-        cdef Py_ssize_t c, d, n_labels = self.n_labels, n_seen = 0
+        cdef Py_ssize_t c, n_labels = self.n_labels, n_seen = 0
         cdef double share = FLOOR * (1.0 - self.forgetting)
         for c in range(n_labels):
             n_seen += self.counts[c] > 0.0
             self.counts[c] *= self.forgetting
-            for d in range(n_labels):
-                self.K[c, d] /= self.forgetting
+            loops[DOUBLES].scale(&self.K[c, 0], 1.0 / self.forgetting, self.room)
         units = &self.answers[3, 0]
         for c in range(n_labels):
             units[c] = self.counts[c] > 0.0
@@ -431,7 +401,7 @@ cdef class Discriminant:
         cdef Py_ssize_t i
         cdef double total = 0.0
         for i in range(self.n_features):
-            if self.loops == &loops[1]:
+            if self.loops == &loops[DOUBLES]:
                 total += (<double *> self.p)[symmetric_place(i, i)]
             else:
                 total += (<float *> self.p)[symmetric_place(i, i)]
@@ -478,16 +448,22 @@ cdef class Discriminant:
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
-        cdef Py_ssize_t n = self.n_labels
+        cdef Py_ssize_t n = self.n_labels, room
         W = np.zeros((n_labels, self.width), self.P.dtype)
-        K, counts, answers = np.zeros((n_labels, n_labels)), np.zeros(n_labels), np.zeros((4, n_labels))
+        room = (n_labels + 7) // 8 * 8
+        K, counts, answers = np.zeros((n_labels, room)), np.zeros(n_labels), np.zeros((4, room))
         if n:
-            W[:n], K[:n, :n], counts[:n] = self.W, self.K, self.counts
+            W[:n], K[:n, :n], counts[:n] = self.W, self.matrix, self.counts
         self.W, self.K, self.counts, self.answers = W, K, counts, answers
-        self.w, self.n_labels, self.stamp = address(W), n_labels, -1
+        self.w, self.room, self.n_labels, self.stamp = address(W), room, n_labels, -1
         return 0
 
     # What is learned.
+
+    @property
+    def matrix(self):
+        """K (labels, labels), which is not a copy."""
+        return np.asarray(self.K)[:, : self.n_labels]
 
     @property
     def is_kept(self):
@@ -509,7 +485,7 @@ cdef class Discriminant:
         lower = np.tril_indices(self.n_features)
         P = np.zeros((self.n_features, self.n_features))
         P[lower] = P.T[lower] = self.P[places(*lower)]
-        return P, self.W[:, : self.n_features].T.copy(), np.array(self.K), np.array(self.counts), self.beta
+        return P, self.W[:, : self.n_features].T.copy(), self.matrix.copy(), np.array(self.counts), self.beta
 
     def own_state(self):
         """Return the state without that of the store."""
@@ -517,7 +493,7 @@ cdef class Discriminant:
         n = min(self.store.n, self.kept_weights.shape[0])
         return {
             "inverse": self.P[places(*lower)], "coefficients": self.W[:, : self.n_features].copy(),
-            "residuals": np.array(self.K), "counts": np.array(self.counts),
+            "residuals": self.matrix.copy(), "counts": np.array(self.counts),
             "beta": self.beta, "squares": self.squares, "turn": self.turn,
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
             "labels": np.array(self.kept_labels[:n]), "weights": np.array(self.kept_weights[:n]),
@@ -549,7 +525,7 @@ cdef class Discriminant:
         squares, turn = finite(state["squares"], 0.0, LARGEST_NUMBER), count(state["turn"])
         self.set_inverse(P)
         self.W[:, : self.n_features] = W
-        np.asarray(self.K)[:], np.asarray(self.counts)[:] = K, counts
+        self.matrix[:], np.asarray(self.counts)[:] = K, counts
         self.beta, self.squares, self.turn = beta, squares, turn
         self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
         if is_kept:

@@ -14,9 +14,7 @@ import numbers
 import numpy as np
 
 from river_budget._core.features cimport reallocate
-
-cdef extern from "symmetric.h":
-    void hadamard(double *x, long n) noexcept nogil
+from river_budget._core.symmetric cimport DOUBLES, loops
 
 # Names, and arrays, whose frequencies are kept.
 cdef Py_ssize_t MOST_COLUMNS = 1000
@@ -119,8 +117,7 @@ cdef class Fourier:
             if own == NULL:
                 is_cached = False
                 continue
-            for i in range(self.n):
-                z[i] += weight * own[i]
+            loops[DOUBLES].add_floats(z, weight, own, self.n)
         if not is_cached or arrays is not None:
             with gil:
                 self.add_uncached(values)
@@ -181,9 +178,8 @@ cdef class Fourier:
             for i in range(size):
                 x[i] = weight * elements[i] if i < length else 0.0
             for d in range(3):
-                for i in range(size):
-                    x[i] *= signs[b, d, i]
-                hadamard(&x[0], size)
+                loops[DOUBLES].flip(&x[0], &signs[b, d, 0], size)
+                loops[DOUBLES].hadamard(&x[0], size)
             start = b * size
             for i in range(min(size, self.n - start)):
                 self.z[start + i] += x[i]

@@ -20,6 +20,11 @@ struct symmetric_loops {
     /* to = factor from; they may be the same if the types are */
     void (*convert)(const double *from, double factor, void *to, long n);
     void (*scale)(void *a, double factor, long n);
+    /* Multiply a vector by the Hadamard matrix, where n is a power of two. */
+    void (*hadamard)(void *x, long n);
+    /* sum += factor terms; the elements of x times signs 1 or -1 */
+    void (*add_floats)(void *sum, double factor, const float *terms, long n);
+    void (*flip)(void *x, const signed char *signs, long n);
 };
 
 typedef float eight_float __attribute__((vector_size(32), aligned(4)));
@@ -36,16 +41,6 @@ typedef double eight_double __attribute__((vector_size(64), aligned(8)));
 static inline long symmetric_place(long i, long j) {
     long g = i / 8;
     return 32 * g * (g + 1) + i % 8 * 8 * (g + 1) + j;
-}
-
-/* Multiply a vector of n = 2^k elements by the Hadamard matrix. */
-static void hadamard(double *x, long n) {
-    for (long h = 1; h < n; h *= 2)
-        for (long i = 0; i < n; i += 2 * h)
-            for (long j = i; j < i + h; j++) {
-                double a = x[j], b = x[j + h];
-                x[j] = a + b, x[j + h] = a - b;
-            }
 }
 
 BEGIN_LOOPS
@@ -70,7 +65,8 @@ END_TARGET
 #define SYMMETRIC_TABLE(type, w) \
     ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _subtract_, w), \
                               JOIN3(type, _dot_, w), JOIN3(type, _add_multiple_, w), \
-                              JOIN3(type, _convert_, w), JOIN3(type, _scale_, w)})
+                              JOIN3(type, _convert_, w), JOIN3(type, _scale_, w), \
+                              JOIN3(type, _hadamard_, w), JOIN3(type, _add_floats_, w), JOIN3(type, _flip_, w)})
 
 /* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
    return how many they have. */
@@ -145,6 +141,30 @@ static void OF_TYPE(convert)(const double *from, double factor, void *to, long n
 
 static void OF_TYPE(scale)(void *a, double factor, long n) {
     for (long j = 0; j < n; j++) ((T *)a)[j] *= (T)factor;
+}
+
+static void OF_TYPE(hadamard)(void *vector, long n) {
+    T *x = vector;
+    for (long h = 1; h < 8; h *= 2)
+        for (long i = 0; i < n; i += 2 * h)
+            for (long j = i; j < i + h; j++) {
+                T a = x[j], b = x[j + h];
+                x[j] = a + b, x[j + h] = a - b;
+            }
+    for (long h = 8; h < n; h *= 2)
+        for (long i = 0; i < n; i += 2 * h)
+            for (long j = i; j < i + h; j += 8) {
+                EIGHT a = CONST_AT(x + j), b = CONST_AT(x + j + h);
+                AT(x + j) = a + b, AT(x + j + h) = a - b;
+            }
+}
+
+static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, long n) {
+    for (long j = 0; j < n; j++) ((T *)sum)[j] += (T)factor * (T)terms[j];
+}
+
+static void OF_TYPE(flip)(void *x, const signed char *signs, long n) {
+    for (long j = 0; j < n; j++) ((T *)x)[j] *= (T)signs[j];
 }
 
 #undef T
