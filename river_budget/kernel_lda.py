@@ -5,7 +5,8 @@ from typing import Any
 
 from river_budget._checks import check_count, check_dtype, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
-from river_budget._core.store import Store
+from river_budget._core.store import Store, is_array
+from river_budget._state import AtLeast
 from river_budget.base import ClassWeight, Labels, OnlineClassifier, documented
 from river_budget.base.classifier import ADVICE
 from river_budget.base.scales import Scales, next_update
@@ -14,8 +15,8 @@ from river_budget.kernels import RBF
 # No number of examples.
 NEVER = 2**62
 
-# The width that is learned, as a share of the gamma that the perceptrons learn.
-SHARE_OF_GAMMA = 0.3
+# The gamma that is learned, as a share of that of the perceptrons: for numbers, and for arrays.
+SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
 MOST_FEATURES = 10_000
 
@@ -73,6 +74,8 @@ class KernelLDA(OnlineClassifier):
 
     _f: Discriminant
 
+    _gamma = AtLeast(0.0)
+
     def __init__(
         self,
         n_features: int = 300,
@@ -104,13 +107,13 @@ class KernelLDA(OnlineClassifier):
         scales = self._feature_scales
         if scales is None:
             return self.kernel
-        gamma = SHARE_OF_GAMMA * scales.gamma
-        return scales.in_units_of_user(RBF(gamma) if gamma else RBF())
+        return scales.in_units_of_user(RBF(self._gamma or None))
 
     def _check_restored(self) -> None:
         super()._check_restored()
         if self._feature_scales is not None:
-            self._f.set_scales(*_arguments(self._feature_scales))
+            scales = self._feature_scales
+            self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
     def _check(self) -> None:
         n, scales = self._f.n_rounds, self._feature_scales
@@ -127,7 +130,9 @@ class KernelLDA(OnlineClassifier):
         """Learn scales and width; a second time changes nothing."""
         f = self._f
         scales.update(f.store.names)
-        f.relearn(*_arguments(scales))
+        has_arrays = any(map(is_array, f.store.vector(0).values()))
+        self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)
+        f.relearn(scales.factors, scales.pooled, self._gamma)
         if f.n_rounds == BUFFER:
             scales.sums.clear()
             f.end_buffer()
@@ -151,6 +156,3 @@ def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) 
     if not isinstance(seed, numbers.Integral):
         raise ValueError(f"seed must be a whole number, got {seed!r}")
 
-
-def _arguments(scales: Scales) -> tuple[dict[Any, float], float, float]:
-    return scales.factors, scales.pooled, SHARE_OF_GAMMA * scales.gamma

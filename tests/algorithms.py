@@ -1,4 +1,4 @@
-"""What the tests of all algorithms run over: the rows of the catalog, on a small budget."""
+"""What the tests of all algorithms with a support set run over: rows of the catalog, on a small budget."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import pytest
 
 import river_budget as rb
+from river_budget.base import Perceptron
 from river_budget.catalog import ALGORITHMS as CATALOG
 
 BUDGET = 5
@@ -24,7 +25,7 @@ PERCEPTRONS = {
     )
     for algorithm in CATALOG.values()
     for variant in algorithm.variants
-    if algorithm.model is not rb.Mnemotron
+    if issubclass(algorithm.model, Perceptron)
 }
 
 

@@ -25,7 +25,7 @@ cdef enum:
 BUFFER = 256
 
 # The variance of each feature in the prior, 1 / lambda.
-cdef double PRIOR = 10.0
+cdef double PRIOR = 20.0
 
 # With forgetting, a share of this is put back into R at each step.
 cdef double FLOOR = 0.1

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from states import content
 
 import river_budget as rb
+from river_budget.base import Perceptron
 from river_budget.catalog import ALGORITHMS
 
-PERCEPTRONS = {name: row for name, row in ALGORITHMS.items() if row.model is not rb.Mnemotron}
+PERCEPTRONS = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, Perceptron)}
 each = pytest.mark.parametrize("name", PERCEPTRONS)
 
 

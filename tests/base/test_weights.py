@@ -512,7 +512,7 @@ def test_the_removal_damage_follows_its_definition():
 
 # --- the width ---
 
-WITH_KERNEL = {name: row.model for name, row in CATALOG.items() if row.takes("kernel")}
+WITH_KERNEL = {name: row.model for name, row in CATALOG.items() if row.takes("gamma")}
 each_class = pytest.mark.parametrize("model", WITH_KERNEL.values(), ids=WITH_KERNEL)
 
 
