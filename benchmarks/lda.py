@@ -92,11 +92,15 @@ def lines(n_seeds: int) -> Iterator[str]:
     yield "| | D | shuffled | in tasks | bytes | microseconds |\n|---|---|---|---|---|---|"
     for name, read in DATA.items():
         data = read()
-        orders = [np.random.default_rng(seed).permutation(len(data.rows)) for seed in range(n_seeds)]
+        orders = [
+            np.random.default_rng(seed).permutation(len(data.rows)) for seed in range(n_seeds)
+        ]
         for n_features in SIZES[name]:
             shuffled = [measure(data, o, n_features, s) for s, o in enumerate(orders)]
             tasks = [measure(data, in_tasks(data, o), n_features, s) for s, o in enumerate(orders)]
-            means = [f"{statistics.mean(r.accuracy for r in some):.1f}" for some in (shuffled, tasks)]
+            means = [
+                f"{statistics.mean(r.accuracy for r in some):.1f}" for some in (shuffled, tasks)
+            ]
             time_of_round = statistics.median(r.microseconds for r in shuffled)
             cells = [*means, f"{shuffled[0].n_bytes:,}", f"{time_of_round:.1f}"]
             yield f"| {name} | {n_features} | {' | '.join(cells)} |"

@@ -64,7 +64,7 @@ class KernelLDA(OnlineClassifier):
     >>> model = rb.KernelLDA(n_features=300)
 
     >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
-    Accuracy: 0%
+    Accuracy: 94.15%
 
     References
     ----------
@@ -139,9 +139,9 @@ class KernelLDA(OnlineClassifier):
 
     def _schedule(self) -> None:
         f, scales = self._f, self._feature_scales
-        is_learning = scales is not None and f.n_rounds < BUFFER
-        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
-        f.sums = scales.sums if is_learning else None
+        is_learning = f.n_rounds < BUFFER
+        f.checked_at = NEVER if scales is None or not is_learning else next_update(f.n_rounds)
+        f.sums = scales.sums if scales is not None and is_learning else None
 
 
 def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) -> None:
@@ -155,4 +155,3 @@ def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) 
         raise ValueError(f"kernel must be an RBF, got {kernel!r}")
     if not isinstance(seed, numbers.Integral):
         raise ValueError(f"seed must be a whole number, got {seed!r}")
-

@@ -104,9 +104,9 @@ class PlainLDA:
     def adapt(self, x, y, w):
         """Move the logarithm of beta by a Newton step on the log loss."""
         p = np.array(list(self.probabilities(x).values()))
-        l = self.discriminants(x)
-        l -= l[self.columns[y]]
-        mean = p @ l
-        self.squares = 0.999 * self.squares + w * self.beta**2 * (p @ l**2 - mean**2)
+        gaps = self.discriminants(x)
+        gaps -= gaps[self.columns[y]]
+        mean = p @ gaps
+        self.squares = 0.999 * self.squares + w * self.beta**2 * (p @ gaps**2 - mean**2)
         self.beta *= math.exp(np.clip(-w * self.beta * mean / self.squares, -0.5, 0.5))
         self.beta = min(10.0, max(1e-3, self.beta))

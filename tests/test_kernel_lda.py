@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import copy
+import math
+import pickle
+
+import estimator_checks
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain_lda import PlainLDA
+from states import content
 
 import river_budget as rb
+from river_budget import checkpoint
+from river_budget._core.fourier import frequencies_of
+from river_budget._core.symmetric import use_lanes
+from river_budget.base.scales import Scales
 
 GAMMA = 0.3
 
@@ -25,7 +36,7 @@ def stream(n, n_labels, seed=0, has_arrays=False):
 
 def first_labels(n_labels):
     """Return a row of each label: the plain implementation numbers labels as they come."""
-    return [(dict(a=float(y), b=0.5, c=-1.0), y) for y in range(n_labels)]
+    return [({"a": float(y), "b": 0.5, "c": -1.0}, y) for y in range(n_labels)]
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
@@ -45,3 +56,225 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
     np.testing.assert_allclose(W, np.linalg.solve(plain.A, plain.B), atol=1e-8)
     np.testing.assert_allclose(counts, plain.N, rtol=1e-8)
     assert beta == pytest.approx(plain.beta, rel=1e-8)
+
+
+def learned(examples, **parameters):
+    model = rb.KernelLDA(**{"n_features": 20, **parameters})
+    for x, y, *w in examples:
+        model.learn_one(x, y, *w)
+    return model
+
+
+def close(model, other, examples, tolerance=1e-8):
+    for x, *_ in examples:
+        assert model.predict_proba_one(x) == pytest.approx(
+            other.predict_proba_one(x), abs=tolerance
+        )
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(2, 4))
+def test_order_does_not_matter(random, n_labels):
+    examples = list(stream(80, n_labels, seed=random.randrange(100)))
+    first, ordered = examples[:1], sorted(examples[1:], key=lambda example: example[1])
+    random.shuffle(shuffled := list(ordered))
+    parameters = {"kernel": rb.RBF(GAMMA), "dtype": "float64"}
+    model, other = (learned(first + rest, **parameters) for rest in (ordered, shuffled))
+    P, W, K, counts, _ = model._f.statistics
+    columns = [other.classes.index(label) for label in model.classes]
+    others = other._f.statistics
+    np.testing.assert_allclose(P, others[0], atol=1e-8)
+    np.testing.assert_allclose(W, others[1][:, columns], atol=1e-8)
+    np.testing.assert_allclose(K, others[2][np.ix_(columns, columns)], rtol=1e-6)
+    assert counts.tolist() == others[3][columns].tolist()
+
+
+def test_order_of_names_and_batches_do_not_matter():
+    examples = list(stream(400, 3))
+    model = learned(examples)
+    backward = learned([(dict(reversed(x.items())), y) for x, y in examples])
+    close(model, backward, examples, 1e-3)
+    batch = rb.KernelLDA(n_features=20)
+    X = pd.DataFrame([x for x, _ in examples])
+    batch.learn_many(X, pd.Series([y for _, y in examples]))
+    assert content(batch.state()) == content(model.state())
+    many = batch.predict_proba_many(X).to_dict("records")
+    assert many[0] == pytest.approx(model.predict_proba_one(examples[0][0]))
+    assert batch.predict_many(X).tolist() == [model.predict_one(x) for x, _ in examples]
+
+
+def test_before_the_scale_is_fixed_it_is_the_model_of_the_kept_rows():
+    examples = [({"a": 1000 * x["a"], "b": x["b"]}, y) for x, y in stream(256, 3)]
+    model = learned(examples)
+    again = rb.KernelLDA(20, kernel=rb.RBF(model._gamma))
+    factors, pooled = model._feature_scales.factors, model._feature_scales.pooled
+    for x, y in examples:
+        scaled = {name: factors.get(name, pooled) * v for name, v in x.items()}
+        again.learn_one(scaled, y)
+    assert again.predict_proba_one(scaled) == pytest.approx(model.predict_proba_one(x), abs=1e-3)
+    assert factors["a"] < 0.01 * factors["b"]
+    assert not model._f.is_kept
+    assert model._f.store.n == 0
+
+
+@pytest.mark.parametrize("has_arrays", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 3, 100, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_checkpoints_and_copies_go_on_exactly(n, has_arrays, dtype):
+    examples = list(stream(400, 4, has_arrays=has_arrays))
+    model = learned(examples[:n], forgetting=0.999, class_weight="balanced", dtype=dtype)
+    text = checkpoint.dumps(model)
+    others = [checkpoint.loads(text), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    assert len(text) < 100_000
+    for x, y in examples[n:]:
+        for one in (model, *others):
+            one.learn_one(x, y)
+    for other in others:
+        assert content(other.state()) == content(model.state())
+        assert other.predict_proba_one(examples[0][0]) == model.predict_proba_one(examples[0][0])
+
+
+def test_labels_names_and_weights_at_any_time():
+    model = rb.KernelLDA(n_features=20)
+    assert (model.predict_one({"a": 1.0}), model.predict_proba_one({})) == (None, {})
+    model.learn_one({"a": 1.0}, "x", 0.0)
+    assert model.classes == []
+    model.learn_one({"a": 1.0}, "x")
+    assert model.predict_proba_one({"b": 5.0}) == {"x": 1.0}
+    for t in range(300):
+        model.learn_one({"a": 1.0, f"new {t}": 2.0}, ("y", 1))
+    model.learn_one({"z": 1.0}, 2.5)
+    assert model.classes == ["x", ("y", 1), 2.5]
+    assert model.predict_one({"a": 1.0, "new": 2.0}) == ("y", 1)
+    assert model.n_rounds == 302
+
+
+def test_an_example_with_a_weight_of_two_is_two_examples():
+    examples = list(stream(60, 3))
+    twice = learned([e for e in examples for _ in range(2)], kernel=rb.RBF(GAMMA), dtype="float64")
+    weighted = learned([(*e, 2.0) for e in examples], kernel=rb.RBF(GAMMA), dtype="float64")
+    for one, other in zip(twice._f.statistics[:4], weighted._f.statistics[:4], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_frequencies_follow_from_names_that_are_equal():
+    for name, other in [(1, 1.0), (1, True), ((1, "a"), (np.int64(1), "a")), ("a", np.str_("a"))]:
+        assert frequencies_of(0, name, 8).tolist() == frequencies_of(0, other, 8).tolist()
+    texts = [frequencies_of(0, name, 8).tobytes() for name in ("1", 1, None, "None", (1,), 1.5, "")]
+    assert len({*texts, frequencies_of(1, 1, 8).tobytes()}) == 8
+    assert abs(frequencies_of(0, "a", 10_000).std() - 1) < 0.03
+    # The same on any machine: what a checkpoint has learned is worth nothing with others.
+    assert frequencies_of(7, "a", 2).tolist() == pytest.approx([1.23739624, -0.25923672])
+
+
+def test_memory_is_bounded_when_names_never_repeat():
+    model = rb.KernelLDA(n_features=20)
+    sizes = []
+    for t in range(4000):
+        model.learn_one({f"a{t}": 1.0, "b": float(t % 7)}, t % 2)
+        sizes.append(model.memory_bytes)
+    assert max(sizes[2000:]) <= max(sizes[:2000])
+    large = {str(j): 1.0 for j in range(5000)}
+    p = model.predict_proba_one(large)
+    model.predict_one({"b": 1.0})
+    assert model.predict_proba_one(large) == p
+    model.predict_one({"b": 1.0})
+    assert model.memory_bytes <= max(sizes[:2000])
+
+
+@pytest.mark.parametrize(
+    "bad", [{"a": math.nan}, {"a": "red"}, {"a": 1e200}, {"v": np.array([1.0, np.inf])}]
+)
+@pytest.mark.parametrize("n", [0, 10, 300])
+def test_bad_input_changes_nothing(bad, n):
+    model = learned(stream(n, 2))
+    before = content(model.state())
+    for act in (model.predict_one, model.predict_proba_one, lambda x: model.learn_one(x, "new")):
+        with pytest.raises(ValueError, match="feature"):
+            act(bad)
+    with pytest.raises(ValueError, match="label"):
+        model.learn_one({"a": 1.0}, None)
+    assert content(model.state()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_features", 0), ("n_features", 11), ("n_features", 20_000), ("forgetting", 0.0),
+        ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("dtype", "int8"),
+    ],
+)  # fmt: skip
+def test_parameters_out_of_range(name, value):
+    with pytest.raises(ValueError, match=name):
+        rb.KernelLDA(**{name: value})
+
+
+FORGED = {
+    "inverse": lambda a: -a,
+    "coefficients": lambda a: a[:, 1:],
+    "residuals": lambda a: a * np.nan,
+    "counts": lambda a: -a,
+    "beta": lambda beta: math.inf,
+    "squares": lambda squares: -1.0,
+    "turn": lambda turn: -1,
+    "n_rounds": lambda n: n + 1,
+    "n_mistakes": lambda n: 10**6,
+    "labels": lambda a: a + 10,
+    "weights": lambda a: -a,
+}
+
+
+@pytest.mark.parametrize("key", FORGED)
+def test_forged_states(key):
+    model = learned(stream(50, 3))
+    state = model.state()
+    state["hypothesis"][key] = FORGED[key](state["hypothesis"][key])
+    with pytest.raises(ValueError, match=r".+"):
+        model.clone().restore(state)
+
+
+def test_the_same_bits_for_all_lanes():
+    states = set()
+    try:
+        for width in (2, 4, 8):
+            use_lanes(width)
+            model = learned(stream(300, 4, has_arrays=True), n_features=50, forgetting=0.999)
+            states.add(repr(content(model.state())))
+    finally:
+        use_lanes(8)
+    assert len(states) == 1
+
+
+def test_interrupts_while_scales_are_learned(monkeypatch):
+    examples = list(stream(20, 3))
+    model, other = learned(examples[:15]), learned(examples[:16])
+    update, calls = Scales.update, iter([KeyboardInterrupt])
+
+    def interrupted(scales, names):
+        changed = update(scales, names)
+        for error in calls:
+            raise error
+        return changed
+
+    monkeypatch.setattr(Scales, "update", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(*examples[15])
+    assert content(model.state()) == content(other.state())
+
+
+def test_rivers_checks():
+    estimator_checks.run(rb.KernelLDA(n_features=20))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("forgetting", [1.0, 0.999])
+def test_single_precision_stays_near_double(forgetting):
+    single, double = (
+        rb.KernelLDA(100, forgetting, rb.RBF(0.1), dtype=d) for d in ("float32", "float64")
+    )
+    hits = {single: 0, double: 0}
+    for t, (x, y) in enumerate(stream(100_000, 4)):
+        for model in hits:
+            hits[model] += t > 90_000 and model.predict_one(x) == y
+            model.learn_one(x, y)
+    assert abs(hits[single] - hits[double]) <= 20

@@ -20,7 +20,7 @@ LAYERS = [
     ["_core"],
     ["base"],
     ["theory"],
-    ["perceptrons", "mnemotron", "calibration"],
+    ["perceptrons", "mnemotron", "kernel_lda", "calibration"],
     ["rejection", "bandit", "active"],
     ["__init__"],
     ["catalog", "synth", "datasets", "metrics", "preprocessing"],

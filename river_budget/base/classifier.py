@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_dtype
 from river_budget._core.expansion import Expansion

@@ -34,7 +34,7 @@ def test_each_parameter_is_described_once_and_in_order(kind):
 def test_each_attribute_is_described_once(kind):
     names = entries(kind, "Attributes")
     assert len(names) == len(set(names))
-    assert {"classes", "n_support", "memory_bytes"} < set(names)
+    assert {"classes", "n_rounds", "memory_bytes"} < set(names)
     assert not set(names) & set(inspect.signature(kind).parameters)
 
 

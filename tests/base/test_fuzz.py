@@ -189,7 +189,9 @@ MACHINES = {
 
 def test_every_exported_classifier_is_in_the_catalog_and_fuzzed():
     exported = [getattr(rb, name) for name in rb.__all__]
-    classifiers = [e for e in exported if inspect.isclass(e) and issubclass(e, base.OnlineClassifier)]
+    classifiers = [
+        e for e in exported if inspect.isclass(e) and issubclass(e, base.OnlineClassifier)
+    ]
     assert {c.__name__ for c in classifiers} == set(CATALOG)
     assert {name.partition("-")[0] for name in MACHINES} == set(CATALOG)
 
