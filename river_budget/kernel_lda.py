@@ -115,15 +115,15 @@ class KernelLDA(OnlineClassifier):
             scales = self._feature_scales
             self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
+    def _recover(self) -> None:
+        super()._recover()
+        # An update of scales that an interrupt has prevented, or left half done.
+        self._check()
+
     def _check(self) -> None:
         n, scales = self._f.n_rounds, self._feature_scales
-        if scales is not None and self._f.is_kept and next_update(n - 1) == n:
-            try:
-                self._rescale(scales)
-            except BaseException:
-                # Whatever part of it an interrupt has left.
-                self._rescale(scales)
-                raise
+        if scales is not None and self._f.is_kept and n > 0 and next_update(n - 1) == n:
+            self._rescale(scales)
         self._schedule()
 
     def _rescale(self, scales: Scales) -> None:
@@ -134,8 +134,8 @@ class KernelLDA(OnlineClassifier):
         self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)
         f.relearn(scales.factors, scales.pooled, self._gamma)
         if f.n_rounds == BUFFER:
-            scales.sums.clear()
             f.end_buffer()
+            scales.sums.clear()
 
     def _schedule(self) -> None:
         f, scales = self._f, self._feature_scales

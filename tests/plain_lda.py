@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-LAMBDA = 0.1
+LAMBDA = 0.05
 FLOOR = 0.1
 
 

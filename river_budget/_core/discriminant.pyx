@@ -259,7 +259,9 @@ cdef class Discriminant:
         """Do nothing: no round stays open."""
 
     def roll_back(self):
-        """Return False: no round stays open."""
+        """Take back the example that a round has kept and not learned; return False."""
+        if self.is_kept and self.store.n > self.n_rounds:
+            self.store.remove([self.n_rounds])
         return False
 
     def widen(self, Py_ssize_t n_labels):
@@ -278,22 +280,19 @@ cdef class Discriminant:
 
     cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
         """Learn the example of the store; return CHECK if that is due."""
-        cdef Py_ssize_t slot = self.store.n
+        cdef Py_ssize_t slot = self.n_rounds
         self.forecast()
-        if self.is_buffering():
+        if slot < self.kept_weights.shape[0]:
             self.store.put(slot)
             self.kept_labels[slot], self.kept_weights[slot] = label, weight
-        # Nothing fails until the example is learned.
+        if self.sums is not None:
+            self.sums.add(self.store)
+        # Nothing fails from here on; what failed before is taken back by `roll_back`.
         self.stamp = -1
         self.n_rounds += 1
         self.n_mistakes += self.is_mistake(label)
         self.update(label, weight)
-        if self.sums is not None:
-            self.sums.add(self.store)
         return DUE if self.n_rounds >= self.checked_at else 0
-
-    cdef bint is_buffering(self) noexcept nogil:
-        return self.store.n < self.kept_weights.shape[0]
 
     cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
         """Return whether the label is new, or some other one is at least as probable."""
@@ -422,7 +421,7 @@ cdef class Discriminant:
         try:
             self.reset()
             self.set_scales(factors, pooled, gamma)
-            for slot in range(self.store.n):
+            for slot in range(self.n_rounds):
                 x = self.store.vector(slot)
                 arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
                 columns = [name for name in x if name not in arrays]
