@@ -24,7 +24,7 @@ cdef enum:
 # Scales and width are learned from so many examples, which are kept until then.
 BUFFER = 256
 
-# The variance of each feature in the prior, 1 / lambda.
+# The prior variance of each coefficient, 1 / lambda.
 cdef double PRIOR = 20.0
 
 # With forgetting, a share of this is put back into R at each step.
@@ -33,7 +33,7 @@ cdef double FLOOR = 0.1
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
 
-# Bounds of beta, and what its sum of squares begins with.
+# Bounds of beta; what the sum of its second derivatives begins with, and its factor in each round.
 cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0
 cdef double START = 1.0
