@@ -6,12 +6,14 @@ import decimal
 import fractions
 import math
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from river_budget.kernels.base import Category, Features, with_categories
 from river_budget.kernels.spec import LARGEST
 
 # Errors that converting a value to a double may raise.
@@ -23,6 +25,14 @@ NUMBERS = frozenset(
     + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
 ) - {np.timedelta64}  # fmt: skip
 
+# A text that ends in one of these may be a number.
+LAST_DIGITS = frozenset("0123456789.")
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+# Names whose texts were said to be numbers, and how many of them are remembered.
+_WARNED: set[Any] = set()
+MOST_WARNINGS = 100
+
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, judged by its type."""
@@ -31,6 +41,42 @@ def is_number(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "biuf"
     return not isinstance(value, str | bytes | complex | np.generic)
+
+
+def with_numbers(x: Features) -> Features:
+    """Return an example with a category, a feature with the value 1, for each text."""
+    numbers: Features = {}
+    for name, value in x.items():
+        if isinstance(value, str):
+            category = Category.of(name, value)
+            if category[1][-1:] in LAST_DIGITS:
+                _warn_of_number(category)
+            numbers[category] = 1.0
+        else:
+            numbers[name] = value
+    return numbers
+
+
+def as_given(x: Features) -> Features:
+    """Return features with texts instead of categories."""
+    return {
+        (name[0] if type(name) is Category and value == 1.0 else name): (
+            name[1] if type(name) is Category and value == 1.0 else value
+        )
+        for name, value in x.items()
+    }
+
+
+def _warn_of_number(category: Category) -> None:
+    name, text = category
+    if name in _WARNED or len(_WARNED) == MOST_WARNINGS or not NUMBER.fullmatch(text):
+        return
+    _WARNED.add(name)
+    warnings.warn(
+        f"feature {name!r} has the text {text!r}, which is learned as a category: convert it to "
+        "a number if it is one",
+        stacklevel=4,
+    )
 
 
 def is_array(value: Any) -> bool:
@@ -46,18 +92,15 @@ def as_double(value: Any) -> float:
     return float(value)
 
 
-def pack_rows(columns: Sequence[Any], rows: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the values of a frame as doubles (rows, columns). Raises ValueError for others."""
+def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
+    """Return the values of a frame as doubles (rows, columns); None if there are others."""
     if rows.dtype.kind in "biuf":
         return np.array(rows, np.float64, order="C")
-    packed = np.empty(rows.shape)
-    for i, values in enumerate(rows):
-        try:
-            packed[i] = [as_double(value) for value in values]
-        except NOT_NUMBERS:
-            x = dict(zip(columns, values, strict=True))
-            raise ValueError(f"row {i}: {invalid_example(x)}") from None
-    return packed
+    try:
+        packed = [[as_double(value) for value in values] for values in rows]
+    except NOT_NUMBERS:
+        return None
+    return np.array(packed, np.float64).reshape(rows.shape)
 
 
 def check_features(x: Any) -> None:
@@ -71,6 +114,11 @@ def check_features(x: Any) -> None:
     for name, value in x.items():
         if is_array(value):
             check_array(name, value)
+        elif isinstance(value, str):
+            raise ValueError(
+                f"{_valued(name, value)}, which is not a number: leave out the scaler, or encode "
+                "texts first, for example with preprocessing.OneHotEncoder"
+            )
         elif not (_is_finite(value) and abs(value) <= LARGEST):
             raise invalid_example({name: value})
 
@@ -102,15 +150,11 @@ def invalid_example(x: Any, kernel: Any = None) -> ValueError:
     under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
         return ValueError(f"x must be a dict of features, got {x!r}")
+    x = with_categories(dict(x))
     numbers = {name: value for name, value in x.items() if not is_array(value)}
     for name, value in numbers.items():
-        if isinstance(value, str | bytes):
-            return ValueError(
-                f"{_valued(name, value)}, which is not a number: "
-                "encode it first, for example with preprocessing.OneHotEncoder"
-            )
         if not _is_finite(value):
-            return ValueError(f"{_valued(name, value)}: expected a finite number")
+            return ValueError(f"{_valued(name, value)}: expected a finite number or a text")
     if len(numbers) < len(x):
         return ValueError(f"the values of the example are too large{under}")
     if not x:

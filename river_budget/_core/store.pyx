@@ -10,11 +10,12 @@ import numpy as np
 
 from river_budget._features import (
     NOT_NUMBERS, another_length, as_double, check_array, check_features, check_shape,
-    invalid_example, is_array, pack_rows,
+    invalid_example, is_array, is_number, pack_rows, with_numbers,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
 from river_budget.kernels import spec as kernel_spec
+from river_budget.kernels.base import Category
 
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
@@ -43,7 +44,7 @@ cdef Py_ssize_t LARGE_ROOM = 4096
 
 # What the values of an example are.
 cdef enum:
-    NUMBERS, ARRAYS, OTHER_NAMES
+    NUMBERS, ARRAYS, OTHER_NAMES, OTHER_VALUES
 
 cdef type NDARRAY = np.ndarray
 
@@ -54,12 +55,6 @@ cdef bint is_same(name, other) except -1:
 
 cdef inline bint has_elements(value) except -1:
     return isinstance(value, NDARRAY) and value.ndim > 0
-
-
-cdef double as_number(value) except? -1:
-    if PyLong_CheckExact(value):
-        return PyLong_AsDouble(value)
-    return as_double(value)
 
 
 cdef bint are_equal(dict x, dict z) except -1:
@@ -242,17 +237,24 @@ cdef class Store:
     cdef int pack(self, dict x) except -1:
         """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
         cdef int found = self.pack_values(x)
+        if found == OTHER_VALUES:
+            x = with_numbers(x)
+            found = self.pack_values(x)
         if found == OTHER_NAMES:
             self.has_example = False
             self.set_layout(list(x))
             found = self.pack_values(x)
         if found == OTHER_NAMES:
             raise RuntimeError("the names of an example have changed while they were read")
+        if found == OTHER_VALUES:
+            raise ValueError("a value is no number")
         return found
 
     cdef int pack_values(self, dict x) except -1:
-        """Convert the values of a dict to doubles, up to the first other name or array."""
+        """Convert the values of a dict to doubles, up to the first array or value of other types."""
         cdef Py_ssize_t place = 0, j = 0
+        cdef bint has_names = True
+        cdef double number
         cdef Layout layout = self.layout
         cdef PyObject *names = <PyObject *> layout.names
         cdef PyObject *key
@@ -262,16 +264,20 @@ cdef class Store:
                 number = PyFloat_AS_DOUBLE(<object> value)
             elif has_elements(<object> value):
                 return ARRAYS
+            elif PyLong_CheckExact(<object> value):
+                number = PyLong_AsDouble(<object> value)
+            elif is_number(<object> value):
+                number = as_double(<object> value)
             else:
-                number = as_number(<object> value)
-            if j == layout.n_names or (
-                key != PyList_GET_ITEM(names, j)
-                and not is_same(<object> key, <object> PyList_GET_ITEM(names, j))
-            ):
-                return OTHER_NAMES
-            self.fresh[j] = number
+                return OTHER_VALUES
+            has_names = has_names and j < layout.n_names and (
+                key == PyList_GET_ITEM(names, j)
+                or is_same(<object> key, <object> PyList_GET_ITEM(names, j))
+            )
+            if has_names:
+                self.fresh[j] = number
             j += 1
-        return NUMBERS if j == layout.n_names else OTHER_NAMES
+        return NUMBERS if has_names and j == layout.n_names else OTHER_NAMES
 
     cdef int take(self) except -1 nogil:
         """Make what was packed the example, and compute its rows unless it is the last one."""
@@ -817,9 +823,9 @@ cdef class Store:
 
     def block(self, columns, rows):
         names = list(columns)
-        if self.has_objects or (rows.dtype.kind == "O" and any(map(is_array, rows.flat))):
+        values = None if self.has_objects else pack_rows(rows)
+        if values is None:
             return self.block_of_dicts(names, rows)
-        values = pack_rows(names, rows)
         block = block_of(names, values, None)
         self.enter()
         try:
@@ -920,6 +926,7 @@ cdef class Store:
         cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
         index = self.features.index
         containers = {id(index): index, **{id(name): name for name in index}}
+        containers.update((id(name[1]), name[1]) for name in index if type(name) is Category)
         for i in range(self.n_kernels):
             n += self.capacity if self.z[i].norms != NULL else 0
         n += self.weights_room * self.n_inner

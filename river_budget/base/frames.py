@@ -53,7 +53,7 @@ def rows_of(frame: Any) -> NDArray[Any]:
     """Return the values of a frame (rows, columns), of any type: of objects if there are arrays."""
     if isinstance(frame, Columns) and all(map(_are_numbers, frame.values.values())):
         return np.array(list(frame.values.values())).T
-    if isinstance(frame, Columns) or _array_columns(frame):
+    if isinstance(frame, Columns) or _has_others(frame):
         columns = [_values_of(frame, name) for name in frame.columns]
         rows = np.empty((len(frame), len(columns)), object)
         for j, values in enumerate(columns):
@@ -90,6 +90,13 @@ def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
 
 def _are_numbers(values: NDArray[Any]) -> bool:
     return values.ndim == 1 and values.dtype.kind in "biuf"
+
+
+def _has_others(frame: Any) -> bool:
+    """Return whether a frame has a column that is not of numbers; pandas converts all itself."""
+    return not frame.implementation.is_pandas() and not all(
+        dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()
+    )
 
 
 def _array_columns(frame: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from river_budget._arrays import Floats, Ints
 from river_budget._core.expansion import CHECK
 from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
+from river_budget._features import as_given
 from river_budget._state import Learned, Part, State, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import Labels
@@ -516,7 +517,7 @@ class Machine(OnlineClassifier):
     def support_vectors(self) -> list[Features]:
         """The support vectors as dicts, oldest first."""
         store = self._f.store
-        return [store.vector(slot) for slot in store.by_age]
+        return [as_given(store.vector(slot)) for slot in store.by_age]
 
     @property
     @abc.abstractmethod

@@ -21,6 +21,7 @@ from river_budget._state import require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
 from river_budget.checkpoint.rivers import CODE, COMPOSITES, PARTS, Part
+from river_budget.kernels.base import Category
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -55,6 +56,11 @@ LARGEST_INTEGER = 2**1000
 
 class CheckpointError(ValueError):
     """What is wrong with a checkpoint, or why a model cannot be stored."""
+
+
+def _category(name: Any, text: Any) -> Category:
+    require(type(text) is str, "a category is no text")
+    return Category.of(name, text)
 
 
 class Writer:
@@ -151,6 +157,7 @@ class Reader:
             "array": tensors.__getitem__,
             "float": float,
             "tuple": lambda items: tuple(map(self.value, items)),
+            "Category": lambda items: _category(*map(self.value, items)),
             "frozenset": lambda items: frozenset(map(self.value, items)),
             "set": lambda items: set(map(self.value, items)),
             "dict": lambda items: {self.value(key): self.value(item) for key, item in items},

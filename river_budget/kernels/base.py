@@ -14,6 +14,17 @@ from river_budget.kernels.spec import Spec, kernel_spec
 Features = dict[base.typing.FeatureName, Any]
 
 
+class Category(tuple[Any, str]):
+    """A text as a feature: the pair of its name and itself, which has the value 1."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, name: Any, text: str) -> Category:
+        # A text of a subclass would be another object in a checkpoint.
+        return cls((name, str.__str__(text)))
+
+
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
@@ -86,8 +97,16 @@ def check_kernel(kernel: Any) -> None:
         )
 
 
+def with_categories(x: Features) -> Features:
+    """Return an example with a feature of the value 1 for each text."""
+    texts = {name: value for name, value in x.items() if isinstance(value, str)}
+    categories = {Category.of(name, text): 1.0 for name, text in texts.items()}
+    return {name: value for name, value in x.items() if name not in texts} | categories
+
+
 def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
     """Return the pairs of values of two examples, array elements too, over all of their names."""
+    x, z = with_categories(x), with_categories(z)
     return [pair for name in x.keys() | z.keys() for pair in pairs(name, x, z)]
 
 

@@ -14,7 +14,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from river_budget._checks import check_positive
-from river_budget.kernels.base import Features, Kernel, VectorKernel, aligned, pairs
+from river_budget.kernels.base import (
+    Features,
+    Kernel,
+    VectorKernel,
+    aligned,
+    pairs,
+    with_categories,
+)
 from river_budget.kernels.spec import (
     EXPONENTIAL,
     MANHATTAN_DISTANCE,
@@ -243,6 +250,7 @@ class AdditiveRationalQuadratic(RadialKernel):
                 f"the names of {self} are set from the first example that a model learns: "
                 "set names to evaluate the kernel directly"
             )
+        x, z = with_categories(x), with_categories(z)
         gaps = [v - w for name in self.names for v, w in pairs(name, x, z)]
         gamma = self._resolved_gamma() * len(gaps)
         return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0

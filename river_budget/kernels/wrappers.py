@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from river_budget.kernels.base import Features, Kernel, VectorKernel, check_kernel
+from river_budget.kernels.base import (
+    Features,
+    Kernel,
+    VectorKernel,
+    check_kernel,
+    with_categories,
+)
 from river_budget.kernels.dot_product import Linear
 from river_budget.kernels.spec import NORMALIZED, Spec
 
@@ -126,6 +132,7 @@ class Scaled(Kernel):
         return self.kernel.has_unit_norm
 
     def __call__(self, x: Features, z: Features) -> float:
+        x, z = with_categories(x), with_categories(z)
         if self.kernel.is_radial:
             # The difference of large values is scaled, instead of the values, which would be rounded.
             x, z = {name: _gap(name, x, z) for name in x.keys() | z.keys()}, {}

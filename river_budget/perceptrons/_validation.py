@@ -13,6 +13,7 @@ from river_budget._checks import check_count
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import ValidationTable, VectorTable
 from river_budget._core.store import Store
+from river_budget._features import as_given
 from river_budget._state import Learned, Part, Random, require
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features
@@ -70,7 +71,7 @@ class StoredExamples(SupportVectors):
     @property
     def examples(self) -> list[Features]:
         """The examples, in the order of the rows of the table."""
-        return [self._store.vector(i) for i in range(self._store.n)]
+        return [as_given(self._store.vector(i)) for i in range(self._store.n)]
 
     def join(self, y: Example) -> None:
         self.table.join(self._f, self._column(self._f.store.example()))

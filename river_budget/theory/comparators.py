@@ -12,6 +12,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
 from river_budget._core.store import Store
+from river_budget._features import as_given
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
 
@@ -125,7 +126,7 @@ class Comparator:
 
     @property
     def vectors(self) -> list[Features]:
-        return [self._store.vector(slot) for slot in range(self._store.n)]
+        return [as_given(self._store.vector(slot)) for slot in range(self._store.n)]
 
     @property
     def norm(self) -> float:

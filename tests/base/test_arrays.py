@@ -201,7 +201,7 @@ BAD = {
     "too large": ({"e": np.full(6, 1e300), "h": 0.0}, "'e' .* too large"),
     "a number for an array": ({"e": 1.0, "h": 0.0}, "'e' is 1.0, but an array"),
     "an array for a number": ({"h": np.zeros(6)}, "'h' is an array, but a number"),
-    "a text beside an array": ({"e": np.zeros(6), "h": "red"}, "'h' has the value 'red'"),
+    "bytes beside an array": ({"e": np.zeros(6), "h": b"red"}, "'h' has the value b'red'"),
 }
 
 

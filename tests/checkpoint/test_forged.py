@@ -204,6 +204,15 @@ def test_a_kernel_resolves_the_one_that_the_model_was_given():
         refused(content, tensors)
 
 
+def test_forged_categories():
+    words = ["red", "green", "blue"]
+    model = trained(rb.Forgetron(budget=5), [({"c": words[t % 3]}, t % 2 == 0) for t in range(30)])
+    for items in (["c", 5], ["c"], ["c", "red", "x"], [{"dict": []}, "red"], 5, ["c", None]):
+        content, tensors = parts(model)
+        store_of(content)["names"]["tuple"][0]["Category"] = items
+        refused(content, tensors)
+
+
 TIGHTER = rb.TighterPerceptron(budget=4, validation=5, seed=1)
 
 

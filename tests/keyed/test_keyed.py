@@ -420,7 +420,7 @@ REFUSED = {
     "no field": (lambda: PIPELINES["TFIDF"](), {"u": 1.0}, True, "KeyError.*text"),
     "no norm": (lambda: PIPELINES["Normalizer"](), {"u": 0.0, "v": 0, "w": 0.0}, True, "division"),
     "a text to scale": (
-        lambda: PIPELINES["StandardScaler"](), {"u": "red", "v": 1.0, "w": 1.0}, True, "encode it first",
+        lambda: PIPELINES["StandardScaler"](), {"u": "red", "v": 1.0, "w": 1.0}, True, "encode texts first",
     ),
     "no truth value": (
         lambda: linear_model.LogisticRegression(), {"u": 1.0}, "yes",
