@@ -8,7 +8,7 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,12 @@ NUMBERS = frozenset(
     + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
 ) - {np.timedelta64}  # fmt: skip
 
+# The types of None, and of `pd.NA` and `pd.NaT`, for which pandas need not be imported.
+NULLS = frozenset(["NoneType", "NAType", "NaTType"])
+
+# Types of numbers that are looked at first.
+PLAIN = frozenset([bool, int, float])
+
 # A text that ends in one of these may be a number.
 LAST_DIGITS = frozenset("0123456789.")
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
@@ -34,27 +40,53 @@ _WARNED: set[Any] = set()
 MOST_WARNINGS = 100
 
 
+class Means(Protocol):
+    """The means of features so far."""
+
+    def mean(self, name: Any) -> float | None:
+        """Return the mean of a feature, None if it has none."""
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, judged by its type."""
     if type(value) in NUMBERS:
         return True
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "biuf"
-    return not isinstance(value, str | bytes | complex | np.generic)
+    return type(value).__name__ not in NULLS and not isinstance(
+        value, str | bytes | complex | np.generic
+    )
 
 
-def with_numbers(x: Features) -> Features:
-    """Return an example with a category, a feature with the value 1, for each text."""
+def is_unknown(value: Any) -> bool:
+    """Return whether a value is missing: None, NaN, or what pandas has in their places."""
+    return type(value).__name__ in NULLS or (
+        is_number(value) and not is_array(value) and bool(value != value)
+    )
+
+
+def with_numbers(x: Features, means: Means | None) -> tuple[Features, set[Any]]:
+    """Return an example of numbers, and the names whose values were unknown and are means now.
+
+    A text becomes a category, a feature with the value 1. A name without a mean is left out. What is
+    neither a text nor a number stays, and unknown values do if there are no means.
+    """
     numbers: Features = {}
+    filled = set()
     for name, value in x.items():
-        if isinstance(value, str):
+        if type(value) in PLAIN and value == value:
+            numbers[name] = value
+        elif isinstance(value, str):
             category = Category.of(name, value)
             if category[1][-1:] in LAST_DIGITS:
                 _warn_of_number(category)
             numbers[category] = 1.0
-        else:
+        elif means is None or not is_unknown(value):
             numbers[name] = value
-    return numbers
+        elif (mean := means.mean(name)) is not None:
+            numbers[name] = mean
+            filled.add(name)
+    return numbers, filled
 
 
 def as_given(x: Features) -> Features:
@@ -95,12 +127,16 @@ def as_double(value: Any) -> float:
 def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return the values of a frame as doubles (rows, columns); None if there are others."""
     if rows.dtype.kind in "biuf":
-        return np.array(rows, np.float64, order="C")
+        return _known(np.array(rows, np.float64, order="C"))
     try:
         packed = [[as_double(value) for value in values] for values in rows]
     except NOT_NUMBERS:
         return None
-    return np.array(packed, np.float64).reshape(rows.shape)
+    return _known(np.array(packed, np.float64).reshape(rows.shape))
+
+
+def _known(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    return None if np.isnan(rows).any() else rows
 
 
 def check_features(x: Any) -> None:
@@ -145,14 +181,22 @@ def check_array(name: Any, value: NDArray[Any]) -> None:
         raise ValueError(f"feature {name!r} is an array with a value that is not finite")
 
 
-def invalid_example(x: Any, kernel: Any = None) -> ValueError:
+def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> ValueError:
     """Return an error that describes why an example is invalid, under a kernel or in general."""
     under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
         return ValueError(f"x must be a dict of features, got {x!r}")
     x = with_categories(dict(x))
+    if takes_unknown:
+        x = {name: value for name, value in x.items() if not is_unknown(value)}
     numbers = {name: value for name, value in x.items() if not is_array(value)}
     for name, value in numbers.items():
+        if is_unknown(value):
+            return ValueError(
+                f"{_valued(name, value)}, which is unknown: leave out gamma, so that the mean of "
+                "the feature takes its place, or impute it first, for example with "
+                "preprocessing.StatImputer"
+            )
         if not _is_finite(value):
             return ValueError(f"{_valued(name, value)}: expected a finite number or a text")
     if len(numbers) < len(x):

@@ -28,6 +28,11 @@ cdef class Store(Rows):
     cdef list columns                 # names of its numbers, the same list while they stay
     cdef double *values               # and their values in the units of the user (len(columns),)
     cdef dict arrays                  # the example's array features; None if it has none
+    # The means in the place of unknown values, None if these are refused; and the names that have one
+    # in the example, which stay those of the round while one is open.
+    cdef public object means
+    cdef object filled
+    cdef bint has_filled
 
     # Private from here to the methods.
     cdef bint is_busy                 # a call is under way

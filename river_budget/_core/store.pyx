@@ -237,8 +237,9 @@ cdef class Store:
     cdef int pack(self, dict x) except -1:
         """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
         cdef int found = self.pack_values(x)
+        filled = ()
         if found == OTHER_VALUES:
-            x = with_numbers(x)
+            x, filled = with_numbers(x, self.means)
             found = self.pack_values(x)
         if found == OTHER_NAMES:
             self.has_example = False
@@ -248,6 +249,8 @@ cdef class Store:
             raise RuntimeError("the names of an example have changed while they were read")
         if found == OTHER_VALUES:
             raise ValueError("a value is no number")
+        if not self.owner:
+            self.filled, self.has_filled = filled, bool(filled)
         return found
 
     cdef int pack_values(self, dict x) except -1:
@@ -269,6 +272,8 @@ cdef class Store:
             elif is_number(<object> value):
                 number = as_double(<object> value)
             else:
+                return OTHER_VALUES
+            if number != number:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
                 key == PyList_GET_ITEM(names, j)
@@ -616,7 +621,7 @@ cdef class Store:
         try:
             return self.pack(x)
         except NOT_NUMBERS:
-            raise invalid_example(x, self.limiting_kernel()) from None
+            raise invalid_example(x, self.limiting_kernel(), self.means is not None) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
         cdef Py_ssize_t m
@@ -630,6 +635,7 @@ cdef class Store:
                     self.has_example = self.has_example and block.names == self.layout.names
                     self.set_layout(block.names)
             m = self.layout.n_names
+            self.has_filled = False
             memcpy(self.fresh, block.data + i * m, m * sizeof(double))
             self.take()
         finally:
@@ -886,6 +892,7 @@ cdef class Store:
     def empty_like(self):
         store = Store(self._kernels, self.matrices.dtype.name, self.scaled)
         store.rescale(self._kernels, self.factors, self.pooled)
+        store.means = self.means
         return store
 
     # Transactions.
@@ -963,11 +970,11 @@ cdef class Store:
 
     def __reduce__(self):
         inserted = self.insertion_order()
-        state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled)
+        state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled, self.means)
         return Store, (self._kernels, self.matrices.dtype.name, self.scaled), state
 
     def __setstate__(self, state):
-        vectors, inserted, self.n_inserted, factors, pooled = state
+        vectors, inserted, self.n_inserted, factors, pooled, self.means = state
         self.rescale(self._kernels, factors, pooled)
         layouts = {}
         for slot, (names, values, arrays, own) in enumerate(vectors):

@@ -8,7 +8,8 @@ from libc.stdint cimport int64_t
 from river_budget._core.store cimport Store
 
 cdef struct FeatureSums:
-    double since                      # examples that were observed before the first one with it
+    # Examples that were observed before the first one with it, and those where it was unknown.
+    double since
     # The first value, from which differences are taken, so that no digits cancel in the variance of
     # values that are far from 0.
     double reference
@@ -20,10 +21,11 @@ cdef class Sums:
     cdef readonly Py_ssize_t n_observed
     cdef dict rows                    # names of numbers -> rows
     cdef dict arrays                  # names of arrays -> ArraySums
+    cdef dict means                   # of the names that had sums when they were cleared
     cdef object table                 # the array of `features`, with room for more
     cdef FeatureSums *features
     cdef list columns                 # the last list of names
-    cdef object found                 # the array of `slots`
+    cdef object found                 # the array of `slots`, of which one with unknown values is used once
     cdef Py_ssize_t n_columns
     cdef int64_t *slots               # the rows of these names, -1 for those without
     cdef int64_t n_inserted           # of the store when a name had no row; -1 if all have one
@@ -38,3 +40,4 @@ cdef class Sums:
     cdef int set_table(self, table) except -1
     cdef int keep(self, list names) except -1
     cdef tuple measure(self, Py_ssize_t row)
+    cdef double mean_at(self, Py_ssize_t row)

@@ -11,14 +11,23 @@ import numpy as np
 
 from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, count, floats, require
+from river_budget.kernels.base import Category
 
 from river_budget._core.store cimport Store
 
 # Names that are no longer in use are dropped if there are more than this many of them.
 cdef Py_ssize_t MAX_UNUSED = 64
 
+# The row of a name that has none. That of an unknown value is `UNKNOWN` minus its row.
+cdef enum:
+    UNSEEN = -1
+    UNKNOWN = -2
+
 # Numbers in a row of the table.
 cdef Py_ssize_t N_COLUMNS = sizeof(FeatureSums) // sizeof(double)
+
+# The largest mean in the place of an unknown value: beside the largest values, its square is nothing.
+cdef double LARGEST_MEAN = 1e60
 
 # Numbers of values since the first example with each feature, their variances and their scales. Of
 # an array, variances are summed over its elements. A scale is 0 if there is none.
@@ -69,7 +78,7 @@ cdef class Sums:
     """Running sums of the values of each feature, and of arrays."""
 
     def __init__(self):
-        self.rows, self.arrays = {}, {}
+        self.rows, self.arrays, self.means = {}, {}, {}
         self.set_table(np.zeros((1, N_COLUMNS)))
         self.forget_columns()
 
@@ -90,6 +99,7 @@ cdef class Sums:
             <void *> store.columns != <void *> self.columns
             or self.n_inserted not in (-1, store.n_inserted)
             or store.arrays is not None
+            or store.has_filled
         ):
             with gil:
                 self.look_up(store)
@@ -99,7 +109,9 @@ cdef class Sums:
         cdef double difference
         cdef Py_ssize_t i
         for i in range(self.n_columns):
-            if slots[i] >= 0:
+            if slots[i] < UNSEEN:
+                self.features[UNKNOWN - slots[i]].since += 1.0
+            elif slots[i] >= 0:
                 own = self.features + slots[i]
                 difference = values[i] - own.reference
                 own.n_present += 1.0
@@ -111,7 +123,11 @@ cdef class Sums:
     cdef int look_up(self, Store store) except -1:
         """Set the rows of the example's numbers, where new names get one, and add its arrays."""
         names = store.names
-        if store.columns is not self.columns or self.n_inserted not in (-1, store.n_inserted):
+        if (
+            store.columns is not self.columns
+            or self.n_inserted not in (-1, store.n_inserted)
+            or store.has_filled
+        ):
             self.look_up_columns(store, names)
         if store.arrays is not None:
             self.add_arrays(store.arrays, names)
@@ -127,15 +143,22 @@ cdef class Sums:
             for i, name in enumerate(columns):
                 if name not in self.rows and name in names:
                     self.begin(name, store.values[i])
-            found = np.array([self.rows.get(name, -1) for name in columns] or [0], np.int64)
+            found = [self.rows.get(name, UNSEEN) for name in columns] or [0]
+            if store.has_filled:
+                found = [
+                    UNKNOWN - row if row >= 0 and name in store.filled else row
+                    for name, row in zip(columns, found)
+                ]
+            n_inserted = -1 if min(found) >= 0 else store.n_inserted
+            found = np.array(found, np.int64)
         except BaseException:  # A name may run Python code, where an interrupt is delivered.
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
         cdef int64_t[::1] slots = found
         self.found, self.slots, self.n_columns = found, &slots[0], len(columns)
-        self.columns = columns
-        self.n_inserted = -1 if found.min() >= 0 else store.n_inserted
+        self.columns = None if store.has_filled else columns
+        self.n_inserted = n_inserted
 
     cdef int begin(self, name, double value) except -1:
         """Give a name a row; its first value is not added yet."""
@@ -173,8 +196,22 @@ cdef class Sums:
         if len(self.rows) > 2 * len(names) + MAX_UNUSED:
             self.keep([name for name in self.rows if name in names])
 
+    def mean(self, name):
+        """Return the mean of the known values of a number, 0 where it is absent; None without one."""
+        row = self.rows.get(name)
+        return self.means.get(name) if row is None else self.mean_at(row)
+
+    cdef double mean_at(self, Py_ssize_t row):
+        cdef FeatureSums *own = self.features + row
+        cdef double n = self.n_observed - own.since
+        cdef double total = own.total - (n - own.n_present) * own.reference
+        return max(-LARGEST_MEAN, min(LARGEST_MEAN, own.reference + total / n))
+
     def clear(self):
-        """Drop all sums."""
+        """Drop all sums, and keep the means."""
+        self.means = {
+            name: self.mean_at(row) for name, row in self.rows.items() if type(name) is not Category
+        }
         self.keep([])
         self.arrays = {}
 
@@ -214,7 +251,8 @@ cdef class Sums:
         """Memory of the sums in bytes."""
         of_arrays = sum([own.counts.nbytes + own.sums.nbytes for own in self.arrays.values()])
         # The last names and their rows are always counted, so that the figure does not depend on them.
-        return sys.getsizeof(self.rows) + self.table.nbytes + of_arrays + 16 * len(self.rows)
+        containers = sys.getsizeof(self.rows) + sys.getsizeof(self.means) + 24 * len(self.means)
+        return containers + self.table.nbytes + of_arrays + 16 * len(self.rows)
 
     def state(self):
         arrays = {"names": tuple(self.arrays)}
@@ -225,6 +263,10 @@ cdef class Sums:
             "names": tuple(self.rows),
             "sums": self.table[: len(self.rows)].copy(),
             "arrays": arrays,
+            "means": {
+                "names": tuple(self.means),
+                "values": np.array([*self.means.values()], np.float64),
+            },
         }
 
     def restore(self, state):
@@ -240,6 +282,7 @@ cdef class Sums:
             arrays[name] = ArraySums(floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None), LARGEST_SUM))
             check(arrays[name].counts[np.newaxis], arrays[name].sums.shape[1], n_observed)
             require((arrays[name].sums[2] >= 0).all(), "the sums of an array are wrong")
+        self.means = restored_means(state["means"]) if "means" in state else {}
         self.n_observed, self.rows, self.arrays = n_observed, rows, arrays
         self.set_table(padded(sums, max(1, len(sums))))
         self.forget_columns()
@@ -249,6 +292,13 @@ def _restored(cls, state):
     sums = cls()
     sums.restore(state)
     return sums
+
+
+def restored_means(state):
+    """Return the means of a state by names."""
+    names, values = state["names"], floats(state["values"], (None,), LARGEST_MEAN)
+    require(type(names) is tuple and len(set(names)) == len(values), "means lack names")
+    return dict(zip(names, values.tolist(), strict=True))
 
 
 def check(sums, n_elements, n_observed):

@@ -164,7 +164,9 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         self.class_weight = class_weight
         self.dtype = dtype
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
-        self._feature_scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
+        scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
+        self._feature_scales = scales
+        engine.store.means = None if scales is None else scales.sums
         self._schedule()
 
     def __copy__(self) -> Any:
@@ -260,7 +262,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or is too large for the kernel.
+            If a value is refused, or is too large for the kernel.
         """
         return self._by_label(self._f.scores(x))
 
@@ -275,7 +277,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
+            If there are more than two labels, or a value is refused or is too large for
             the kernel.
         """
         self._labels.require_two("scores_one or scores_many")
@@ -373,7 +375,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or is too large for the kernel. The error names the
+            If a value is refused, or is too large for the kernel. The error names the
             row.
         """
         frame = frame_of(X)
@@ -390,7 +392,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Raises
         ------
         ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
+            If there are more than two labels, or a value is refused or is too large for
             the kernel. The error names the row.
         """
         frame = frame_of(X)

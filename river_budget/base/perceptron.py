@@ -110,7 +110,7 @@ class GrowingPerceptron(Perceptron):
         Raises
         ------
         ValueError
-            If a value is not a finite number, or is too large for the kernel.
+            If a value is refused, or is too large for the kernel.
 
         References
         ----------
@@ -131,7 +131,7 @@ class GrowingPerceptron(Perceptron):
         Raises
         ------
         ValueError
-            If there are more than two labels, or a value is not a finite number or is too large for
+            If there are more than two labels, or a value is refused or is too large for
             the kernel.
         """
         self._labels.require_two("averaged_scores_one")

@@ -13,14 +13,11 @@ from river.compose import Pipeline, TransformerUnion
 from river.multiclass import OneVsRestClassifier
 from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from river_budget._features import check_features
+from river_budget._features import PLAIN, check_features, invalid_example, is_unknown
 from river_budget.base import Labels, classifier_of
 
 # Transformers that read numbers only.
 NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)
-
-# Types of values that are no texts, so that most examples are not looked through.
-PLAIN = frozenset([bool, int, float])
 
 # What transformers of River raise for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
@@ -37,10 +34,12 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     ------
     ValueError
         If x is no dict, or has a number that is not finite or too large; if it has texts that no part
-        of the pipeline encodes; if a part of the pipeline needs a feature that x lacks.
+        of the pipeline takes, or unknown values that a part would learn; if a part of the pipeline needs a feature that x lacks.
     """
     check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
+    if transformers and any(map(is_unknown, x.values())):
+        raise invalid_example(x)  # A transformer would learn NaN, and never forget it.
     try:
         for transformer in transformers:
             x = _transformed(transformer, x)
@@ -57,9 +56,10 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
 
 
 def check_given(x: Any) -> None:
-    """Raise ValueError unless x maps names to texts, lists of texts, arrays and valid numbers."""
-    if isinstance(x, dict) and not PLAIN.issuperset(map(type, x.values())):
-        x = {name: value for name, value in x.items() if not _is_text(value)}
+    """Raise ValueError unless x maps names to texts, lists of them, arrays, valid numbers or nothing."""
+    if isinstance(x, dict) and not all(map(_is_plain, x.values())):
+        taken = {name for name, value in x.items() if _is_text(value) or is_unknown(value)}
+        x = {name: value for name, value in x.items() if name not in taken}
     check_features(x)
 
 
@@ -108,6 +108,10 @@ def _transformed(part: Any, x: Any) -> Any:
         # classifier would refuse, again and again, before the scaler can learn it.
         return {name: 0.0 if value != value else value for name, value in transformed.items()}
     return transformed
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in PLAIN and value == value
 
 
 def _is_text(value: Any) -> bool:

@@ -213,6 +213,39 @@ def test_forged_categories():
         refused(content, tensors)
 
 
+def with_means():
+    """Return the parts of a checkpoint with means."""
+    model = trained(rb.Forgetron(budget=5))
+    model._feature_scales.sums.clear()
+    content, tensors = parts(model)
+    return content, {name: array.copy() for name, array in tensors.items()}
+
+
+def sums_in(content):
+    return content["model"]["state"]["feature_scales"]["state"]["sums"]["state"]
+
+
+def test_a_checkpoint_without_means_is_read():
+    content, tensors = with_means()
+    tensors.pop(sums_in(content).pop("means")["state"]["values"]["tensor"])
+    assert checkpoint.loads(forged(content, tensors)).n_support == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda means, tensors: means["names"]["tuple"].append("x"),
+        lambda means, tensors: means["names"]["tuple"].__setitem__(0, means["names"]["tuple"][1]),
+        lambda means, tensors: tensors[means["values"]["tensor"]].__setitem__(0, np.nan),
+        lambda means, tensors: tensors[means["values"]["tensor"]].__setitem__(0, 1e200),
+    ],
+)
+def test_forged_means_are_refused(change):
+    content, tensors = with_means()
+    change(sums_in(content)["means"]["state"], tensors)
+    refused(content, tensors)
+
+
 TIGHTER = rb.TighterPerceptron(budget=4, validation=5, seed=1)
 
 
