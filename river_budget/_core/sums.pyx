@@ -122,27 +122,28 @@ cdef class Sums:
 
     cdef int look_up(self, Store store) except -1:
         """Set the rows of the example's numbers, where new names get one, and add its arrays."""
-        names = store.names
         if (
             store.columns is not self.columns
             or self.n_inserted not in (-1, store.n_inserted)
             or store.has_filled
         ):
-            self.look_up_columns(store, names)
+            self.look_up_columns(store)
         if store.arrays is not None:
-            self.add_arrays(store.arrays, names)
+            self.add_arrays(store.arrays, store.names)
 
-    cdef int look_up_columns(self, Store store, names) except -1:
+    cdef int look_up_columns(self, Store store) except -1:
         cdef list columns = store.columns
         cdef Py_ssize_t n_before
         self.forget_columns()
-        if not all([name in self.rows for name in columns]):
-            self.drop_unused(names)
         n_before = len(self.rows)
         try:
-            for i, name in enumerate(columns):
-                if name not in self.rows and name in names:
-                    self.begin(name, store.values[i])
+            if not all([name in self.rows for name in columns]):
+                names = store.names
+                self.drop_unused(names)
+                n_before = len(self.rows)
+                for i, name in enumerate(columns):
+                    if name not in self.rows and name in names:
+                        self.begin(name, store.values[i])
             found = [self.rows.get(name, UNSEEN) for name in columns] or [0]
             if store.has_filled:
                 found = [
