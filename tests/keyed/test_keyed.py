@@ -490,7 +490,7 @@ def test_the_state_of_another_class_is_refused(other):
         {"pending": [1]},
         {"pending": {9: ({"u": 1.0}, True)}},
         {"pending": {0: (None, True)}},
-        {"pending": {0: ({"u": math.nan}, True)}},
+        {"pending": {0: ({"u": math.inf}, True)}},
         {"pending": {0: 7}},
     ],
     ids=lambda forged: str(forged)[:30],
