@@ -271,14 +271,14 @@ def test_examples_and_labels_without_weight_are_checked(make):
     model = learned(make(None), examples_of(20))
     before = pickle.dumps(model)
     for x, y, message in [
-        ({"a": math.nan}, True, "'a'"),
+        ({"a": math.inf}, True, "'a'"),
         ({"a": 1.0}, None, "label"),
         ({"a": 1.0}, [1], "label"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.learn_one(x, y, w=0)
     with pytest.raises(ValueError, match="'a'"):
-        model.learn_many(pd.DataFrame({"a": [1.0, math.nan]}), pd.Series([True, True]), w=[1, 0])
+        model.learn_many(pd.DataFrame({"a": [1.0, math.inf]}), pd.Series([True, True]), w=[1, 0])
     y = pd.Series([True, None], dtype=object)
     with pytest.raises(ValueError, match="row 1: the label is None"):
         model.learn_many(pd.DataFrame({"a": [1.0, 2.0]}), y, w=[1, 0])
