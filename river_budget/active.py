@@ -65,7 +65,7 @@ class Query(active.base.ActiveLearningClassifier):
     ...         model.learn_one(x, y)
     ...         n_asked += 1
     >>> accuracy, n_asked
-    (Accuracy: 87.60%, 113)
+    (Accuracy: 87.92%, 108)
     """
 
     def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:

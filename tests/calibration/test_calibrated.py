@@ -189,7 +189,7 @@ def test_one_label_only(label):
 
 
 @pytest.mark.parametrize(
-    ("x", "y"), [({"u": math.nan}, True), ({"u": "text"}, True), ({"u": 1.0}, None)]
+    ("x", "y"), [({"u": math.inf}, True), ({"u": [1.0]}, True), ({"u": 1.0}, None)]
 )
 def test_a_refused_example_changes_nothing(x, y):
     calibrated = learned(

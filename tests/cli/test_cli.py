@@ -111,7 +111,7 @@ def test_wrong_usage_is_one_line(run, arguments, message):
         ),
         ("u,y\nred,1\n", "line 2: 'red' in column 'u' is not a number"),
         ("u,y\n1,1\n,1\n", "line 3: '' in column 'u'"),
-        ("u,y\nnan,1\n", "feature 'u' has the value nan"),
+        ("u,y\ninf,1\n", "line 2: inf in column 'u' is too large"),
         ("u,y\n1\n", "line 2: fewer cells (1) than the header has (2)"),
         ("u,y\n1,1,7\n", "line 2: more cells (3)"),
         ("u,y\n", "no examples"),

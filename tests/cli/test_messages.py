@@ -52,18 +52,18 @@ def test_libsvm_needs_no_target(run, stdin, text):
         (["compare", "--stream", "absent.libsvm"], "absent.libsvm cannot be read: "),
         (["learn", "--target", "y"], "standard input: line 2: "),
         (["keyed"], "standard input: line 2: "),
-        (["compare", "--stream", "{nan}"], "{nan}: "),
-        (["certify", "--stream", "{nan}"], "{nan}: "),
+        (["compare", "--stream", "{inf}"], "{inf} cannot be read: "),
+        (["certify", "--stream", "{inf}"], "{inf} cannot be read: "),
     ],
 )
 def test_what_goes_wrong_at_work_is_no_wrong_option(run, stdin, tmp_path, arguments, message):
-    nan = tmp_path / "nan.libsvm"
-    nan.write_text("0 a:nan\n1 a:1\n")
+    inf = tmp_path / "inf.libsvm"
+    inf.write_text("0 a:inf\n1 a:1\n")
     stdin("u,y\nred,0\n")
-    arguments = [argument.format(nan=nan) for argument in arguments]
+    arguments = [argument.format(inf=inf) for argument in arguments]
     code, _, err = run(*arguments)
     assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith("river-budget: " + message.format(nan=nan))
+    assert err.startswith("river-budget: " + message.format(inf=inf))
 
 
 def test_a_field_that_is_too_large_names_its_line(run, stdin, tmp_path):
