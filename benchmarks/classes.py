@@ -1,10 +1,10 @@
 """Classes that come one after the other: what Mnemotron keeps of them.
 
-    RIVER_BUDGET_DATA=DIR python -m benchmarks.classes [NAME ...] [--seeds N] [--budget B]
+    RIVER_BUDGET_DATA=DIR python -m benchmarks.classes [NAME ...] [--seeds N] [--budget B] [--archive D]
 
 Each data set is learned once in tasks of a few classes, and once shuffled. Accuracy is that on the test
 rows of all classes at the end, in percent, as a mean over seeds, which choose the rows, their order, and the
-classes of each task. By default, all sets, five seeds, and the budget of the set.
+classes of each task. By default, all sets, five seeds, the budget of the set, and no archive.
 
 """
 
@@ -58,7 +58,9 @@ def frame_of(X: NDArray[Any], has_arrays: bool) -> dict[str, NDArray[Any]]:
     return {"x": X} if has_arrays else {str(j): column for j, column in enumerate(X.T)}
 
 
-def accuracy(name: str, budget: int | None, in_tasks: bool, seed: int) -> float:
+def accuracy(
+    name: str, budget: int | None, archive: int | None, in_tasks: bool, seed: int
+) -> float:
     """Return the accuracy at the end, in percent."""
     track, rng = TRACKS[name], np.random.default_rng(seed)
     data = load(track.file)
@@ -68,7 +70,7 @@ def accuracy(name: str, budget: int | None, in_tasks: bool, seed: int) -> float:
     )
     X, y = data["X_train"][drawn], data["y_train"][drawn]
     order = np.concatenate(list(tasks_of(y, track.n_tasks if in_tasks else 1, rng)))
-    model = rb.Mnemotron(budget or track.budget)
+    model = rb.Mnemotron(budget or track.budget, archive=archive)
     model.learn_many(frame_of(X[order], track.has_arrays), y[order].tolist())
     test = frame_of(data["X_test"][tested], track.has_arrays)
     predicted = np.asarray(model.predict_many(test))
@@ -80,11 +82,12 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(TRACKS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--budget", type=int)
+    parser.add_argument("--archive", type=int)
     options = parser.parse_args()
     with ProcessPoolExecutor() as pool:
         jobs = {
             (name, in_tasks): [
-                pool.submit(accuracy, name, options.budget, in_tasks, seed)
+                pool.submit(accuracy, name, options.budget, options.archive, in_tasks, seed)
                 for seed in range(1, options.seeds + 1)
             ]
             for name in options.names or TRACKS

@@ -91,6 +91,7 @@ ROWS = [
         rb.Mnemotron,
         "removes the support vector that contributes least to its Gaussian process experts",
         "its docstring",
+        {"": Variant({}), "archive": Variant({"archive": 10})},
     ),
     Algorithm(
         rb.KernelLDA,

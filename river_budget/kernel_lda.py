@@ -144,10 +144,15 @@ class KernelLDA(OnlineClassifier):
         f.sums = scales.sums if scales is not None and is_learning else None
 
 
-def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) -> None:
-    check_count("n_features", n_features, MOST_FEATURES)
+def check_n_features(name: str, n_features: Any) -> None:
+    """Raise ValueError, with the name of a parameter, unless it is a number of random features."""
+    check_count(name, n_features, MOST_FEATURES)
     if n_features % 2:
-        raise ValueError(f"n_features must be even, got {n_features}")
+        raise ValueError(f"{name} must be even, got {n_features}")
+
+
+def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) -> None:
+    check_n_features("n_features", n_features)
     check_probability("forgetting", forgetting)
     if not forgetting:
         raise ValueError("forgetting must be above 0 and at most 1, got 0")

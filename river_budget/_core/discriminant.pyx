@@ -12,8 +12,7 @@ from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers,
 
 from river_budget._core.fourier cimport Fourier
 from river_budget._core.store cimport Block, Store
-from river_budget._core.sums cimport Sums
-from river_budget._core.symmetric cimport DOUBLES, FLOATS, Loops, loops, symmetric_place
+from river_budget._core.symmetric cimport DOUBLES, FLOATS, loops, symmetric_place
 
 cdef int DUE = CHECK
 
@@ -62,36 +61,6 @@ cdef class Discriminant:
     learns_scales
         Whether the first examples are kept.
     """
-
-    cdef readonly Store store
-    cdef readonly Fourier fourier
-    cdef readonly Py_ssize_t n_features, n_rounds, n_mistakes, n_labels
-    cdef readonly double forgetting
-    cdef readonly bint learns_scales
-    cdef public int64_t checked_at
-    cdef public Sums sums
-    # What is learned.
-    cdef object P                          # elements in the layout of `symmetric.h`
-    cdef object W                          # (labels, width)
-    cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
-    cdef double[::1] counts                # weights of the examples of each label
-    cdef double beta, squares              # the temperature, and the sum of its second derivatives
-    cdef Py_ssize_t turn                   # of the floors
-    # The labels and weights of the examples in the store.
-    cdef int64_t[::1] kept_labels
-    cdef double[::1] kept_weights
-    # The example with `stamp`: features, answers.
-    cdef int64_t stamp
-    cdef double[::1] features
-    cdef object elements, product          # phi and P phi with the type of P (width,)
-    cdef double[:, ::1] answers            # means W' phi, discriminants, logits, a scratch row (4, room)
-    cdef Loops *loops
-    cdef char *p
-    cdef char *w
-    cdef char *phi
-    cdef char *u
-    cdef Py_ssize_t width, row_bytes, room
-    cdef bint is_busy
 
     def __init__(
         self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 
 from river_budget._arrays import Floats, Ints
+from river_budget._core.discriminant import Discriminant
 from river_budget._core.mixing import Mixture, Repeats
 from river_budget._core.posteriors import Posteriors
 from river_budget._core.rehearsal import Rehearsal
@@ -17,6 +18,7 @@ class Experts:
     mixture: Mixture
     repeats: Repeats | None
     rehearsal: Rehearsal
+    archive: Discriminant | None
     n_labels: int
     n_rounds: int
     n_mistakes: int
@@ -31,6 +33,7 @@ class Experts:
         budget: int,
         novelty: float,
         repeats: bool,
+        archive: Discriminant | None,
     ) -> None: ...
     @property
     def n(self) -> int: ...

@@ -6,7 +6,8 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from river_budget._core.mixing cimport Mixture, Repeats
+from river_budget._core.discriminant cimport Discriminant
+from river_budget._core.mixing cimport Mixture, Repeats, softmax
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.rehearsal cimport Rehearsal
 from river_budget._core.store cimport Block, Store
@@ -29,7 +30,7 @@ cdef double LARGEST_RESIDUAL = 1e-6
 
 
 cdef class Experts:
-    """Gaussian process experts, their mixture, and the expert of repeated labels, if it is used.
+    """Gaussian process experts, and the experts of repeated labels and of an archive, if they are used.
 
     It is an `Engine` whose rounds include their update, so none of them stays open.
 
@@ -45,6 +46,8 @@ cdef class Experts:
         The smallest novelty of a new support vector.
     repeats
         Whether to add the expert that knows only the labels.
+    archive
+        The last expert, or None. Who gives it keeps it, and follows it after a round.
     """
 
     cdef readonly Store store
@@ -52,6 +55,7 @@ cdef class Experts:
     cdef readonly Mixture mixture
     cdef readonly Repeats repeats          # None if it is not used
     cdef readonly Rehearsal rehearsal
+    cdef readonly Discriminant archive     # None if it is not used
     cdef readonly Py_ssize_t n_rounds, n_mistakes, n_changes, n_rebuilds
     cdef public int64_t checked_at
     cdef public Sums sums
@@ -63,13 +67,14 @@ cdef class Experts:
     cdef object before                     # grams before a change of scales that has not ended
 
     def __init__(
-        self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats
+        self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats,
+        Discriminant archive,
     ):
         experts = [(z, *pair) for z, own in enumerate(pairs) for pair in own]
-        self.arguments = store, pairs, budget, novelty, repeats
-        self.store, self.novelty = store, novelty
+        self.arguments = store, pairs, budget, novelty, repeats, archive
+        self.store, self.novelty, self.archive = store, novelty, archive
         self.posteriors = Posteriors(experts, store.n_kernels, budget)
-        self.mixture = Mixture(len(experts) + repeats)
+        self.mixture = Mixture(len(experts) + repeats + (archive is not None))
         self.repeats = Repeats() if repeats else None
         self.rehearsal = Rehearsal(store.empty_like(), budget)
         self.shares, self.stamp = np.empty(len(experts)), -1
@@ -145,17 +150,31 @@ cdef class Experts:
         inverses = self.posteriors.inverses.matrices_of(self.store.n)
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
-    cdef void forecast(self) noexcept nogil:
+    cdef int forecast(self) except -1 nogil:
         """Compute the probabilities at the example of the store, unless they are known."""
         if self.stamp == self.store.stamp:
-            return
+            return 0
         self.posteriors.forecast(
             self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
         )
         if self.repeats is not None:
             self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
+        if self.archive is not None:
+            self.ask_archive()
         self.mixture.mix()
         self.stamp = self.store.stamp
+        return 0
+
+    cdef int ask_archive(self) except -1 nogil:
+        """Compute the probabilities of the archive at the example of the store."""
+        cdef Py_ssize_t last = self.mixture.n_experts - 1
+        with gil:
+            self.archive.store.evaluate(self.store.example())
+        self.archive.forecast()
+        softmax(
+            &self.archive.answers[2, 0], &self.mixture.probabilities[last, 0], self.mixture.n_labels
+        )
+        return 0
 
     # Rounds.
 
@@ -208,7 +227,7 @@ cdef class Experts:
 
     def roll_back(self):
         """Return False: no round stays open."""
-        return False
+        return self.archive is not None and self.archive.roll_back()
 
     def widen(self, Py_ssize_t n_labels):
         """Make room for a number of labels; fewer than there are change nothing."""
@@ -242,15 +261,16 @@ cdef class Experts:
         with gil:
             try:
                 self.store.evaluate(self.rehearsal.example())
+                self.forecast()
             except ValueError:  # a feature is an array of another length, or a number, by now
                 self.rehearsal.share = 0.0
                 return True
-        self.forecast()
         self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share)
         return True
 
     cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
         """Learn the example of the store; return CHECK if that is due."""
+        cdef int due = 0
         cdef Py_ssize_t e, slot = -1, n = self.store.n, n_posteriors = self.posteriors.n_experts
         cdef double total = 0.0
         self.forecast()
@@ -260,6 +280,8 @@ cdef class Experts:
             self.shares[e] = self.mixture.weights[1, e] / total
         cdef bint is_held_out = self.rehearsal.hold(label, self.store)
         if not is_held_out:
+            if self.archive is not None:
+                due = self.archive.learn(label, weight)
             slot = self.posteriors.compare(
                 label, weight, self.store.rows, self.store.capacity, n, self.novelty,
                 &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
@@ -284,7 +306,7 @@ cdef class Experts:
             self.n_changes += 1
             if self.n_changes % CHECK_INTERVAL == 0:
                 self.check_inverses()
-        return DUE if self.n_rounds >= self.checked_at else 0
+        return DUE if self.n_rounds >= self.checked_at else due
 
     cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
         """Return whether some other label is at least as probable."""
@@ -307,6 +329,8 @@ cdef class Experts:
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
+        if self.archive is not None:
+            self.archive.widen(n_labels)
         means = self.posteriors.widened(n_labels)
         arrays = self.mixture.widened(n_labels)
         if self.repeats is not None:
@@ -344,7 +368,7 @@ cdef class Experts:
 
     @property
     def nbytes(self):
-        """Memory of all experts and the store in bytes."""
+        """Memory of all experts but the archive, and of the store, in bytes."""
         parts = [self.posteriors, self.mixture, self.repeats, self.rehearsal, self.store]
         return self.shares.nbytes + sum(part.nbytes for part in parts if part is not None)
 
@@ -371,7 +395,7 @@ cdef class Experts:
         self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 
     def state(self):
-        """Return the vectors, the held-out examples, and all else that was learned."""
+        """Return the vectors, the held-out examples, and all else that was learned but the archive."""
         stores = {"store": self.store.state(), "held_out": self.rehearsal.store.state()}
         return {**stores, **self.own_state()}
 

@@ -37,3 +37,7 @@ cdef class Repeats:
 
     cdef void predict(self, double[::1] probabilities) noexcept nogil
     cdef void count(self, Py_ssize_t label) noexcept nogil
+
+
+# Compute the softmax of n logits; `weights` may be these.
+cdef void softmax(const double *logits, double *weights, Py_ssize_t n) noexcept nogil

@@ -38,7 +38,6 @@ cdef double PRIOR = 0.5
 
 
 cdef void softmax(const double *logits, double *weights, Py_ssize_t n) noexcept nogil:
-    """Compute the softmax of n logits; `weights` may be these."""
     cdef Py_ssize_t i
     cdef double largest = -INFINITY, total = 0.0
     for i in range(n):

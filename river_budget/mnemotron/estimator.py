@@ -10,10 +10,13 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_dtype, check_not_negative
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
+from river_budget._state import Part
 from river_budget.base import ClassWeight, Labels, Machine, documented
 from river_budget.base.classifier import ADVICE
 from river_budget.base.scales import Scales
+from river_budget.kernel_lda import check_n_features
 from river_budget.kernels import Features, Kernel
+from river_budget.mnemotron.archive import Archive
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
 from river_budget.mnemotron.priors import follow_prior
 
@@ -76,6 +79,10 @@ class Mnemotron(Machine):
         unknown if the example that is learned is not the one that was predicted last, as in blocks of
         rows or after a scaler that learns in between; then until both agree again. It takes
         `8 C (C + 22)` bytes.
+    archive
+        Number of random features of a `KernelLDA` that is added as an expert, even. For classes that
+        come one after the other: it forgets none of them. It takes the time and the memory that
+        `KernelLDA` names.
 
     Examples
     --------
@@ -107,6 +114,9 @@ class Mnemotron(Machine):
 
     _f: Experts
 
+    # Its engine has its labels when it is restored: that of the model comes first.
+    _archive = Part[Archive | None]()
+
     def __init__(
         self,
         budget: int = 100,
@@ -115,6 +125,7 @@ class Mnemotron(Machine):
         novelty: float = 0.01,
         class_weight: ClassWeight | None = None,
         repeats: bool = True,
+        archive: int | None = None,
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
@@ -123,6 +134,8 @@ class Mnemotron(Machine):
         check_count("max_classes", max_classes)
         if not isinstance(repeats, bool):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
+        if archive is not None:
+            check_n_features("archive", archive)
         check_dtype(dtype)
         self._given = kernels_of(kernels)
         pairs = pairs_of_kernels(forgetting, kernels, len(self._given))
@@ -131,13 +144,16 @@ class Mnemotron(Machine):
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
         ]
         store = Store(self._given, dtype, self._is_scaled)
-        f = Experts(store, pairs, budget, novelty, repeats)
+        self._archive = None if archive is None else Archive(archive, dtype=dtype)
+        engine = None if self._archive is None else self._archive.engine
+        f = Experts(store, pairs, budget, novelty, repeats, engine)
         super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
         self.repeats = repeats
+        self.archive = archive
         self.max_classes = max_classes
 
     @property
@@ -213,6 +229,16 @@ class Mnemotron(Machine):
         inverses = self._f.posteriors.inverses.matrices_of(self._f.n)
         residuals = inverses @ self._f.grams() - np.eye(self._f.n)
         return {"inverses": float(np.abs(residuals).max(initial=0.0))}
+
+    def _check(self) -> None:
+        super()._check()
+        if self._archive is not None:
+            self._archive.follow()
+
+    def _recover(self) -> None:
+        super()._recover()
+        if self._archive is not None:
+            self._archive.follow()
 
     def _rescale(self, scales: Scales) -> None:
         """Rescale the store, and keep what the data say about f at the support vectors."""
