@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from river_budget._core.fourier cimport Fourier
-from river_budget._core.store cimport Store
+from river_budget._core.store cimport Block, Store
 from river_budget._core.sums cimport Sums
 from river_budget._core.symmetric cimport Loops
 
@@ -43,6 +43,7 @@ cdef class Discriminant:
     # Learn the example of the store; return CHECK if that is due.
     cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil
 
+    cdef int learn_row(self, Block block, Py_ssize_t i) except -1 nogil
     cdef int evaluate(self, x) except -1
     cdef void copy_scores(self, double[::1] scores) noexcept nogil
     cdef void answer(self) noexcept nogil

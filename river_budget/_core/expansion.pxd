@@ -48,6 +48,7 @@ cdef class Expansion:
     cdef int evaluate(self, object x) except -1
     cdef void score(self) noexcept nogil
     cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1
+    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil
     cdef int decide(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
     cdef int keep_all(self) except -1
     cdef int keep_slot(self, Py_ssize_t slot) except -1

@@ -46,16 +46,8 @@ class Expansion:
     def scores(self, x: Any) -> list[float]: ...
     def round(self, x: Any, label: int, weight: float, threshold: float) -> int:
         """Count a round; return UPDATE if the margin is at most the threshold, CHECK if that is due."""
-    def scan(
-        self,
-        block: Block,
-        labels: Ints,
-        weights: Floats | None,
-        start: int,
-        stop: int,
-        threshold: float,
-    ) -> tuple[int, int]:
-        """Go through rows by `round`; return the row after the last one, and what it returned."""
+    def scan(self, block: Block, threshold: float) -> int:
+        """Go through the next rows by `round` until something is due, or for a while; return that."""
     def score_block(self, block: Block) -> Floats:
         """Scores (rows, labels)."""
     def commit(self) -> None:

@@ -112,34 +112,31 @@ cdef class Expansion:
             self.score()
         return self.decide(label, weight, threshold)
 
-    def scan(
-        self, Block block, const int64_t[::1] labels, const double[::1] weights, Py_ssize_t start,
-        Py_ssize_t stop, double threshold,
-    ):
-        """Go through rows by `round`; return the row after the last one, and what it returned."""
+    def scan(self, Block block, double threshold):
+        """Go through the next rows by `round` until something is due, or for a while; return that."""
         cdef int due = 0
-        cdef Py_ssize_t i = start
+        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
         self.require_free()
-        require(
-            not self.is_open and 0 <= start <= stop <= min(block.n_rows, labels.shape[0])
-            and (weights is None or stop <= weights.shape[0]),
-            "the rows to scan are not those of the block",
-        )
-        stop = min(stop, start + MOST_ROWS)
+        require(not self.is_open and block.labels is not None, "the block is not one to learn")
         self.is_busy = True
         try:
             with nogil:
-                while i < stop and due == 0:
-                    self.store.evaluate_row(block, i)
-                    if labels[i] >= self.n_labels:
-                        with gil:
-                            self.set_width(labels[i] + 1, self.width)
-                    self.score()
-                    due = self.decide(labels[i], 1.0 if weights is None else weights[i], threshold)
-                    i += 1
+                while block.row < stop and due == 0:
+                    due = self.learn_row(block, block.row, threshold)
+                    block.row += 1
         finally:
             self.is_busy = False
-        return i, due
+        return due
+
+    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil:
+        self.store.evaluate_row(block, i)
+        if block.labels[i] >= self.n_labels:
+            with gil:
+                self.set_width(block.labels[i] + 1, self.width)
+        self.score()
+        return self.decide(
+            block.labels[i], 1.0 if block.weights is None else block.weights[i], threshold
+        )
 
     def score_block(self, Block block):
         """Return the scores of all labels at each row of a block (rows, labels)."""

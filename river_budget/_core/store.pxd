@@ -16,6 +16,10 @@ cdef class Block:
     cdef readonly object values       # float64 (rows, names), C order; None if the rows are dicts
     cdef readonly list dicts          # None if the rows are in the matrix
     cdef const double *data
+    # What is learned of them: the next row, the column of the label of each, and its weight, None for 1.
+    cdef readonly Py_ssize_t row
+    cdef const int64_t[::1] labels
+    cdef const double[::1] weights
 
 
 cdef class Store(Rows):

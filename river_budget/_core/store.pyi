@@ -12,10 +12,13 @@ class Block:
     names: list[Any]
     values: Floats | None
     dicts: list[dict[Any, Any]] | None
+    row: int
     def __len__(self) -> int: ...
     def __getitem__(self, i: int) -> dict[Any, Any]: ...
     def kept(self, rows: Sequence[bool] | NDArray[Any]) -> Block:
         """Return the rows for which a mask is true."""
+    def begin(self, labels: Ints, weights: Floats | None) -> None:
+        """Set the columns of the labels and the weights, None for 1, of rows that are learned next."""
 
 class Store:
     """Vectors under one or several kernels, and one example beside them."""

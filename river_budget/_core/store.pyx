@@ -105,6 +105,13 @@ cdef class Block:
             return block_of(self.names, self.values[mask], None)
         return block_of(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
 
+    def begin(self, labels, weights):
+        self.labels, self.weights, self.row = labels, weights, 0
+        require(
+            len(labels) == self.n_rows and (weights is None or len(weights) == self.n_rows),
+            "labels or weights are not those of the rows",
+        )
+
 
 cdef Block block_of(list names, values, list dicts):
     cdef Block block = Block.__new__(Block)

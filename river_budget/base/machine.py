@@ -15,7 +15,7 @@ import numpy as np
 from river import base
 from river.compose import Pipeline
 
-from river_budget._arrays import Floats, Ints
+from river_budget._arrays import Floats
 from river_budget._core.expansion import CHECK
 from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
@@ -96,10 +96,8 @@ class Engine(Protocol):
     def round(self, x: Features, label: int, weight: float, threshold: float) -> int:
         """Go through a round; return 0, or the sum of UPDATE and CHECK as they are due."""
 
-    def scan(
-        self, block: Block, labels: Ints, weights: Floats | None, start: int, stop: int, threshold: float
-    ) -> tuple[int, int]:  # fmt: skip
-        """Go through the rounds of rows until something is due, or for a while; return the next row, too."""
+    def scan(self, block: Block, threshold: float) -> int:
+        """Go through the next rows by `round` until something is due, or for a while; return that."""
 
     def commit(self) -> None:
         """End a round that asked for an update."""
@@ -355,9 +353,9 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             if self._class_weights is not None:
                 of_classes = self._class_weights.following(columns, self._labels)
                 weights = of_classes if weights is None else weights * of_classes
-            row, stop = 0, len(columns)
-            while row < stop:
-                row, due = self._f.scan(block, columns, weights, row, stop, self._threshold)
+            block.begin(columns, weights)
+            while block.row < len(block):
+                due = self._f.scan(block, self._threshold)
                 if due:
                     self._follow(due)
         except BaseException:

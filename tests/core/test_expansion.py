@@ -269,10 +269,10 @@ def test_rows_are_scanned_as_single_examples():
         if one.round(dict(zip("abc", row, strict=True)), label, weight, 0.0):
             one.add(one.y)
             one.commit()
-    block, row = many.store.block(list("abc"), rows), 0
-    while row < 200:
-        row, due = many.scan(block, labels, weights, row, 200, 0.0)
-        if due:
+    block = many.store.block(list("abc"), rows)
+    block.begin(labels, weights)
+    while block.row < 200:
+        if many.scan(block, 0.0):
             many.add(many.y)
             many.commit()
     assert content(many.state()) == content(one.state())
