@@ -18,7 +18,9 @@ HEADINGS = ["mistakes", "bound", "norm", "loss", "theorem"]
 def certify(
     stream_name: options.Stream = "gaussians",
     target: options.Target = None,
-    delimiter: options.Delimiter = ",",
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
     budget: options.Budget = 1000,
     gamma: options.Gamma = None,
     limit: Annotated[
@@ -41,11 +43,11 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
     """
     report = output.Report(json_file, plot_file)
-    source = named.source(stream_name, target, delimiter, seed)
-    rows = named.rows(source.examples, stream_name, limit)
-    if source.scale:
+    columns = options.columns(target, features, ignored, delimiter)
+    rows, published = named.stream(stream_name, columns, seed, limit)
+    if published is None:
         rows = _scaled(rows)
-    kernel = named.rbf(source.gamma if gamma is None else gamma)
+    kernel = named.rbf(published if gamma is None else gamma)
     if rows:
         kernel = kernel.resolve(rows[0][0])
     norm_bound = bounds.forgetron_norm(budget)
@@ -87,9 +89,11 @@ def certify(
 
 
 def _scaled(rows: list[named.Example]) -> list[Any]:
-    """Return examples as a pipeline with a scaler would learn them."""
+    """Return examples with scaled numbers. An unknown one is left out: the mean of a feature is 0."""
     scaler, scaled = preprocessing.StandardScaler(), []
     for x, y in rows:
-        scaler.learn_one(x)
-        scaled.append((scaler.transform_one(x), y))
+        texts = {name: value for name, value in x.items() if isinstance(value, str)}
+        numbers = {name: x[name] for name in x if name not in texts and x[name] is not None}
+        scaler.learn_one(numbers)
+        scaled.append((texts | scaler.transform_one(numbers), y))
     return scaled

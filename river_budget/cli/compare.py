@@ -17,7 +17,9 @@ FORMATS = [".2f", ",.0f", ",.0f", ".2f"]
 def compare(
     stream_name: options.Stream = "gaussians",
     target: options.Target = None,
-    delimiter: options.Delimiter = ",",
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     names: options.Models = None,
@@ -35,11 +37,11 @@ def compare(
     which algorithms chance may have put behind the first.
     """
     report = output.Report(json_file, plot_file)
-    source = named.source(stream_name, target, delimiter, seed)
-    rows = named.rows(source.examples, stream_name, limit)
-    kernel = named.rbf(source.gamma if gamma is None else gamma)
+    columns = options.columns(target, features, ignored, delimiter)
+    rows, published = named.stream(stream_name, columns, seed, limit)
+    kernel = named.rbf(published if gamma is None else gamma)
     chosen = {
-        name: named.build(algorithm, kernel, budget, seed, source.scale)
+        name: algorithm.build(kernel, budget, seed)
         for name, algorithm in named.algorithms(names).items()
     }
     n_rounds = len(rows) * len(chosen) * permutations

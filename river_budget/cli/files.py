@@ -5,64 +5,80 @@ from __future__ import annotations
 import collections
 import contextlib
 import csv
+import decimal
+import enum
 import gzip
 import importlib
 import io
 import itertools
 import json
+import re
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
-import typer
-
 from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
-Format = str
-FORMATS: tuple[Format, ...] = ("csv", "libsvm", "jsonl")
-
-# A scaler's sums of squares would overflow, and never be numbers again.
-LARGEST = 1e150
-
-# The labels that say that there is none.
+# What says that there is no value, and no label.
 MISSING = ("", "NA", None)
+
+# Texts that are refused as categories: each would be one of its own.
+DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?")
 
 # What reading a broken file may raise.
 UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile, zlib.error)
 
-# What separates columns instead of commas, and the option that says so.
-DELIMITERS = {"\t": "tab", ";": "';'", "|": "'|'"}
+# What may separate columns if no delimiter is given.
+DELIMITERS = ",;\t|"
+
+# So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
+N_FIRST = 1000
 
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
+
+
+class Format(enum.StrEnum):
+    """How lines are written."""
+
+    CSV = "csv"
+    LIBSVM = "libsvm"
+    JSONL = "jsonl"
 
 
 class Row(NamedTuple):
     """A row of the input."""
 
     line: int  # the last one if it has several
-    columns: dict[Any, Any]  # without the label, as they are
+    x: dict[Any, Any]
     label: Any
+    others: dict[str | None, Any]
     error: str = ""  # what is wrong with it
 
-
-class Table(NamedTuple):
-    """The rows of the input, and the names in its header if it has one."""
-
-    header: list[str] | None
-    rows: Iterator[Row]
+    def check(self) -> None:
+        """Raise ValueError if something is wrong with it."""
+        if self.error:
+            raise ValueError(self.error)
 
 
-def _name_of(file: str) -> str:
-    """Return what messages call a file."""
-    return "standard input" if file == "-" else file
+class Columns(NamedTuple):
+    """What the options say about columns."""
+
+    target: str | None
+    features: list[str] | None = None  # None: all that nothing else is said of
+    ignored: list[str] | None = None
+    delimiter: str | None = None  # None: what the header tells
+    others: tuple[str | None, ...] = ()  # neither features nor label, and read as they are
+
+    def has_feature(self, name: Any) -> bool:
+        return name not in (self.ignored or ()) and (self.features is None or name in self.features)
 
 
 @contextlib.contextmanager
-def opened(file: str, encoding: str = "utf-8-sig") -> Iterator[Iterator[str]]:
-    """Open a file, or standard input, which is -, and yield its lines.
+def _opened(file: str, encoding: str) -> Iterator[tuple[Iterator[str], bool]]:
+    """Open a file, or standard input, which is -, and yield its lines, and whether all are there.
 
     Its first bytes tell whether it is compressed, or parquet, whose rows become lines of JSON. Bytes
     that are no text come as surrogates, so that one bad line is not the end of the file.
@@ -71,15 +87,33 @@ def opened(file: str, encoding: str = "utf-8-sig") -> Iterator[Iterator[str]]:
         if file == "-" and sys.stdin is None:
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
-        magic = data.peek(4)
+        magic, is_whole = data.peek(4), data.seekable()
         if magic.startswith(GZIP):
             data = stack.enter_context(gzip.open(data))
         elif magic.startswith(ZIP):
             data = stack.enter_context(_only_member(_seekable(data)))
         if magic.startswith(PARQUET):
-            yield _parquet(_seekable(data))
+            yield _parquet(_seekable(data)), is_whole
         else:
-            yield stack.enter_context(io.TextIOWrapper(data, encoding, "surrogateescape"))
+            text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
+            yield stack.enter_context(text), is_whole
+
+
+@contextlib.contextmanager
+def opened(
+    file: str, columns: Columns, form: Format | None = None, encoding: str = "utf-8-sig"
+) -> Iterator[tuple[Reader, Iterator[str]]]:
+    """Open a file, and yield a reader for its format and all its lines.
+
+    If the format is not given, the name tells it, or the first line: JSON lines begin with a brace,
+    and with a target, whose name it needs, anything else is csv. An error names the file, also one
+    that comes later.
+    """
+    with blaming(file), _opened(file, encoding) as (lines, is_whole):
+        first = [*itertools.islice(lines, 1)]
+        form = form or format_of(file) or _format_of_line("".join(first), columns.target)
+        first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
+        yield Reader(form, columns, first), itertools.chain(first, lines)
 
 
 @contextlib.contextmanager
@@ -90,88 +124,150 @@ def blaming(file: str) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except UNREADABLE as error:
-        raise CommandError(f"{_name_of(file)}: {error}") from None
+        raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
 def format_of(name: str) -> Format | None:
     """Return the format that a file's name tells, compressed or not."""
     stem = name.removesuffix(".gz").removesuffix(".zip")
     if stem.endswith(".parquet"):
-        return "jsonl"
-    return next((form for form in FORMATS if stem.endswith(f".{form}")), None)
+        return Format.JSONL
+    return next((form for form in Format if stem.endswith(f".{form}")), None)
 
 
-def check_format(form: Format | None) -> None:
-    """Refuse a format that there is not."""
-    if form not in (None, *FORMATS):
-        raise typer.BadParameter(f"no format is called {form!r}: give {', '.join(FORMATS)}")
-
-
-@contextlib.contextmanager
-def recognized(
-    file: str, encoding: str, form: Format | None, target: str | None
-) -> Iterator[tuple[Format, Iterator[str]]]:
-    """Open a file, and yield its format, if it is not given, and all its lines.
-
-    Its name tells the format, or its first line: JSON lines begin with a brace, and with a target,
-    whose name it needs, anything else is csv. An error names the file, also one that comes later.
-    """
-    with blaming(file), opened(file, encoding) as lines:
-        known = form or format_of(file)
-        if known is not None:
-            yield known, lines
-            return
-        first = next(lines, "")
-        is_csv = target is not None or not _is_libsvm(first)
-        found = "jsonl" if first.lstrip().startswith("{") else "csv" if is_csv else "libsvm"
-        yield found, itertools.chain([first] if first else [], lines)
-
-
-def _is_libsvm(line: str) -> bool:
+def _format_of_line(line: str, target: str | None) -> Format:
+    if line.lstrip().startswith("{"):
+        return Format.JSONL
     label, *pairs = line.split() or ["0"]
-    return all(":" in pair for pair in pairs) and (bool(pairs) or _parsed(label) is not label)
+    is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or _parsed(label) is not label)
+    return Format.LIBSVM if target is None and is_libsvm else Format.CSV
 
 
-def table(
-    lines: Iterable[str], form: Format, target: str | None = None, delimiter: str = ","
-) -> Table:
-    """Return the rows of an open file, which are read one by one as they are asked for.
+class Reader:
+    """Reads lines of a format as examples, as the options and the first lines tell.
 
-    The target names the label in csv and JSON lines; rows without it have none. The delimiter
-    separates the columns of csv. Raises ValueError if a csv header is malformed.
+    A csv column is one of texts if more than half of its first cells are texts. Else it is one of numbers,
+    in which a text is an error. Raises ValueError if a csv header is malformed.
     """
-    if form == "csv":
-        return _csv(lines, target, delimiter)
-    if form == "jsonl":
-        return Table(None, _each_line(lines, lambda line: _labelled(_json(line), target)))
-    return Table(None, _each_line(lines, _libsvm))
+
+    def __init__(self, form: Format, columns: Columns, first: list[str]) -> None:
+        self.form, self.columns = form, columns
+        self.header: list[str] | None = None
+        self._parsed: Callable[[Any], Any] = _as_it_is
+        self._cells: Callable[[Any], dict[Any, Any]] = _json if form == Format.JSONL else _libsvm
+        self._has_texts: dict[str, bool] | None = None
+        if form == Format.CSV:
+            self._parsed, self._cells = _parsed, self._named
+            self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
+            self.header = self._header(first)
+        rows = list(self._read(first))
+        n_texts, n_known = collections.Counter[Any](), collections.Counter[Any]()
+        for name, value in itertools.chain(*(row.x.items() for row in rows)):
+            n_known[name] += value is not None
+            n_texts[name] += isinstance(value, str)
+        kinds = {name: 2 * n_texts[name] > n for name, n in n_known.items() if n}
+        n_labels = len({str(row.label) for row in rows if row.label is not None})
+        self._summary = _summary(list(kinds.values()), columns.target, n_labels)
+        self._has_texts = kinds if form == Format.CSV else None
+
+    def rows(self, lines: Iterable[str]) -> Iterator[Row]:
+        """Yield the rows of all lines, which are read one by one, and say what is taken as what."""
+        if self._summary:
+            notes.say(self._summary)
+        target = self.columns.target
+        if self.header and target not in (None, *self.header):
+            notes.say(f"{self._lack_of(target)}: no line has a label")
+        yield from self._read(lines)
+
+    def _header(self, first: list[str]) -> list[str]:
+        reader = csv.reader(first, delimiter=self._delimiter, skipinitialspace=True)
+        try:
+            self.header = header = [_decoded(name) for name in next(reader, [])]
+            for name, count in collections.Counter(header).items():
+                if count > 1:
+                    times = "twice" if count == 2 else f"{count} times"
+                    raise ValueError(f"the header has the column {name!r} {times}")
+            if len(header) == 1 and not self.columns.delimiter and re.search(r"\W", header[0]):
+                raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
+            for name in (*(self.columns.features or ()), *(self.columns.ignored or ())):
+                if header and name not in header:
+                    raise ValueError(self._lack_of(name))
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
+        return header
+
+    def _lack_of(self, name: str | None) -> str:
+        return f"no column {name!r}, only {', '.join(self.header or ())}"
+
+    def _read(self, lines: Iterable[str]) -> Iterator[Row]:
+        items: Any = iter(lines)
+        if self.header is not None:
+            items = csv.reader(items, delimiter=self._delimiter, skipinitialspace=True)
+            next(items, None)
+        for n in itertools.count(1):
+            try:
+                item = next(items)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Row(items.line_num, {}, None, {}, str(error))
+                continue
+            if item:  # An empty line of csv is none.
+                yield self._row(n if self.header is None else items.line_num, item)
+
+    def _row(self, n: int, item: Any) -> Row:
+        try:
+            cells = self._cells(item)
+            label = cells.pop(self.columns.target if self.form != Format.LIBSVM else None, None)
+            others = {name: cells.pop(name, None) for name in self.columns.others}
+            has_feature = self.columns.has_feature
+            x = {name: self._value(name, cells[name]) for name in cells if has_feature(name)}
+            return Row(n, x, None if label in MISSING else self._parsed(label), others)
+        except ValueError as error:
+            return Row(n, {}, None, {}, str(error))
+
+    def _value(self, name: Any, cell: Any) -> Any:
+        """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
+        value = None if cell in MISSING else self._parsed(cell)
+        if value is None or value != value:
+            return None
+        is_text = isinstance(value, str)
+        if is_text and DATE.fullmatch(value):
+            raise ValueError(
+                f"{value!r} in column {name!r} is a date: give --ignore {name}, or convert it to numbers"
+            )
+        if self._has_texts is None:
+            return value
+        if self._has_texts.setdefault(name, is_text):
+            return cell
+        if is_text:
+            raise ValueError(f"{cell!r} in column {name!r} is not a number")
+        return value
+
+    def _named(self, cells: list[str]) -> dict[Any, Any]:
+        header = self.header or []
+        if len(cells) != len(header):
+            comparison = "more" if len(cells) > len(header) else "fewer"
+            raise ValueError(
+                f"{comparison} cells ({len(cells)}) than the header has ({len(header)})"
+            )
+        _decoded("".join(cells))
+        return dict(zip(header, cells, strict=True))
 
 
-def note_missing(target: str | None, header: list[str] | None, file: str) -> None:
-    """Say so if a csv file has no labels."""
-    if target is not None and header and target not in header:
-        notes.say(
-            f"{_name_of(file)} has no column {target!r}, it has {', '.join(header)}: "
-            "its lines are predicted, not learned"
-        )
+def _delimiter_of(header: str) -> str:
+    """Return the delimiter that a header has most of outside of quotes."""
+    return max(DELIMITERS, key=re.sub(r'"[^"]*"', "", header).count)
 
 
-def example(row: Row, form: Format) -> tuple[dict[Any, Any], Any]:
-    """Return the features and the label of a row; raise ValueError if it is invalid."""
-    if row.error:
-        raise ValueError(row.error)
-    return features(row.columns, form), row.label
-
-
-def features(columns: dict[Any, Any], form: Format) -> dict[Any, Any]:
-    """Return columns as numbers, which are to be scaled; raise ValueError if one cannot be."""
-    x = {name: _parsed(cell) for name, cell in columns.items()} if form == "csv" else columns
-    for name, value in x.items():
-        if not isinstance(value, int | float):
-            raise ValueError(f"{value!r} in column {name!r} is not a number")
-        if abs(value) > LARGEST:
-            raise ValueError(f"{value!r} in column {name!r} is too large to be scaled")
-    return x
+def _summary(kinds: list[bool], target: str | None, n_labels: int) -> str:
+    """Return a text that says how many features have texts, and how many labels there are so far."""
+    n_texts, named = sum(kinds), f' "{target}"' if target else ""
+    counts = [(len(kinds) - n_texts, "number", "numbers"), (n_texts, "category", "categories")]
+    parts = [f"{n:,} {one if n == 1 else many}" for n, one, many in counts]
+    if n_labels:
+        parts.append(f"target{named} with {n_labels:,} value{'s' * (n_labels > 1)} so far")
+    return ", ".join(parts) if kinds else ""
 
 
 def _parsed(text: str) -> Any:
@@ -184,68 +280,13 @@ def _parsed(text: str) -> Any:
     return {"True": True, "False": False}.get(text, text)
 
 
-def _each_line(
-    lines: Iterable[str], read: Callable[[str], tuple[dict[Any, Any], Any]]
-) -> Iterator[Row]:
-    for n, line in enumerate(lines, 1):
-        yield _row(n, lambda line=line: read(_decoded(line)))  # type: ignore[misc]
-
-
-def _row(line: int, read: Callable[[], tuple[dict[Any, Any], Any]]) -> Row:
-    try:
-        return Row(line, *read())
-    except ValueError as error:
-        return Row(line, {}, None, str(error))
-
-
-def _csv(lines: Iterable[str], target: str | None, delimiter: str) -> Table:
-    reader = csv.reader(lines, delimiter=delimiter)
-    try:
-        header = [_decoded(name) for name in next(reader, [])]
-        for name, count in collections.Counter(header).items():
-            if count > 1:
-                times = "twice" if count == 2 else f"{count} times"
-                raise ValueError(f"the header has the column {name!r} {times}")
-        for character, option in DELIMITERS.items():
-            if len(header) == 1 and character in header[0]:
-                raise ValueError(f"the header is one column: give --delimiter {option}")
-    except (csv.Error, ValueError) as error:
-        raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
-    return Table(header, _csv_rows(reader, header, target))
-
-
-def _csv_rows(reader: Any, header: list[str], target: str | None) -> Iterator[Row]:
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield Row(reader.line_num, {}, None, str(error))
-            continue
-        if cells:
-            yield _row(reader.line_num, lambda: _labelled(_named(cells, header), target, _parsed))  # noqa: B023
-
-
-def _named(cells: list[str], header: list[str]) -> dict[Any, Any]:
-    if len(cells) != len(header):
-        comparison = "more" if len(cells) > len(header) else "fewer"
-        raise ValueError(f"{comparison} cells ({len(cells)}) than the header has ({len(header)})")
-    _decoded("".join(cells))
-    return dict(zip(header, cells, strict=True))
-
-
-def _labelled(
-    columns: dict[Any, Any], target: str | None, parsed: Callable[[Any], Any] = lambda value: value
-) -> tuple[dict[Any, Any], Any]:
-    """Return the columns without the label, and the label or None."""
-    label = columns.pop(target, None)
-    return columns, None if label in MISSING else parsed(label)
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _json(line: str) -> dict[Any, Any]:
     try:
-        row = json.loads(line)
+        row = json.loads(_decoded(line))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
     if not isinstance(row, dict):
@@ -253,11 +294,12 @@ def _json(line: str) -> dict[Any, Any]:
     return row
 
 
-def _libsvm(line: str) -> tuple[dict[Any, Any], Any]:
+def _libsvm(line: str) -> dict[Any, Any]:
+    """Return the features, and the label, whose name is None."""
     try:
-        label, *pairs = line.split("#")[0].split()
+        label, *pairs = _decoded(line).split("#")[0].split()
         split = (pair.rsplit(":", 1) for pair in pairs)
-        return {name: float(value) for name, value in split}, _parsed(label)
+        return {name: float(value) for name, value in split} | {None: _parsed(label)}
     except ValueError:
         raise ValueError("not 'label name:value name:value ...'") from None
 
@@ -295,4 +337,8 @@ def _parquet(data: IO[bytes]) -> Iterator[str]:
         raise ValueError("the table has no rows")
     for batch in table.iter_batches():
         for row in batch.to_pylist():
-            yield json.dumps(row, default=str) + "\n"
+            yield json.dumps(row, default=_plain) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, decimal.Decimal) else str(value)

@@ -41,7 +41,9 @@ def keyed(
     model: options.Model = options.DEFAULT_MODEL,
     budget: options.Budget = 50,
     gamma: options.Gamma = None,
-    delimiter: options.Delimiter = ",",
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
     encoding: options.Encoding = "utf-8-sig",
     seed: options.Seed = 42,
     on_error: options.OnErrorOption = options.OnError.STOP,
@@ -51,7 +53,7 @@ def keyed(
 
     Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come later than its line: as
     a line with the key, the number and the label, and no features. A label that is empty, NA or null
-    is none. Features are scaled online, for each key, to zero mean and unit variance. Each answer has
+    is none. Columns are read as `learn` reads them. Each answer has
     the key, the number, the prediction (null before the key's first label), the margin (positive for
     the positive class; with more than two labels, half the lead of the largest score over the second),
     the number of lines of the key so far, and its share of correct predictions. Each key has labels of
@@ -59,15 +61,12 @@ def keyed(
     """
     notes.set_quiet(quiet)
     algorithm, kernel = named.algorithm(model), named.rbf(gamma)
-    with files.recognized(file, encoding, None, target) as (found, lines):
-        if found == "libsvm":
+    columns = options.columns(target, features, ignored, delimiter, key, seq)
+    with files.opened(file, columns, encoding=encoding) as (reader, lines):
+        if reader.form == files.Format.LIBSVM:
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
-        table = files.table(lines, found, target, delimiter)
-        files.note_missing(target, table.header, file)
-        learner = _Learner(
-            lambda: named.build(algorithm, kernel, budget, seed, scale=True), max_jump=max_jump
-        )
-        _Keyed(learner, key, seq, found, on_error).through(table.rows)
+        learner = _Learner(lambda: algorithm.build(kernel, budget, seed), max_jump=max_jump)
+        _Keyed(learner, key, seq, on_error).through(reader.rows(lines))
 
 
 class _Learner(KeyedLearner):
@@ -87,18 +86,12 @@ class _Keyed(Run):
     """Predicts and learns each row with the model of its key."""
 
     def __init__(
-        self,
-        learner: _Learner,
-        key: str,
-        seq: str | None,
-        form: files.Format,
-        on_error: options.OnError,
+        self, learner: _Learner, key: str, seq: str | None, on_error: options.OnError
     ) -> None:
         super().__init__(on_error)
         self._learner = learner
         self._key = key
         self._seq = seq
-        self._form = form
         self._states: dict[Any, bytes] = {}
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         self._counts_of_keys: collections.Counter[Any] = collections.Counter()
@@ -116,18 +109,16 @@ class _Keyed(Run):
         return f"{len(self._states):,} keys, {n_bytes:,} bytes"
 
     def _event(self, row: files.Row) -> Event:
-        if row.error:
-            raise ValueError(row.error)
+        row.check()
         key = _column(row, self._key)
         number = self._counts_of_keys[key] if self._seq is None else _number(row, self._seq)
-        is_late = self._seq is not None and all(cell in ("", None) for cell in row.columns.values())
-        x = None if is_late else files.features(row.columns, self._form)
-        return Event(key, number, x, row.label)
+        is_late = self._seq is not None and all(value is None for value in row.x.values())
+        return Event(key, number, None if is_late else row.x, row.label)
 
 
 def _column(row: files.Row, name: str) -> Any:
-    """Take a column with a text or a whole number out of a row."""
-    value = row.columns.pop(name, None)
+    """Return the text or whole number that a row has in a column."""
+    value = row.others[name]
     if not isinstance(value, str | int) or value == "":
         raise ValueError(f"no text or whole number in column {name!r}")
     return value

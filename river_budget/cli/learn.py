@@ -24,8 +24,10 @@ def learn(
     model: options.Model = options.DEFAULT_MODEL,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
+    features: options.Features = None,
+    ignored: options.Ignored = None,
     form: options.Form = None,
-    delimiter: options.Delimiter = ",",
+    delimiter: options.Delimiter = None,
     encoding: options.Encoding = "utf-8-sig",
     seed: options.Seed = 42,
     checkpoint_file: Annotated[
@@ -43,8 +45,10 @@ def learn(
     """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label (empty, NA or null) is predicted and not learned, and so are all lines of
-    a file without the target column. Features of csv and JSON lines are scaled to zero mean and unit
-    variance as they are learned. Each answer has the number of the example, the prediction (null
+    a file without the target column. Columns are numbers or texts, which are categories; a cell that is
+    empty, NA or null counts as the mean so far. A csv column is one of texts if most of its first cells
+    are texts, in 1,000 lines of a file or one of a pipe; in others, a text is a bad line. So is a date:
+    ignore or convert it. Each answer has the number of the example, the prediction (null
     before the first label), the margin (positive for the positive class; with more than two labels,
     half the lead of the largest score over the second), the label, and the share of right predictions
     so far. A new label may come at any time. A summary ends the run, on standard error.
@@ -55,24 +59,22 @@ def learn(
     the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
     """
     notes.set_quiet(quiet)
-    files.check_format(form)
     output.check_directories(checkpoint_file)
     kernel, algorithm = named.rbf(gamma), named.algorithm(model)
     name = Path(file).name
-    with files.recognized(file, encoding, form, target) as (found, lines):
-        if found != "libsvm" and target is None:
-            raise ValueError(f"{found} needs --target, the name of the label")
-        new = named.build(algorithm, kernel, budget, seed, scale=found != "libsvm")
-        learner, extra = _restored(checkpoint_file, new)
+    columns = options.columns(target, features, ignored, delimiter)
+    with files.opened(file, columns, form, encoding) as (reader, lines):
+        if reader.form != files.Format.LIBSVM and target is None:
+            raise ValueError(f"{reader.form} needs --target, the name of the label")
+        learner, extra = _restored(checkpoint_file, algorithm.build(kernel, budget, seed))
         lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
-        table = files.table(recorded, found, target, delimiter)
-        files.note_missing(target, table.header, file)
-        run = _Learning(learner, found, on_error, recorded)
-        run.go_on(extra or {}, table.rows, n_rows)
+        rows = reader.rows(recorded)
+        run = _Learning(learner, on_error, recorded)
+        run.go_on(extra or {}, rows, n_rows)
         if checkpoint_file is not None:
             run.save_to(checkpoint_file, every)
-        run.through(table.rows)
+        run.through(rows)
 
 
 @app.command()
@@ -82,8 +84,10 @@ def predict(
     ],
     file: options.File = "-",
     target: options.Target = None,
+    features: options.Features = None,
+    ignored: options.Ignored = None,
     form: options.Form = None,
-    delimiter: options.Delimiter = ",",
+    delimiter: options.Delimiter = None,
     encoding: options.Encoding = "utf-8-sig",
     on_error: options.OnErrorOption = options.OnError.STOP,
     quiet: options.Quiet = False,
@@ -91,16 +95,15 @@ def predict(
     """Predict line by line with a saved model, and learn nothing.
 
     The answers are those of `learn`. With --target, the column is no feature, and the predictions are
-    compared with its labels.
+    compared with its labels. Give --features and --ignore as they were given to `learn`.
     """
     notes.set_quiet(quiet)
-    files.check_format(form)
     model = _read(checkpoint.load, model_file)
     if not isinstance(classifier_of(model), OnlineClassifier):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
-    with files.recognized(file, encoding, form, target) as (found, lines):
-        table = files.table(lines, found, target, delimiter)
-        Predicting(model, found, on_error).through(table.rows)
+    columns = options.columns(target, features, ignored, delimiter)
+    with files.opened(file, columns, form, encoding) as (reader, lines):
+        Predicting(model, on_error).through(reader.rows(lines))
 
 
 def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
@@ -123,10 +126,8 @@ def _read(read: Callable[[Path], Any], path: Path) -> Any:
 class _Learning(Predicting):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
-    def __init__(
-        self, model: Any, form: files.Format, on_error: OnError, lines: resume.Lines
-    ) -> None:
-        super().__init__(model, form, on_error)
+    def __init__(self, model: Any, on_error: OnError, lines: resume.Lines) -> None:
+        super().__init__(model, on_error)
         self._lines = lines
         self._checkpointer: checkpoint.Checkpointer | None = None
         self._is_whole = True

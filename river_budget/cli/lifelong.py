@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -36,7 +37,9 @@ def lifelong(
     ] = 1000,
     test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500,
     target: options.Target = None,
-    delimiter: options.Delimiter = ",",
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
     budget: options.Budget = 100,
     gamma: options.Gamma = None,
     names: options.Models = None,
@@ -52,15 +55,16 @@ def lifelong(
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
     report = output.Report(json_file, plot_file)
-    tasks = _tasks(task_names, target, delimiter, seed)
+    columns = options.columns(target, features, ignored, delimiter)
+    tasks = _tasks(task_names, columns, seed, test + cycles * learn)
     kernel = named.rbf(tasks[0].gamma if gamma is None else gamma)
-    rows = [named.rows(task.examples, task_names, test + cycles * learn) for task in tasks]
+    rows = [task.rows for task in tasks]
     sequence = cycles * list(range(len(rows)))
-    runs, scale = {}, any(task.scale for task in tasks)
+    runs = {}
     chosen = named.algorithms(names)
     with output.progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
-            model = named.build(algorithm, kernel, budget, seed, scale)
+            model = algorithm.build(kernel, budget, seed)
             with files.blaming(task_names):
                 runs[name] = evaluate.lifelong(model, rows, sequence, learn, test)
             advance(f"{name} done")
@@ -77,21 +81,21 @@ def lifelong(
     report.write(title, figures, plot, runs)
 
 
-def _tasks(names: str, target: str | None, delimiter: str, seed: int) -> list[named.Source]:
+def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:
     if names == "rotating-gaussians":
         angles = [i * math.pi / 4 for i in range(4)]
         gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
-        return [named.Source(stream, 1.0, scale=False) for stream in gaussians]
+        return [named.Stream(list(islice(stream, limit)), 1.0) for stream in gaussians]
     if names == "checkerboards":
         offsets = [0.0, 0.5, 1.0]
         boards = [
             synth.ShiftingCheckerboard(squares=2, shift=0, start=o, seed=seed) for o in offsets
         ]
-        return [named.Source(board, 5.0, scale=False) for board in boards]
+        return [named.Stream(list(islice(board, limit)), 5.0) for board in boards]
     if names == "class-incremental":
         stream = synth.ClassIncremental(seed=seed)
-        return [named.Source(task, 0.5, scale=False) for task in stream.tasks]
-    return [named.source(name, target, delimiter, seed) for name in names.split(",")]
+        return [named.Stream(list(islice(task, limit)), 0.5) for task in stream.tasks]
+    return [named.stream(name, columns, seed, limit) for name in names.split(",")]
 
 
 def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import typer
-from river import datasets, preprocessing
+from river import datasets
 
 from river_budget import kernels, synth
 from river_budget.base import Labels
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
-from river_budget.cli.app import CommandError
+from river_budget.keyed.answers import check_given
 
 Example = tuple[dict[Any, Any], Any]
 
@@ -50,12 +50,6 @@ def _short(name: str) -> str:
     return letters.removesuffix("perceptron").removesuffix("classifier")
 
 
-def build(algorithm: Algorithm, kernel: kernels.Kernel, budget: int, seed: int, scale: bool) -> Any:
-    """Return a model with those of the options that the algorithm has, behind a scaler if asked."""
-    model = algorithm.build(kernel, budget, seed)
-    return preprocessing.StandardScaler() | model if scale else model
-
-
 def rbf(gamma: float | None) -> kernels.Kernel:
     """Return the RBF kernel of a width."""
     try:
@@ -70,54 +64,40 @@ def described(kernel: kernels.Kernel) -> str:
     return f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
 
 
-class Source(NamedTuple):
-    """A stream by name: its examples, its published kernel width, and whether to scale it."""
+class Stream(NamedTuple):
+    """The first examples of a stream, and its published kernel width."""
 
-    examples: Any
+    rows: list[Example]
     gamma: float | None
-    scale: bool
 
 
-def source(name: str, target: str | None, delimiter: str, seed: int) -> Source:
-    """Return the stream of a name, or of a file whose label is the target."""
-    if name == "gaussians":
-        return Source(synth.TwoGaussians(seed=seed), 1.0, scale=False)
-    if name == "checkerboard":
-        return Source(synth.NoisyCheckerboard(seed=seed), 5.0, scale=True)
-    if name == "bananas":
-        return Source(datasets.Bananas(), None, scale=False)
-    if name == "phishing":
-        return Source(datasets.Phishing(), None, scale=False)
+def stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> Stream:
+    """Return the stream of a name, or of a file."""
+    streams: dict[str, tuple[Iterable[Example], float | None]] = {
+        "gaussians": (synth.TwoGaussians(seed=seed), 1.0),
+        "checkerboard": (synth.NoisyCheckerboard(seed=seed), 60.0),
+        "bananas": (datasets.Bananas(), None),
+        "phishing": (datasets.Phishing(), None),
+    }
+    examples, gamma = streams.get(name) or (_labelled(name, columns), None)
+    return Stream(list(itertools.islice(examples, limit)), gamma)
+
+
+def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
     form = files.format_of(name)
     if form is None:
         raise typer.BadParameter(f"no stream is called {name!r}: give {options.STREAMS}")
-    if form != "libsvm" and target is None:
+    if form != files.Format.LIBSVM and columns.target is None:
         raise typer.BadParameter(f"{name} needs --target, the name of its target column")
-    return Source(_labelled(name, form, target, delimiter), None, scale=form != "libsvm")
-
-
-def _labelled(
-    path: str, form: files.Format, target: str | None, delimiter: str
-) -> Iterator[Example]:
-    with files.opened(path) as lines:
-        table = files.table(lines, form, target, delimiter)
-        labels = Labels(MOST_LABELS, "is it an id?")
-        for row in table.rows:
+    labels = Labels(MOST_LABELS, "is it an id?")
+    with files.opened(name, columns) as (reader, lines):
+        for row in reader.rows(lines):
             try:
-                if table.header is not None and target not in table.header:
-                    raise ValueError(f"no column {target!r}; it has {', '.join(table.header)}")
-                x, y = files.example(row, form)
-                if y is None:
+                row.check()
+                check_given(row.x)
+                if row.label is None:
                     raise ValueError("no label")
-                labels.add(y)
-                yield x, y
+                labels.add(row.label)
             except ValueError as error:
                 raise ValueError(f"line {row.line}: {error}") from None
-
-
-def rows(examples: Any, name: str, limit: int | None) -> list[Example]:
-    """Return the first examples of a stream, or all."""
-    try:
-        return list(islice(examples, limit))
-    except files.UNREADABLE as error:
-        raise CommandError(f"{name} cannot be read: {error}") from None
+            yield row.x, row.label

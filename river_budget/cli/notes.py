@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import warnings
 from collections.abc import Iterator
 
 logger = logging.getLogger(__name__)
@@ -19,14 +20,16 @@ class _StandardError(logging.Handler):
 
 @contextlib.contextmanager
 def shown() -> Iterator[None]:
-    """Show notes while a command runs."""
+    """Show notes, and warnings among them, while a command runs."""
     handler = _StandardError()
     logger.addHandler(handler)
     set_quiet(False)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_, **__: say(str(message))
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
 
 
 def set_quiet(quiet: bool) -> None:

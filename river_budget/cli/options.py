@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import csv
 import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from river_budget.cli.files import Columns, Format
 
 
 class OnError(enum.StrEnum):
@@ -17,7 +20,24 @@ class OnError(enum.StrEnum):
     SKIP = "skip"
 
 
-def _character(text: str) -> str:
+def columns(
+    target: str | None,
+    features: str | None,
+    ignored: str | None,
+    delimiter: str | None,
+    *others: str | None,
+) -> Columns:
+    """Return what options say about columns."""
+    return Columns(target, _names(features), _names(ignored), delimiter, others)
+
+
+def _names(text: str | None) -> list[str] | None:
+    return None if text is None else next(csv.reader([text]))
+
+
+def _character(text: str | None) -> str | None:
+    if text is None:
+        return None
     delimiter = {"tab": "\t", r"\t": "\t"}.get(text, text)
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise typer.BadParameter(f"{text!r} is not one character, nor tab")
@@ -44,16 +64,24 @@ File = Annotated[
     ),
 ]
 Form = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help="csv, libsvm or jsonl. [default: as the name or the first line tells]"
-    ),
+    Format | None,
+    typer.Option("--format", help="[default: as the name or the first line tells]"),
 ]
 Delimiter = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--delimiter", callback=_character, help="What separates the columns of csv; or tab."
+        "--delimiter",
+        callback=_character,
+        help="What separates the columns of csv; or tab. [default: as the header tells]",
     ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option("--features", help="Names of the columns to learn, with commas. [default: all]"),
+]
+Ignored = Annotated[
+    str | None,
+    typer.Option("--ignore", help="Names of columns to leave out, such as ids and dates."),
 ]
 Encoding = Annotated[
     str, typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input.")
@@ -79,8 +107,8 @@ Gamma = Annotated[
     float | None,
     typer.Option(
         "--gamma",
-        help="Width of the RBF kernel. [default: as published, else learned from the data; "
-        "1 / features in certify]",
+        help="Width of the RBF kernel, for values as they are and none missing. [default: as "
+        "published, else learned, with a scale for each feature; in certify 1 / features]",
     ),
 ]
 DEFAULT_MODEL = "mnemotron"

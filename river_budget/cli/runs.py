@@ -90,20 +90,20 @@ class Run(abc.ABC):
 
 
 class Predicting(Run):
-    """Predicts each row of a format with a model."""
+    """Predicts each row with a model."""
 
-    def __init__(self, model: Any, form: files.Format, on_error: OnError) -> None:
+    def __init__(self, model: Any, on_error: OnError) -> None:
         super().__init__(on_error)
         self.n_seen = 0
         self._model = model
         self._classifier = classifier_of(model)
-        self._form = form
 
     def answer(self, row: files.Row) -> dict[str, Any]:
-        x, y = files.example(row, self._form)
-        margin, prediction = predict(self._model, x)
+        row.check()
+        y = row.label
+        margin, prediction = predict(self._model, row.x)
         if y is not None:
-            self.meet(x, y)
+            self.meet(row.x, y)
         self.n_seen += 1
         self.n_labelled += y is not None
         self.n_right += y is not None and prediction == y
