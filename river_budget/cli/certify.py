@@ -43,7 +43,7 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
     """
     report = output.Report(json_file, plot_file)
-    columns = options.columns(target, features, ignored, delimiter)
+    columns = files.Columns(target, features, ignored, delimiter)
     rows, published = named.stream(stream_name, columns, seed, limit)
     if published is None:
         rows = _scaled(rows)

@@ -37,7 +37,7 @@ def compare(
     which algorithms chance may have put behind the first.
     """
     report = output.Report(json_file, plot_file)
-    columns = options.columns(target, features, ignored, delimiter)
+    columns = files.Columns(target, features, ignored, delimiter)
     rows, published = named.stream(stream_name, columns, seed, limit)
     kernel = named.rbf(published if gamma is None else gamma)
     chosen = {

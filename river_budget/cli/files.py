@@ -16,7 +16,7 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 from river_budget.cli import notes
@@ -67,8 +67,8 @@ class Columns(NamedTuple):
     """What the options say about columns."""
 
     target: str | None
-    features: list[str] | None = None  # None: all that nothing else is said of
-    ignored: list[str] | None = None
+    features: Collection[str] | None = None  # None: all that nothing else is said of
+    ignored: Collection[str] | None = None
     delimiter: str | None = None  # None: what the header tells
     others: tuple[str | None, ...] = ()  # neither features nor label, and read as they are
 

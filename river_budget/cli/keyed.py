@@ -13,17 +13,9 @@ from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Pred
 
 @app.command()
 def keyed(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="csv, JSON lines or (with pyarrow) parquet, compressed by gzip or zip or not; - is "
-            "standard input."
-        ),
-    ] = "-",
+    file: options.File = "-",
     key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key",
-    target: Annotated[
-        str, typer.Option(help="Name of the label: numbers or texts, of any number of classes.")
-    ] = "y",
+    target: options.Target = "y",
     seq: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +53,7 @@ def keyed(
     """
     notes.set_quiet(quiet)
     algorithm, kernel = named.algorithm(model), named.rbf(gamma)
-    columns = options.columns(target, features, ignored, delimiter, key, seq)
+    columns = files.Columns(target, features, ignored, delimiter, (key, seq))
     with files.opened(file, columns, encoding=encoding) as (reader, lines):
         if reader.form == files.Format.LIBSVM:
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")

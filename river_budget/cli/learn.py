@@ -62,7 +62,7 @@ def learn(
     output.check_directories(checkpoint_file)
     kernel, algorithm = named.rbf(gamma), named.algorithm(model)
     name = Path(file).name
-    columns = options.columns(target, features, ignored, delimiter)
+    columns = files.Columns(target, features, ignored, delimiter)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
@@ -101,7 +101,7 @@ def predict(
     model = _read(checkpoint.load, model_file)
     if not isinstance(classifier_of(model), OnlineClassifier):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
-    columns = options.columns(target, features, ignored, delimiter)
+    columns = files.Columns(target, features, ignored, delimiter)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         Predicting(model, on_error).through(reader.rows(lines))
 

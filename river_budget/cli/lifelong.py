@@ -55,7 +55,7 @@ def lifelong(
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
     report = output.Report(json_file, plot_file)
-    columns = options.columns(target, features, ignored, delimiter)
+    columns = files.Columns(target, features, ignored, delimiter)
     tasks = _tasks(task_names, columns, seed, test + cycles * learn)
     kernel = named.rbf(tasks[0].gamma if gamma is None else gamma)
     rows = [task.rows for task in tasks]

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from river_budget.cli.files import Columns, Format
+from river_budget.cli.files import Format
 
 
 class OnError(enum.StrEnum):
@@ -18,17 +18,6 @@ class OnError(enum.StrEnum):
 
     STOP = "stop"
     SKIP = "skip"
-
-
-def columns(
-    target: str | None,
-    features: str | None,
-    ignored: str | None,
-    delimiter: str | None,
-    *others: str | None,
-) -> Columns:
-    """Return what options say about columns."""
-    return Columns(target, _names(features), _names(ignored), delimiter, others)
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -77,11 +66,17 @@ Delimiter = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option("--features", help="Names of the columns to learn, with commas. [default: all]"),
+    typer.Option(
+        "--features",
+        callback=_names,
+        help="Names of the columns to learn, with commas. [default: all]",
+    ),
 ]
 Ignored = Annotated[
     str | None,
-    typer.Option("--ignore", help="Names of columns to leave out, such as ids and dates."),
+    typer.Option(
+        "--ignore", callback=_names, help="Names of columns to leave out, such as ids and dates."
+    ),
 ]
 Encoding = Annotated[
     str, typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input.")

@@ -61,9 +61,9 @@ def _import_plots(path: Path) -> Any:
 def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
     """Print a title, and lines of cells of which the first names an algorithm."""
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("algorithm", no_wrap=True)
+    table.add_column("algorithm", overflow="fold")
     for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right", overflow="fold")
     for cells in lines:
         table.add_row(*cells)
     # A pipe has no width that would have to be kept to.
