@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import decimal
 import fractions
+import functools
 import math
 import re
 import warnings
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,13 +41,6 @@ _WARNED: set[Any] = set()
 MOST_WARNINGS = 100
 
 
-class Means(Protocol):
-    """The means of features so far."""
-
-    def mean(self, name: Any) -> float | None:
-        """Return the mean of a feature, None if it has none."""
-
-
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, judged by its type."""
     if type(value) in NUMBERS:
@@ -65,28 +59,13 @@ def is_unknown(value: Any) -> bool:
     )
 
 
-def with_numbers(x: Features, means: Means | None) -> tuple[Features, set[Any]]:
-    """Return an example of numbers, and the names whose values were unknown and are means now.
-
-    A text becomes a category, a feature with the value 1. A name without a mean is left out. What is
-    neither a text nor a number stays, and unknown values do if there are no means.
-    """
-    numbers: Features = {}
-    filled = set()
-    for name, value in x.items():
-        if type(value) in PLAIN and value == value:
-            numbers[name] = value
-        elif isinstance(value, str):
-            category = Category.of(name, value)
-            if category[1][-1:] in LAST_DIGITS:
-                _warn_of_number(category)
-            numbers[category] = 1.0
-        elif means is None or not is_unknown(value):
-            numbers[name] = value
-        elif (mean := means.mean(name)) is not None:
-            numbers[name] = mean
-            filled.add(name)
-    return numbers, filled
+@functools.lru_cache(512, typed=True)
+def category_of(name: Any, text: str) -> Category:
+    """Return a text as a feature. Warns of the first text of a name that reads as a number."""
+    category = Category.of(name, text)
+    if text[-1:] in LAST_DIGITS:
+        _warn_of_number(category)
+    return category
 
 
 def as_given(x: Features) -> Features:
@@ -107,7 +86,7 @@ def _warn_of_number(category: Category) -> None:
     warnings.warn(
         f"feature {name!r} has the text {text!r}, which is learned as a category: convert it to "
         "a number if it is one",
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints
-from river_budget._features import Means
+from river_budget._core.sums import Sums
 from river_budget._state import State
 
 class Block:
@@ -28,7 +28,7 @@ class Store:
     n_kernels: int
     n_inserted: int
     dtype: str
-    means: Means | None  # in the place of unknown values; None: they are refused
+    means: Sums | None  # in the place of unknown values; None: they are refused
     def __init__(
         self, kernels: Sequence[Any], dtype: str = "float32", scaled: Sequence[bool] | None = None
     ) -> None:

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 
 from river_budget._features import (
-    NOT_NUMBERS, another_length, as_double, check_array, check_features, check_shape,
-    invalid_example, is_array, is_number, pack_rows, with_numbers,
+    NOT_NUMBERS, another_length, as_double, category_of, check_array, check_features, check_shape,
+    invalid_example, is_array, is_number, is_unknown, pack_rows,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
@@ -85,6 +85,27 @@ cdef object answers_of(kernel, dict x, list others):
     if not is_valid:
         raise ValueError(f"{kernel} returned what is no number up to {LARGEST} for {x!r}")
     return values
+
+
+cdef tuple with_numbers(dict x, means):
+    """Return an example of numbers, and the names whose values were unknown and are means now.
+
+    A text becomes a category, a feature with the value 1. A name without a mean is left out. What is
+    neither a text nor a number stays, and unknown values do if there are no means.
+    """
+    cdef dict numbers = {}
+    cdef set filled = set()
+    for name, value in x.items():
+        if PyFloat_Check(value) and value == value or PyLong_CheckExact(value):
+            numbers[name] = value
+        elif isinstance(value, str):
+            numbers[category_of(name, value)] = 1.0
+        elif means is None or not is_unknown(value):
+            numbers[name] = value
+        elif (mean := means.mean(name)) is not None:
+            numbers[name] = mean
+            filled.add(name)
+    return numbers, filled
 
 
 cdef class Block:
