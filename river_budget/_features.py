@@ -26,6 +26,9 @@ NUMBERS = frozenset(
     + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
 ) - {np.timedelta64}  # fmt: skip
 
+# Types of which no other value is a number.
+OTHERS = (str, bytes, complex, np.generic)
+
 # The types of None, and of `pd.NA` and `pd.NaT`, for which pandas need not be imported.
 NULLS = frozenset(["NoneType", "NAType", "NaTType"])
 
@@ -47,9 +50,7 @@ def is_number(value: Any) -> bool:
         return True
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "biuf"
-    return type(value).__name__ not in NULLS and not isinstance(
-        value, str | bytes | complex | np.generic
-    )
+    return type(value).__name__ not in NULLS and not isinstance(value, OTHERS)
 
 
 def is_unknown(value: Any) -> bool:

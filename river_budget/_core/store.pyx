@@ -297,6 +297,8 @@ cdef class Store:
                 return ARRAYS
             elif PyLong_CheckExact(<object> value):
                 number = PyLong_AsDouble(<object> value)
+            elif isinstance(<object> value, str):
+                return OTHER_VALUES
             elif is_number(<object> value):
                 number = as_double(<object> value)
             else:
