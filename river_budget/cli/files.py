@@ -153,7 +153,7 @@ class Reader:
     def __init__(self, form: Format, columns: Columns, first: list[str]) -> None:
         self.form, self.columns = form, columns
         self.header: list[str] | None = None
-        self._parsed: Callable[[Any], Any] = _as_it_is
+        self._parsed: Callable[[Any], Any] = lambda value: value
         self._cells: Callable[[Any], dict[Any, Any]] = _json if form == Format.JSONL else _libsvm
         self._has_texts: dict[str, bool] | None = None
         if form == Format.CSV:
@@ -278,10 +278,6 @@ def _parsed(text: str) -> Any:
         except ValueError:
             pass
     return {"True": True, "False": False}.get(text, text)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _json(line: str) -> dict[Any, Any]:
