@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import collections
 import copy
 import random
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -128,7 +128,11 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         self._models: dict[Any, Any] = {}
         # The arm and the context of each ticket that waits, oldest first.
         self._pending: dict[int, tuple[Any, Features]] = {}
-        self._n_tickets = 0
+        self._next_id = 0
+
+    def __repr__(self) -> str:
+        # River's table of the arms needs one.
+        return super().__repr__() if self._rewards else base.Base.__repr__(self)
 
     @property
     def arms(self) -> list[Any]:
@@ -163,13 +167,13 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         context
             A dictionary of features.
         """
-        waiting = collections.Counter(arm for arm, _ in self._pending.values())
+        waiting = Counter(arm for arm, _ in self._pending.values())
         costs = self.costs or NO_COSTS
         return {
             arm: self._worth(arm, context, waiting[arm]) - costs.get(arm, 0.0) for arm in arm_ids
         }
 
-    def decide(self, arm_ids: list[Any], context: Features) -> Ticket:
+    def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
         """Choose an arm, and remember the context until `reward` tells what became of it.
 
         Parameters
@@ -178,20 +182,37 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
             The arms to choose from.
         context
             A dictionary of features.
+        ticket_id
+            The id of the ticket, a whole number above those of all others; the next one by default.
 
         Raises
         ------
         ValueError
-            If there is no arm, or the model refuses the context. The policy does not change.
+            If there is no arm, the model refuses the context, or the id was passed. The policy does
+            not change.
         """
+        number = self._next_id if ticket_id is None else ticket_id
+        if number < self._next_id:
+            raise ValueError(f"the ticket {number} must be at least {self._next_id}")
         best = self._best(arm_ids, context)
         arm = self._rng.choice(best)
-        ticket = Ticket(self._n_tickets, arm, 1.0 / len(best))
+        ticket = Ticket(number, arm, 1.0 / len(best))
         self._pending[ticket.id] = arm, copy.deepcopy(context)
-        self._n_tickets += 1
+        self._next_id = number + 1
         if len(self._pending) > self.max_pending:
             del self._pending[next(iter(self._pending))]
         return ticket
+
+    def waits_for(self, ticket_id: int) -> Any:
+        """Return the arm of a ticket that waits for its reward, or None.
+
+        Parameters
+        ----------
+        ticket_id
+            The id of a ticket.
+        """
+        arm, _ = self._pending.get(ticket_id, (None, None))
+        return arm
 
     def reward(self, ticket_id: int, reward: float) -> bool:
         """Learn the reward of a ticket; return False if it is unknown, expired or was rewarded before.

@@ -55,6 +55,15 @@ def test_a_ticket_is_rewarded_once():
     assert policy.n_pending == 0
 
 
+def test_ids_of_tickets_may_be_given():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    ids = [policy.decide(ARMS, {"u": 1.0}, number).id for number in (None, 5, None, 7)]
+    assert ids == [0, 5, 6, 7]
+    assert policy.waits_for(5) in ARMS
+    assert policy.waits_for(4) is None
+    refuses("ticket 7 must be at least 8", policy.decide, ARMS, {"u": 1.0}, 7)
+
+
 def test_the_oldest_ticket_expires():
     policy = rb.bandit.ArmClassifiers(max_pending=2, seed=1)
     tickets = [policy.decide(ARMS, {"u": float(i)}) for i in range(3)]
@@ -171,6 +180,7 @@ def test_a_clone_has_learned_nothing():
 
 def test_it_is_a_policy_of_river():
     policy = rb.bandit.ArmClassifiers(seed=1)
+    assert repr(policy).startswith("ArmClassifiers (")
     assert isinstance(policy, bandit.base.ContextualPolicy)
     assert policy.pull(["a"], {"u": 1.0}) == "a"
     policy.update("a", {"u": 1.0}, 1)

@@ -340,7 +340,7 @@ def _policy_parts(policy: Any) -> Parts:
         "parameters": {name: getattr(policy, name) for name in POLICY},
         "is_default": policy.model is None,
         "pending": [(i, arm, dict(x)) for i, (arm, x) in policy._pending.items()],
-        "n_tickets": policy._n_tickets,
+        "next_id": policy._next_id,
         "random": random_state(policy._rng),
     }
     arms = [
@@ -362,7 +362,7 @@ def _policy(parts: Parts) -> Any:
         policy._n += n
         reward: Any = policy._rewards[arm]
         reward.n, reward._mean = n, finite(mean, 0.0, 1.0)
-    policy._n_tickets = count(state["n_tickets"])
+    policy._next_id = count(state["next_id"])
     tickets = [count(i) for i, _, _ in state["pending"]]
     policy._pending = {i: (arm, x) for i, arm, x in state["pending"]}
     for arm, _ in policy._pending.values():
@@ -371,7 +371,7 @@ def _policy(parts: Parts) -> Any:
         len(policy._models) == len(arms) <= policy.max_arms
         and tickets == sorted(policy._pending)
         and len(tickets) <= policy.max_pending
-        and all(i < policy._n_tickets for i in tickets)
+        and all(i < policy._next_id for i in tickets)
         and all(isinstance(x, dict) for _, x in policy._pending.values())
     )
     require(is_valid, "the arms or the tickets of a policy are wrong")

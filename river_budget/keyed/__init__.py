@@ -1,4 +1,4 @@
-"""One bounded model for each key: agents, devices, users.
+"""One bounded model or policy for each key: agents, devices, users.
 
 `run_local` needs no stream engine. An engine that keeps bytes for each key calls `KeyedLearner.step`,
 or keeps models live with `ModelCache`; the results are the same. `river_budget.keyed.quix` runs on Quix
@@ -9,5 +9,14 @@ from __future__ import annotations
 
 from river_budget.keyed.cache import ModelCache, run_local
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
+from river_budget.keyed.policies import PolicyLearner
 
-__all__ = ["Event", "KeyedLearner", "KeyedModel", "ModelCache", "Prediction", "run_local"]
+__all__ = [
+    "Event",
+    "KeyedLearner",
+    "KeyedModel",
+    "ModelCache",
+    "PolicyLearner",
+    "Prediction",
+    "run_local",
+]

@@ -33,13 +33,16 @@ class Event(NamedTuple):
         Its features. A label that arrives later, with the number of the event that it belongs to, needs
         none.
     y
-        Its label, or None.
+        Its label, or the reward of its decision, or None.
+    arms
+        The arms to choose from, for a `PolicyLearner`.
     """
 
     key: Any
     seq: int
     x: dict[Any, Any] | None = None
     y: Any = None
+    arms: list[Any] | None = None
 
 
 class Prediction(NamedTuple):
@@ -179,8 +182,7 @@ class KeyedLearner:
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
-        if not hasattr(classifier_of(new.model), "predict_one"):
-            raise ValueError(f"factory must return a classifier, got {self._outline}")
+        self._check_model(new.model)
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the state of the event's key after the event, and the prediction.
@@ -258,6 +260,10 @@ class KeyedLearner:
                 if len(keyed.pending) > self.max_pending:
                     del keyed.pending[next(iter(keyed.pending))]
         return self._prediction(keyed, event, y_pred, margin)
+
+    def _check_model(self, model: Any) -> None:
+        if not hasattr(classifier_of(model), "predict_one"):
+            raise ValueError(f"factory must return a classifier, got {self._outline}")
 
     def _check_number(self, keyed: KeyedModel, event: Event) -> None:
         seq, last = event.seq, keyed.last_seq

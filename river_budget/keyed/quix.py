@@ -36,8 +36,8 @@ def event_of(value: Any, key: Any) -> Event:
     Parameters
     ----------
     value
-        The message's value, as JSON in bytes or already deserialized; `x` and `y` may be missing or
-        None.
+        The message's value, as JSON in bytes or already deserialized; all but `seq`
+        may be missing or None.
     key
         The message's key. Bytes are taken as UTF-8.
 
@@ -51,7 +51,7 @@ def event_of(value: Any, key: Any) -> Event:
 
     >>> from river_budget.keyed import quix
     >>> quix.event_of(b'{"seq": 3, "x": {"a": 1.0}}', b"ann")
-    Event(key='ann', seq=3, x={'a': 1.0}, y=None)
+    Event(key='ann', seq=3, x={'a': 1.0}, y=None, arms=None)
     """
     if isinstance(key, bytes):
         key = key.decode()
@@ -64,7 +64,7 @@ def event_of(value: Any, key: Any) -> Event:
         raise ValueError(f"seq is {seq!r}: expected a whole number")
     if x is not None and not isinstance(x, dict):
         raise ValueError(f"x is {x!r}: expected an object of features")
-    return Event(key, seq, x, value.get("y"))
+    return Event(key, seq, x, value.get("y"), value.get("arms"))
 
 
 def apply(
