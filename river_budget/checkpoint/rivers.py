@@ -365,8 +365,7 @@ def _policy(parts: Parts) -> Any:
     policy._next_id = count(state["next_id"])
     tickets = [count(i) for i, _, _ in state["pending"]]
     policy._pending = {i: (arm, x) for i, arm, x in state["pending"]}
-    for arm, _ in policy._pending.values():
-        hash(arm)  # raises TypeError for what cannot name an arm
+    hash(tuple(arm for arm, _ in policy._pending.values()))  # TypeError if one is no name of an arm
     is_valid = (
         len(policy._models) == len(arms) <= policy.max_arms
         and tickets == sorted(policy._pending)

@@ -8,6 +8,7 @@ from typing import Any
 
 from river.datasets.base import MULTI_CLF
 
+from river_budget._checks import check_count
 from river_budget.synth import _fields as field
 from river_budget.synth._stream import Stream, stream
 
@@ -49,7 +50,9 @@ class Router(Stream):
     n_features = 3
     n_arms: int = field.count(4, "Number of arms.")
     change_at: int | None = field.parameter(
-        "Number of requests before the strengths change; they never do by default.", default=None
+        "Number of requests before the strengths change; they never do by default.",
+        check_count,
+        default=None,
     )
     n_samples: int | None = field.length()
     seed: int | None = field.seed()

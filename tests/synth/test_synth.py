@@ -241,6 +241,14 @@ def test_streams_are_seeded_and_end(make):
     assert make(10).n_samples == 10
 
 
+def test_the_strengths_of_a_router_turn_around():
+    router, x = synth.Router(n_arms=3, change_at=5), {"difficulty": 0.5, "length": 0.0, "topic": 9}
+    before, after = ([router.success_probability(t, x, a) for a in router.arms] for t in (4, 5))
+    assert before == after[::-1] == sorted(before)
+    assert before[1] == 0.5
+    assert list(synth.Router(n_samples=9, seed=1)) == list(synth.Router(n_samples=9, seed=1))
+
+
 @pytest.mark.parametrize(
     ("make", "name"),
     [
@@ -256,6 +264,8 @@ def test_streams_are_seeded_and_end(make):
         (lambda: synth.ShiftingCheckerboard(shift=-1), "shift"),
         (lambda: synth.ShiftingCheckerboard(every=0.5), "every"),
         (lambda: synth.ShiftingCheckerboard(start=-1), "start"),
+        (lambda: synth.Router(n_arms=0), "n_arms"),
+        *((lambda at=at: synth.Router(change_at=at), "change_at") for at in (0, -1, 2.5, "half")),
         (lambda: synth.ClassIncremental(0), "n_samples"),
         (lambda: synth.ClassIncremental(n_classes=1), "n_classes must be at least 2"),
         (lambda: synth.ClassIncremental(n_classes=2.5), "n_classes"),
