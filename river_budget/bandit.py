@@ -14,8 +14,11 @@ from river import bandit, base
 
 from river_budget._checks import check_count, check_positive, check_real
 from river_budget.base import classifier_of, memory_of
-from river_budget.kernels import Features
+from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
+
+# As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
+KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
 
 NO_COSTS: Mapping[Any, float] = MappingProxyType({})
 
@@ -47,8 +50,8 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
     Parameters
     ----------
     model
-        The classifier of each arm, or a pipeline that ends in one; `Mnemotron(budget=30)` by default.
-        For embeddings, `river.linear_model.LogisticRegression()` is faster and as good.
+        The classifier of each arm, or a pipeline that ends in one. By default
+        `Mnemotron(budget=30)` with `RationalQuadratic` and `AdditiveRationalQuadratic` as kernels.
     prior_successes
         n_0, the number of successes that each arm begins with; positive. The larger it is, the longer
         arms are explored.
@@ -155,7 +158,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
 
     def new_model(self) -> Any:
         """Return the classifier of a new arm."""
-        return Mnemotron(budget=30) if self.model is None else self.model.clone()
+        return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
         """Return what each arm is worth in a context: its expected reward, raised while it is new, less its cost.
