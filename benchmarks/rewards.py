@@ -94,12 +94,13 @@ def growing(read: Callable[[], list]) -> Callable[[int, int], list[Request]]:
     return requests
 
 
-def routed(**parameters: Any) -> Callable[[int, int], Iterator[Request]]:
-    def requests(seed: int, limit: int) -> Iterator[Request]:
-        router = synth.Router(seed=seed, n_samples=limit, **parameters)
-        return (Request(x, router.arms, works) for x, works in router)
+def routed(seed: int, limit: int, change_at: int | None = None) -> Iterator[Request]:
+    router = synth.Router(n_samples=limit, change_at=change_at, seed=seed)
+    return (Request(x, router.arms, works) for x, works in router)
 
-    return requests
+
+def routed_with_a_change(seed: int, limit: int) -> Iterator[Request]:
+    return routed(seed, limit, change_at=max(1, limit // 2))
 
 
 @functools.cache
@@ -137,9 +138,9 @@ SETUPS = {
     "swap of labels": Setup(swapped(segments), {}),
     "50 rounds late": Setup(labels_of(segments), {}, LATE),
     "arms added": Setup(growing(segments), {}),
-    "Router": Setup(routed(), synth.Router().costs),
-    "Router, 50 rounds late": Setup(routed(), synth.Router().costs, LATE),
-    "Router, a change": Setup(routed(change_at=1500), synth.Router().costs),
+    "Router": Setup(routed, synth.Router().costs),
+    "Router, 50 rounds late": Setup(routed, synth.Router().costs, LATE),
+    "Router, a change": Setup(routed_with_a_change, synth.Router().costs),
 }
 
 

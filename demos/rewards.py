@@ -1,5 +1,5 @@
 """A router that learns from rewards, and a gate that asks
-========================================================
+=======================================================
 
 Can a router learn which model is worth its cost, if it hears of its own choices only, 20 requests late? And
 can a gate learn which answers are good, if a person judges one in ten?
