@@ -125,6 +125,16 @@ def test_a_restarted_application_continues_and_evicts_models(serve):
     assert by_key(first + second) == by_key(expected)
 
 
+def test_a_restarted_policy_hears_of_the_rewards_of_its_decisions(serve):
+    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), seed=1))
+    decisions = [("ann", {"seq": t, "x": {"a": t % 3}, "arms": ["s", "l"]}) for t in range(6)]
+    chosen = serve(learner, decisions)
+    told = serve(learner, [("ann", {"seq": t, "y": t % 2}) for t in range(6)])
+    assert {"s", "l"} == {answer["y_pred"] for answer in chosen}
+    assert [answer["y_pred"] for answer in told] == [answer["y_pred"] for answer in chosen]
+    assert told[-1]["accuracy"] == 0.5
+
+
 def test_labels_come_at_any_time_and_differ_from_key_to_key(serve):
     labels = {"ann": ["ham", "spam", "eggs"], "bob": [0, 1, 2, "x"], "eve": [True, False]}
     events = [
