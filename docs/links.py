@@ -12,8 +12,8 @@ from typing import NamedTuple
 __all__ = ["broken", "to_pages"]
 
 # Links to files of the repository that pages of the site show.
-DEMO = re.compile(r"\]\(\.\./demos/(\w+)\.py\)")
-RESULTS = re.compile(r"\]\(\.\./benchmarks/RESULTS\.md")
+DEMO = re.compile(r"\]\(((?:\.\./)*)\.\./demos/(\w+)\.py\)")
+RESULTS = re.compile(r"\]\(((?:\.\./)*)\.\./benchmarks/RESULTS\.md")
 
 # What a page loads, as opposed to what a reader may follow.
 LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("object", "data")}
@@ -48,7 +48,7 @@ class Page(html.parser.HTMLParser):
 
 def to_pages(text: str) -> str:
     """Return Markdown whose links to demos and results lead to their pages on the site."""
-    return RESULTS.sub("](results.md", DEMO.sub(r"](demos/\1.rst)", text))
+    return RESULTS.sub(r"](\1results.md", DEMO.sub(r"](\1demos/\2.rst)", text))
 
 
 def broken(site: Path) -> list[str]:

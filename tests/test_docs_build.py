@@ -47,7 +47,9 @@ def test_links_that_lead_nowhere(site, body, fault):
     ("link", "shown"),
     [
         ("[x](../demos/drift.py)", "[x](demos/drift.rst)"),
+        ("[x](../../demos/drift.py)", "[x](../demos/drift.rst)"),
         ("[x](../benchmarks/RESULTS.md#data)", "[x](results.md#data)"),
+        ("[x](../../benchmarks/RESULTS.md#data)", "[x](../results.md#data)"),
         ("![x](../demos/drift.png)", "![x](../demos/drift.png)"),
     ],
 )
