@@ -1,4 +1,4 @@
-"""Draws the pictures of the concepts: `python -m docs.draw`.
+"""Draws the pictures of the concepts and the recipes: `python -m docs.draw`.
 
 They have no background and grey texts, so that they suit a light page and a dark one.
 
@@ -6,7 +6,9 @@ They have no background and grey texts, so that they suit a light page and a dar
 
 from __future__ import annotations
 
+import doctest
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -17,7 +19,7 @@ import river_budget as rb
 from river_budget import synth
 from river_budget.theory import certify
 
-OUT = Path(__file__).parent / "concepts"
+HERE = Path(__file__).parent
 
 GREY = "0.5"
 RED, BLUE, GREEN = "#d1495b", "#3d7ea6", "#4c9f70"
@@ -93,11 +95,69 @@ def mistake_bound(axes: Axes) -> None:
     axes.legend()
 
 
+def recipe(name: str) -> dict[str, Any]:
+    """Return the names that the code of a recipe defines."""
+    names: dict[str, Any] = {}
+    for example in doctest.DocTestParser().get_examples((HERE / "recipes" / name).read_text()):
+        exec(example.source, names)
+    return names
+
+
+def alerts(axes: Axes) -> None:
+    """Draw what alerts above each threshold cost."""
+    names = recipe("alerts.md")
+    thresholds = np.geomspace(0.004, 0.6, 40)
+    models = {
+        "Calibrated(Tighter)": (rb.Calibrated(rb.TighterPerceptron(budget=100)), BLUE),
+        "Calibrated(Mnemotron)": (rb.Calibrated(rb.Mnemotron(budget=100)), GREEN),
+        "Mnemotron": (rb.Mnemotron(budget=100), RED),
+    }
+    for name, (model, color) in models.items():
+        pairs = names["forecasts"](model)
+        costs = [names["cost"](pairs, threshold) for threshold in thresholds]
+        axes.semilogx(thresholds, costs, color=color, label=name)
+    axes.axvline(names["ALERT"] / names["MISS"], color=GREY, linestyle=":")
+    axes.set(xlabel="alert above this probability", ylabel="cost", ylim=(0, None))
+    axes.legend()
+
+
+def router(axes: Axes) -> None:
+    """Draw the doubt about known and unknown questions, and the threshold that is learned."""
+    log = list(enumerate(recipe("router.md")["log"]))[::5]
+    for is_known, color, name in [(True, BLUE, "known intent"), (False, RED, "none of these")]:
+        points = [(t, doubt) for t, (doubt, _, y, _) in log if (y is not None) is is_known]
+        axes.plot(*zip(*points, strict=True), ".", color=color, markersize=3, label=name)
+    axes.plot(
+        *zip(*[(t, threshold) for t, (_, threshold, *_) in log], strict=True),
+        color=GREY,
+        label="threshold",
+    )
+    axes.set(xlabel="questions", ylabel="doubt", ylim=(0, 1))
+    axes.legend(loc="lower right", markerscale=4)
+
+
+def alarms(axes: Axes) -> None:
+    """Draw the error rates of a model that does not follow drift, with and without an alarm."""
+    names = recipe("alarms.md")
+    labels = {"tightest": "Tightest", "retrained": "Tightest, retrained", "mnemotron": "Mnemotron"}
+    for (key, label), color in zip(labels.items(), (RED, BLUE, GREEN), strict=True):
+        rates = np.convolve(names[key], np.full(100, 0.01), "valid")
+        axes.plot(np.arange(100, 4001)[::10], rates[::10], color=color, label=label)
+    axes.set(xlabel="examples", ylabel="errors in the last 100", ylim=(0, 1))
+    axes.legend()
+
+
+DRAWN = {
+    "concepts": (budget, margin, support_set, mistake_bound),
+    "recipes": (alerts, router, alarms),
+}
+
+
 def main() -> None:
-    OUT.mkdir(exist_ok=True)
+    pictures = [(folder, draw) for folder, functions in DRAWN.items() for draw in functions]
     with matplotlib.rc_context(STYLE):
-        for draw in (budget, margin, support_set, mistake_bound):
-            path = OUT / f"{draw.__name__}.svg"
+        for folder, draw in pictures:
+            path = HERE / folder / f"{draw.__name__}.svg"
             figure = Figure(figsize=(4.5, 3), layout="constrained")
             draw(figure.subplots())
             figure.savefig(path, metadata={"Date": None})
