@@ -24,12 +24,12 @@ STEP = 0.05
 class Query(active.base.ActiveLearningClassifier):
     """Asks for a label where a classifier is least sure, within a budget of labels.
 
-    Take it where a person gives the labels. A prediction comes with whether to ask, as in River's
-    `active`: ask, and give the answer to `learn_one` whenever it comes. In any n rounds in a row, at
-    most `rate * n + 10` labels are asked for.
+    Use it where a person gives the labels. As in River's `active`, each prediction tells whether to
+    ask. Give the answer to `learn_one`, whenever it comes. At most `rate * n + 10` labels are asked
+    for in any n consecutive rounds.
 
-    Doubt is 1 less the difference between the two largest probabilities. Labels are asked for above
-    a threshold that follows the `rate` of largest doubts, and one in five at random.
+    Doubt is 1 less the difference between the two largest probabilities. The threshold on doubt
+    adapts to the `rate`. One label in five is asked for at random.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Query(active.base.ActiveLearningClassifier):
     Raises
     ------
     ValueError
-        If the model is no classifier, or the rate is out of range.
+        If the model is not a classifier, or the rate is out of range.
 
     Examples
     --------

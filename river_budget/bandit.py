@@ -26,7 +26,7 @@ NO_COSTS: Mapping[Any, float] = MappingProxyType({})
 class Ticket(NamedTuple):
     """A choice whose reward comes later.
 
-    `probability` is that of the arm among those that were equally good, for offline evaluation.
+    `probability` is that of the arm among the equally good ones, for offline evaluation.
     """
 
     id: int
@@ -35,32 +35,32 @@ class Ticket(NamedTuple):
 
 
 class ArmClassifiers(bandit.base.ContextualPolicy):
-    """Chooses among arms by a classifier for each that predicts whether its reward comes.
+    """A contextual bandit policy with one classifier for each arm, which predicts its reward.
 
-    Take it for an agent that picks a tool, a model or a route, and hears later whether that worked.
-    Arms may come at any time, and go with `forget`. An arm with n rewards so far, and the
-    probability p of success in this context, is worth `(n p + n_0) / (n + n_0)`, less its cost: it
-    counts as a success until there is evidence against it, so new arms are tried. The arm that is worth
-    most is chosen; ties are broken at random.
+    Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
+    An arm with n rewards and the probability p of success in this context is worth
+    `(n p + n_0) / (n + n_0)`, less its cost. It counts as a success until there is evidence, so new
+    arms are tried. The best arm is chosen; ties are broken at random. Arms may come at any time,
+    and go with `forget`.
 
-    Rewards are late as a rule: `decide` returns a ticket, and `reward` learns what became of it. An
-    arm that waits for rewards is worth as if these had failed, so that it is not tried again and
-    again before the first of them is known.
+    Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then the
+    arm is rated as if it had failed, so that it is not tried again and again.
 
     Parameters
     ----------
     model
         The classifier of each arm, or a pipeline that ends in one. By default
         `Mnemotron(budget=30)` with `RationalQuadratic` and `AdditiveRationalQuadratic` as kernels.
+        For embeddings, `river.linear_model.LogisticRegression()` is faster and as good.
     prior_successes
-        n_0, the number of successes that each arm begins with; positive. The larger it is, the longer
-        arms are explored.
+        n_0, the number of successes that each arm begins with; positive. Larger values explore
+        longer.
     costs
-        What each arm costs, in units of rewards; 0 for those that are not named.
+        The cost of each arm, in units of rewards; 0 for those that are not named.
     max_arms
-        The largest number of arms that are learned.
+        Maximum number of arms.
     max_pending
-        The largest number of tickets that wait for a reward. The oldest expires for a new one.
+        Maximum number of tickets that wait for a reward. A new one replaces the oldest.
     seed
         Seed for ties.
 
@@ -161,7 +161,8 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
-        """Return what each arm is worth in a context: its expected reward, raised while it is new, less its cost.
+        """Return the value of each arm in a context: expected reward, raised while it is new, less its
+        cost.
 
         Parameters
         ----------
@@ -177,7 +178,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         }
 
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
-        """Choose an arm, and remember the context until `reward` tells what became of it.
+        """Choose an arm, and keep the context until `reward`.
 
         Parameters
         ----------
@@ -230,7 +231,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         Raises
         ------
         ValueError
-            If the reward is another one. The policy does not change.
+            If the reward is not 0 or 1. The policy does not change.
         """
         if ticket_id not in self._pending:
             return False
@@ -254,7 +255,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         Raises
         ------
         ValueError
-            If the reward is another one, the model refuses the context, or it is one arm too many. The
+            If the reward is not 0 or 1, the context is refused, or there are too many arms. The
             policy does not change.
         """
         if reward not in (0, 1):
@@ -272,7 +273,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         super().update(arm_id, context, float(reward))
 
     def forget(self, arm_id: Any) -> None:
-        """Forget an arm: what was learned of it, and its tickets.
+        """Forget an arm and its tickets.
 
         Parameters
         ----------

@@ -25,19 +25,19 @@ MOST_FEATURES = 10_000
 class KernelLDA(OnlineClassifier):
     """Linear discriminant analysis on random features, which forgets nothing.
 
-    For classes that arrive one after the other, and for embeddings. It is exact: without forgetting,
-    it is the same model after the same examples in any order, so a task that has ended loses nothing
-    to the next one. There is no support set, and no mistake bound.
+    Use it for classes that arrive one after the other, and for embeddings. Without forgetting, the
+    order of the examples does not matter, so a new task takes nothing from an old one. There is no
+    support set, and no mistake bound.
 
-    The kernel is approximated by cosines and sines of random projections [^1]. Labels are regressed
-    on these by recursive least squares, and the discriminant with the covariance that all labels
-    share [^2] follows from its coefficients and residuals, which take rank-one updates. A
-    temperature, learned online, makes probabilities of the discriminants.
+    Cosines and sines of random projections approximate the kernel [^1]. Recursive least squares
+    regress the labels on them; the discriminant, with a covariance that all labels share [^2],
+    follows from the coefficients and residuals by rank-one updates. A temperature, learned online,
+    turns discriminants into probabilities.
 
     For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
-    takes about `2 D^2 + 4 D C + 8 C^2` bytes, and the projections `2 D` bytes for each of the last
-    1,000 names. They follow from the names and the seed, so that checkpoints are without them. An
-    array feature, such as an embedding, is projected by Hadamard transforms instead.
+    takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` bytes for the projection of each of the
+    last 1,000 names. Projections follow from names and seed, so checkpoints leave them out. An
+    array feature, such as an embedding, is projected by Hadamard transforms.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class KernelLDA(OnlineClassifier):
     forgetting
         Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift.
     kernel
-        An `RBF`. Without a gamma, scales of the features and width are learned: after 2, 4, 8, ..., 256
-        examples, which are then learned anew, and fixed from then on.
+        An `RBF`. Without a gamma, scales and width are learned after 2, 4, 8, ..., 256 examples,
+        which are then learned anew. After that they are fixed.
     seed
         Seed of the random features, a whole number.
     dtype

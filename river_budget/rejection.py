@@ -1,4 +1,4 @@
-"""A wrapper that does not answer where a classifier is in doubt."""
+"""A wrapper that does not answer when in doubt."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ DOUBTS = ("novelty", "entropy")
 class Reject(ClassifierWrapper):
     """Predicts None where a classifier is in doubt.
 
-    Doubt is one of two figures from 0 to 1:
+    Use it for a router that needs "none of these". Doubt is a number from 0 to 1:
 
-    - The novelty of an example: its squared distance in feature space from the span of the support
-      vectors (with `Mnemotron` and the Projectron) or from the nearest one, as a share of its squared
-      norm. It finds examples that are unlike all that was learned.
-    - The entropy of the predicted probabilities, as a share of that of equal ones. It finds examples
-      that could belong to several labels, such as questions in the same words as known ones. It means most
-      where the probabilities are calibrated: those of `Mnemotron`, or of a model in `Calibrated`.
+    - Novelty: the squared distance from the span of the support vectors (`Mnemotron`, the
+      Projectron) or from the nearest one, as a share of the squared norm. It finds examples unlike
+      all others.
+    - Entropy of the predicted probabilities, as a share of the largest possible. It finds examples
+      that could belong to several labels. Use calibrated probabilities: `Mnemotron`, or
+      `Calibrated`.
 
-    River's metrics leave out what is rejected: report the share that is answered, too.
-
-    Nothing is rejected when learning, so a new label is learned as ever. To choose between them, and a
-    threshold, compare the doubt about known and unknown examples with `river.metrics.ROCAUC`.
+    To choose between them, and a threshold, compare the doubt about known and unknown examples with
+    `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the share that is
+    answered. Learning rejects nothing: new labels are learned as usual.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ class Reject(ClassifierWrapper):
     Raises
     ------
     ValueError
-        If a parameter is none of these, or the model does not give this kind of doubt.
+        If a parameter is invalid, or the model cannot tell this doubt.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Probabilities that mean what they say, learned online.
+"""Calibrated probabilities, learned online.
 
 - `calibrated`: the wrapper around a classifier.
-- `calibrator`: the mixture of calibration maps that it learns.
-- `wrapper`: what wrappers share, and the rows of mini-batches as examples.
+- `calibrator`: the mixture of calibration maps.
+- `wrapper`: what wrappers share.
 """
 
 from __future__ import annotations

@@ -30,33 +30,30 @@ SMALLEST_PROBABILITY = 1e-15
 class Calibrated(ClassifierWrapper):
     """Calibrates the probabilities of a classifier online.
 
-    The probabilities of a perceptron rank examples, but they are no frequencies. This wrapper learns
-    what the scores of any classifier mean, for two or more labels: among the examples that it gives
-    a probability of 0.8, about 80 % have the label.
+    Use it around a perceptron, whose probabilities rank examples but are far from frequencies.
+    Among the examples that a calibrated model gives a probability of 0.8, about 80 % have the
+    label.
 
     A calibration map turns the gap d between the largest logit and that of a label into the logit
-    `-a d - r sqrt(d) + b`, with a bias b for each label: Platt scaling, with the square root because
-    probabilities of budgeted models often rise steeply near the decision boundary. Each example
-    updates a, r and the biases by one Newton step on its log loss, with the sum of all Hessians so
-    far [^1] [^2]. Where the papers approximate the Hessian by the squared gradient, the Hessian
-    itself is used. There is one map for each forgetting factor, which multiplies the sum in each
-    round: 1 suits scores whose meaning is fixed, a smaller one follows drift.
+    `-a d - r sqrt(d) + b`, with a bias b for each label. This is Platt scaling, with a square root
+    because probabilities of budgeted models often rise steeply near the decision boundary. Each
+    example updates a, r and the biases by a Newton step on its log loss, with the sum of all
+    Hessians so far [^1] [^2]. (The papers approximate the Hessian by the squared gradient.) There
+    is one map for each forgetting factor, which multiplies the sum in each round: 1 suits scores
+    with a fixed meaning, a smaller one follows drift.
 
-    The probabilities of the maps and of the model itself are mixed, weighted by Bayes' rule with a
-    prior of 1/2 for the model. In each round, a share of 0.0001 of the weights returns to the prior,
-    so that the weights follow drift. Therefore, after T rounds, the mean log loss is at most
-    log(2) / T + 0.00011 above that of the model's own probabilities, on every sequence of examples.
+    Bayes' rule weights the maps and the model's own probabilities, with a prior of 1/2 for the
+    model. In each round, a share of 0.0001 of the weights returns to the prior. After T rounds on
+    any sequence, the mean log loss is therefore at most log(2) / T + 0.00011 above that of the
+    model's own probabilities.
 
-    `learn_one` first evaluates the model at the example, as `predict_proba_one` did, so that the
-    maps learn from scores of examples that the model has not learned. An example with a label that
-    the model does not know yet, or that the model can learn but not score yet, leaves the maps as
-    they are.
+    `learn_one` first evaluates the model, so the maps learn from scores of examples that the model
+    has not learned. The maps ignore an example whose label the model cannot score yet.
 
-    `predict_one` returns the label that the model predicts, so that the accuracy is that of the
-    model. It may differ from the label with the largest probability, which is right more often on
-    some streams and less often on others: with a Forgetron on a budget of 100, 77.70 instead of
-    75.24 % on Adult9, but 90.26 instead of 91.07 % on Elec2
-    (`python -m benchmarks.calibration --accuracy`).
+    `predict_one` returns the prediction of the model, so its accuracy stays the same. The most
+    probable label may be another one, right more often on some streams and less often on others:
+    with a Forgetron on a budget of 100, 77.70 instead of 75.24 % on Adult9, but 90.26 instead of
+    91.07 % on Elec2 (`python -m benchmarks.calibration --accuracy`).
 
     Parameters
     ----------
@@ -69,14 +66,14 @@ class Calibrated(ClassifierWrapper):
     Attributes
     ----------
     calibrator
-        What was learned about the model's scores; its `weights` are those of the mixture.
+        The calibration maps; its `weights` are those of the mixture.
     memory_bytes
         Memory of the model, the maps and the wrapper in bytes.
 
     Raises
     ------
     ValueError
-        If the model is no classifier, or a forgetting factor is out of its range.
+        If the model is not a classifier, or a forgetting factor is out of range.
 
     Examples
     --------
@@ -125,8 +122,8 @@ class Calibrated(ClassifierWrapper):
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
         """Learn what the model's scores mean from an example, then let the model learn it.
 
-        Keyword arguments go to the model, as its weight `w`. The maps count every example once: they
-        estimate frequencies in the stream as it is.
+        Keyword arguments such as the weight `w` go to the model. The maps count every example once,
+        because they estimate frequencies in the stream as it is.
         """
         try:
             gaps = self._gaps(x)

@@ -62,9 +62,7 @@ class Calibrator:
         return self._maps.probabilities(gaps) if len(gaps) > 1 else dict.fromkeys(gaps, 1.0)
 
     def learn(self, gaps: dict[Any, float], y: Any) -> None:
-        """Learn from the label of an example with these gaps.
-
-        A label that the model did not know says nothing about the meaning of its scores.
+        """Learn from the label of an example with these gaps. An unknown label changes nothing.
 
         Parameters
         ----------
@@ -81,16 +79,5 @@ class Calibrator:
         return self._maps.state()
 
     def restore(self, state: State) -> None:
-        """Restore a new object from the state of one with the same forgetting factors.
-
-        Parameters
-        ----------
-        state
-            The state.
-
-        Raises
-        ------
-        ValueError
-            If the state is invalid for this object. A malformed state may raise other errors.
-        """
+        """Restore a new object from the state of one with the same parameters. Raises ValueError."""
         self._maps.restore(state)

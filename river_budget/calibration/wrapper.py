@@ -1,4 +1,4 @@
-"""What the wrappers around classifiers share: what they forward to the model inside."""
+"""What the wrappers around classifiers share."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Self:
-        """Return a new model with the same parameters that has learned nothing, as River does.
+        """Return a new, untrained model with the same parameters, as River does.
 
-        With `include_attributes`, what was learned is kept: the clone is then an equal trained model.
-        With new parameters, only the model inside is kept.
+        With `include_attributes` it is an equal trained model. With new parameters, only the model
+        inside is kept.
         """
         clone = super().clone(new_params)
         if include_attributes:

@@ -23,49 +23,49 @@ from river_budget.mnemotron.priors import follow_prior
 
 @documented
 class Mnemotron(Machine):
-    """A mixture of Gaussian process experts on one support set: the recommended default.
+    """A mixture of Gaussian process experts on one support set. Try it first.
 
-    Neither a kernel nor a speed of forgetting has to be chosen. Each expert is a sparse online
-    Gaussian process [^1] with its own kernel and forgetting factor [^2], and is updated if its
-    margin is below 1 [^3]. Once the budget is full, the support vector that contributes least to
-    the mixture is removed; it may be the incoming example. There is no mistake bound.
+    You need not choose a kernel or a speed of forgetting. Each expert is a sparse online Gaussian
+    process [^1] with its own kernel and forgetting factor [^2]. It is updated if the label is not
+    ahead of the others by a margin of 1 [^3]. Once the budget is full, the support vector that
+    contributes least to the mixture is removed, possibly the incoming one. There is no mistake
+    bound.
 
     Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), and two
-    online logistic regressions on the experts' log probabilities, with a small and a larger
-    learning rate. A second hedge weights the three. In both hedges, rarer labels count more: one of
-    C labels with the share s of the examples weighs 1 / sqrt(C s). `predict_proba_one` is the mean
-    of the second hedge, which is close to calibrated.
+    online logistic regressions on the experts' log probabilities, a slow and a fast one. A second
+    hedge weights the three. In both hedges, a label with the share s of the examples weighs 1 /
+    sqrt(C s), for C labels. `predict_proba_one` is the mean of the second hedge, which is close to
+    calibrated.
 
-    Nothing is forgotten only because it has been away: while more than half of the labels are absent,
-    all three are also updated by held-out examples of these, in turn, with the share of the absent
-    labels as a weight. A label is absent if it has not come for 50 rounds, and for 5 times its mean
-    gap. Its 16th, 64th, 256th, ... examples are held out, which no expert learns; the last two are kept.
+    A label is absent if it has not come for 50 rounds and for 5 times its mean gap. While more than
+    half of the labels are absent, held-out examples of these, in turn, also update all three,
+    weighted by the share of absent labels. The 16th, 64th, 256th, ... example of a label is held
+    out, and no expert learns it; the last two are kept.
 
-    It takes any number of labels, new ones at any time. All labels share the support set and the
-    covariance of each expert, and differ in its mean, whose prior is -1 + 2 / C for all of C
-    labels: a new label raises it for the others, too. An expert is updated if the label is not
-    ahead of the others by a margin of 1. With two labels, it is the binary algorithm.
+    All labels share the support set and the covariance of each expert. The means differ; their
+    prior is -1 + 2 / C, so a new label raises it for the others. With two labels it is the binary
+    algorithm.
 
-    Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] mix kernels online, too, on
-    random features. Here, all experts share one support set with a rule of removal.
+    Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] also mix kernels online, on
+    random features.
 
-    For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C) if
-    an expert is updated and O(B d + E B C) otherwise. The matrices take about
-    `4 (E + Z) B (B + 28)` bytes, 819 kB by default, and each label `8 E (B + 1)` bytes with more
-    than two of them.
+    For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
+    with an update of an expert and O(B d + E B C) without. The matrices take about
+    `4 (E + Z) B (B + 28)` bytes, 819 kB by default; with more than two labels, each takes
+    `8 E (B + 1)` bytes.
 
     Parameters
     ----------
     kernels
         Kernels with `k(x, x) = 1`, as a tuple. Defaults to `RationalQuadratic()`,
         `AdditiveRationalQuadratic()`, `RationalQuadratic(gamma_factor=10.0)` and
-        `Normalized(Polynomial(degree=1))`. If widths and scales are learned, so if the gamma of
-        some kernel is left out, kernels that have no width read scaled features, too.
+        `Normalized(Polynomial(degree=1))`. If at least one has no gamma, the model learns scales,
+        and kernels without a width also read scaled features.
     forgetting
-        Pairs of a forgetting factor in (0, 1], where 1 means no forgetting, and a positive noise
+        Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance: a tuple of pairs for all kernels, or a tuple of such tuples, one for each kernel.
         There is one expert for each kernel and pair. Defaults to (1, 0.1), (0.9999, 1), (0.998,
-        0.1) and (0.98, 0.1); for the last two default kernels, to the first and the third of these.
+        0.1) and (0.98, 0.1); the last two default kernels have the first and the third of these.
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
         as a share of its squared norm, in the weighted mean over the experts.
@@ -73,16 +73,15 @@ class Mnemotron(Machine):
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
         numbers of their examples so far. The weight of an example divides its noise variance.
     repeats
-        Whether to add an expert that predicts from the last label and the number of times that it
-        came in a row. It gains where labels repeat in time, which says nothing about the features:
-        turn it off to measure what is learned of these. Late labels are no hint, so the last label is
-        unknown if the example that is learned is not the one that was predicted last, as in blocks of
-        rows or after a scaler that learns in between; then until both agree again. It takes
-        `8 C (C + 22)` bytes.
+        Whether to add an expert that predicts from the last label and the length of its run. It
+        helps where labels repeat in time. Turn it off to measure what the features alone tell. It
+        abstains when the example that is learned is not the one predicted last (late labels, blocks
+        of rows, a scaler that learns in between), until both agree again. It takes `8 C (C + 22)`
+        bytes.
     archive
-        Number of random features of a `KernelLDA` that is added as an expert, even. For classes that
-        come one after the other: it forgets none of them. It takes the time and the memory that
-        `KernelLDA` names.
+        Number of random features, even, of a `KernelLDA` that is added as an expert. Use it for
+        classes that come one after the other: it forgets none of them. It costs the time and the
+        memory of that `KernelLDA`.
 
     Examples
     --------
@@ -160,8 +159,8 @@ class Mnemotron(Machine):
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
         """Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
 
-        The forgetting factor with the largest weight indicates the current speed of drift. The
-        expert of `repeats` is left out.
+        The forgetting factor with the largest weight shows the current speed of drift. The expert
+        of `repeats` is left out.
         """
         kernels = self._f.store.kernels
         weights = zip(self._f.posteriors.experts, self._f.hedge.tolist(), strict=True)
@@ -191,8 +190,8 @@ class Mnemotron(Machine):
     def coefficients(self) -> Floats:
         """Mean coefficients of the hedge, oldest support vector first.
 
-        Those of the positive label with two labels (n_support,); a column for each of the `classes`
-        with more (n_support, n_classes).
+        Of the positive label with two labels (n_support,); else a column for each label (n_support,
+        n_classes).
         """
         f = self._f
         mean = f.posteriors.mean(f.hedge, f.n)[:, f.store.by_age]
