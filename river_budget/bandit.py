@@ -161,15 +161,8 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
-        """Return the value of each arm in a context: expected reward, raised while it is new, less its
+        """Return the value of each arm in a context: its expected reward, raised while new, less its
         cost.
-
-        Parameters
-        ----------
-        arm_ids
-            The arms to choose from.
-        context
-            A dictionary of features.
         """
         waiting = Counter(arm for arm, _ in self._pending.values())
         costs = self.costs or NO_COSTS
@@ -178,22 +171,11 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         }
 
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
-        """Choose an arm, and keep the context until `reward`.
+        """Choose one of some arms, and keep the context, a dict of features, until `reward`.
 
-        Parameters
-        ----------
-        arm_ids
-            The arms to choose from.
-        context
-            A dictionary of features.
-        ticket_id
-            The id of the ticket, a whole number above those of all others; the next one by default.
-
-        Raises
-        ------
-        ValueError
-            If there is no arm, the model refuses the context, or the id was passed. The policy does
-            not change.
+        The ticket has the given id, a whole number above those of all others, or the next one. Raises
+        ValueError if there is no arm, the model refuses the context or the id was passed. The policy
+        does not change.
         """
         number = self._next_id if ticket_id is None else ticket_id
         if number < self._next_id:
@@ -219,19 +201,10 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         return arm
 
     def reward(self, ticket_id: int, reward: float) -> bool:
-        """Learn the reward of a ticket; return False if it is unknown, expired or was rewarded before.
+        """Learn the reward of a ticket, 1 or 0; return False if it is unknown, expired or was rewarded
+        before.
 
-        Parameters
-        ----------
-        ticket_id
-            The id of a ticket.
-        reward
-            1 for a success, 0 for a failure.
-
-        Raises
-        ------
-        ValueError
-            If the reward is not 0 or 1. The policy does not change.
+        Raises ValueError for any other reward. The policy does not change.
         """
         if ticket_id not in self._pending:
             return False
@@ -241,22 +214,10 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         return True
 
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
-        """Learn the reward of an arm in a context, without a ticket.
+        """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
-        Parameters
-        ----------
-        arm_id
-            The arm that was pulled.
-        context
-            A dictionary of features.
-        reward
-            1 for a success, 0 for a failure.
-
-        Raises
-        ------
-        ValueError
-            If the reward is not 0 or 1, the context is refused, or there are too many arms. The
-            policy does not change.
+        Raises ValueError for any other reward, a context that the model refuses, and one arm too
+        many. The policy does not change.
         """
         if reward not in (0, 1):
             raise ValueError(f"the reward must be 1 or 0, for success or failure, got {reward!r}")
@@ -273,13 +234,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         super().update(arm_id, context, float(reward))
 
     def forget(self, arm_id: Any) -> None:
-        """Forget an arm and its tickets.
-
-        Parameters
-        ----------
-        arm_id
-            The arm.
-        """
+        """Forget an arm and its tickets."""
         self._models.pop(arm_id, None)
         self._rewards.pop(arm_id, None)
         self._n -= self._counts.pop(arm_id, 0)

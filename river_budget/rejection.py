@@ -124,18 +124,7 @@ class Reject(ClassifierWrapper):
         yield {"model": Forgetron()}
 
     def doubt_one(self, x: Features) -> float:
-        """Return the doubt about x, from 0 to 1.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If the model refuses x.
-        """
+        """Return the doubt about x, from 0 to 1. Raises ValueError if the model refuses x."""
         if self.doubt == "novelty":
             return _novelty(self.model, x)
         return _entropy(self.model.predict_proba_one(x))

@@ -1,7 +1,7 @@
-"""What the docstrings of all classifiers share, written once.
+"""Docstrings of classifiers, completed with what all of them share.
 
-`documented` completes the docstring of a class, so that `help`, Sphinx and `inspect.getdoc` show the
-whole of it: all parameters in the order of the signature, and all attributes.
+`documented` adds the shared parameters, in the order of the signature, and all attributes, so
+`help`, Sphinx and `inspect.getdoc` show the whole docstring.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ Kind = TypeVar("Kind", bound=type)
 def documented(kind: Kind) -> Kind:
     """Complete the docstring of a class with the parameters and attributes that it shares.
 
-    A docstring has what is its own: what the class does, its parameters, an example, the source. What
-    it says of a parameter replaces what its base says, and that replaces what is said here.
-    Attributes are described by the docstrings of public properties, and by those of declared fields.
+    A docstring has its summary, parameters, examples and sources. Its text for a parameter replaces
+    that of its base, and that replaces the one here. Attributes are described by the docstrings of
+    public properties and of declared fields.
     """
     if kind.__doc__ is None:  # python -OO
         return kind
@@ -96,7 +96,7 @@ def _attributes(kind: type) -> str:
 
 
 def _text(kind: type, name: str) -> str:
-    """Return what a property or a field says of itself, or what it overrides does."""
+    """Return the docstring of a property or a field, or of what it overrides."""
     fields = {field.name: field for field in getattr(kind, "_fields", ())}
     for value in (*(vars(base).get(name) for base in kind.__mro__), fields.get(name)):
         if isinstance(value, property | Field) and value.__doc__:

@@ -19,10 +19,10 @@ NEGATIVE, POSITIVE = 0, 1
 class Labels:
     """The labels of a model, in the order of their columns: negative, positive, and any others.
 
-    The first label is positive if it is True or 1, and negative otherwise. The second label takes the
-    other side. Further labels follow in order of appearance. `names` are the labels to predict for
-    each column, at least two: both are the first label until the second one is seen, and None before
-    the first. `advice` ends the error message about one label too many.
+    The first label is positive if it is True or 1. The second one takes the other side; others
+    follow in order of appearance. `names` are the labels to predict for each column, at least two:
+    both are the first label until the second one is seen, and None before the first. `advice` ends
+    the error message about one label too many.
     """
 
     __slots__ = ("_advice", "_limit", "column", "names")
@@ -51,10 +51,7 @@ class Labels:
             raise ValueError(f"there are {len(self.names)} labels, not two: use {instead}")
 
     def add(self, y: Any) -> int:
-        """Return the column of a label, and register it.
-
-        Raises ValueError if it is one label too many, missing or unhashable.
-        """
+        """Return the column of a label, and register it. Raises ValueError if it is refused."""
         label = plain_label(y)
         if not _is_hashable(label) or _is_missing(label):
             raise ValueError(f"the label is {y!r}: expected a class")
@@ -77,9 +74,9 @@ class Labels:
         return column
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
-        """Return the columns of many labels, and register all of them, or none if one is refused.
+        """Return the columns of labels, and register all of them, or none if one is refused.
 
-        A label with a weight of 0 is checked, but not registered. An error names the row.
+        A label with a weight of 0 is only checked. An error names the row.
         """
         try:
             columns = [self.column[label] for label in y]

@@ -69,10 +69,10 @@ class Parameter:
 class Engine(Protocol):
     """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
 
-    A label is given by its column. One of `n_labels` or more is new: `round` and `scan` widen the
-    engine first, so that it is a rival from its first example on. A refused example raises ValueError
-    and changes nothing. A round that asks for an update is open until `commit`; until then only the
-    thread that began it may use the engine, for the update.
+    Labels are columns. `round` and `scan` widen the engine for a new one first, so it is a rival
+    from its first example on. A refused example raises ValueError and changes nothing. A round that
+    asks for an update is open until `commit`; until then only the thread that began it may use the
+    engine.
     """
 
     store: Store
@@ -103,10 +103,10 @@ class Engine(Protocol):
         """End a round that asked for an update."""
 
     def roll_back(self) -> bool:
-        """Take back the open round, if there is one, and return whether there was."""
+        """Take back the open round; return whether there was one."""
 
     def widen(self, n_labels: int) -> None:
-        """Make room for a number of labels; fewer than there are change nothing."""
+        """Make room for a number of labels; a smaller number changes nothing."""
 
     def state(self) -> State:
         """Return the state, with that of the store."""
@@ -130,7 +130,7 @@ NEVER = 2**62
 
 
 class OnlineClassifier(Learned, base.MiniBatchClassifier):
-    """The face towards River of an `Engine` f, which a subclass makes: labels, weights and frames.
+    """The River face of an `Engine` f, which a subclass makes: labels, weights and frames.
 
     A subclass does what the engine asks for in `_follow`.
     """
@@ -174,20 +174,10 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Self:
-        """Return a new model with the same parameters.
+        """Return a new model with the same parameters, except the `new_params` by name.
 
-        Parameters
-        ----------
-        new_params
-            Other values of some parameters, by name.
-        include_attributes
-            Whether the new model knows what this one has learned.
-
-        Raises
-        ------
-        ValueError
-            If a value is out of range; or if both are given, as what was learned belongs to the
-            parameters.
+        It has learned nothing, unless `include_attributes` is true. Raises ValueError if a value is
+        out of range, or both are given: what was learned belongs to the parameters.
         """
         if not include_attributes:
             return super().clone(new_params)
@@ -249,34 +239,15 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
 
-        The label with the largest score is predicted, the first in the order of `classes` among
-        ties.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is refused, or is too large for the kernel.
+        The label with the largest score is predicted, the first of `classes` among ties. Raises
+        ValueError if a value of the dict x is refused, or is too large for the kernel.
         """
         return self._by_label(self._f.scores(x))
 
     def decision_function_one(self, x: Features) -> float:
         """Return f(x), positive for the positive class.
 
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value is refused or is too large for
-            the kernel.
+        Raises ValueError if there are more than two labels, or a value of the dict x is refused.
         """
         self._labels.require_two("scores_one or scores_many")
         return self._f.scores(x)[1]
@@ -306,29 +277,20 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def check_label(self, y: base.typing.ClfTarget) -> None:
         """Raise ValueError if `learn_one` would refuse a label. The model does not change.
 
-        Parameters
-        ----------
-        y
-            The label.
-
-        Raises
-        ------
-        ValueError
-            If it is one label too many, missing or unhashable.
+        Refused are missing and unhashable labels, and one more than `max_classes`.
         """
         self._labels.check(y)
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Weights | None = None) -> None:
-        """Learn the rows of a frame in order.
+        """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
-        The result is the same as with `learn_one` on each row. If a row is refused, none is
-        learned.
+        If a row is refused, none is learned.
 
         Parameters
         ----------
         X
-            A frame of features, or a dict of arrays: the values of a feature (rows,), or arrays (rows,
-            elements). A frame may have columns of arrays.
+            A frame of features, which may have columns of arrays. Or a dict of arrays: the values
+            of a feature (rows,), or arrays (rows, elements).
         y
             A series of labels.
         w
@@ -365,16 +327,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
         """Return the scores of each row of a frame, as a frame with a column for each label.
 
-        Parameters
-        ----------
-        X
-            A frame of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is refused, or is too large for the kernel. The error names the
-            row.
+        Raises ValueError, with the number of the row, if a value is refused.
         """
         frame = frame_of(X)
         return self._frame_by_label(self._known_scores(frame), frame)
@@ -382,16 +335,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
 
-        Parameters
-        ----------
-        X
-            A frame of features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value is refused or is too large for
-            the kernel. The error names the row.
+        Raises ValueError if there are more than two labels or, with the number of the row, if a
+        value is refused.
         """
         frame = frame_of(X)
         scores = self._score_frame(frame)
@@ -408,12 +353,9 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return self._frame_by_label(self._probabilities(self._known_scores(frame)), frame)
 
     def numerical_errors(self) -> dict[str, float]:
-        """Return the numerical errors of the incrementally updated quantities.
+        """Return the numerical errors of the quantities that are updated incrementally.
 
-        Returns
-        -------
-        The largest absolute difference of each quantity from its value computed from scratch, by
-        name; empty if no quantity is updated incrementally.
+        They are the largest absolute differences from values computed from scratch, by name.
         """
         return {}
 
@@ -443,7 +385,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return {label: values[column] for label, column in self._labels.known.items()}
 
     def _follow(self, due: int) -> None:
-        """Do what the engine asks for after a round: here a check of scales and width."""
+        """Do what the engine asks for after a round, here a check of scales and width."""
         if due >= CHECK:
             self._check()
 
@@ -458,7 +400,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
-        """Compute all anew that is computed from the engine and the kernels."""
+        """Recompute everything that follows from the engine and the kernels."""
 
     @abc.abstractmethod
     def _check(self) -> None:
@@ -470,7 +412,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
 
 class Machine(OnlineClassifier):
-    """A classifier with a support set, of which scales and width of the kernel are checked."""
+    """A classifier with a support set, which checks scales and width of the kernel."""
 
     def __init__(
         self,
@@ -492,19 +434,10 @@ class Machine(OnlineClassifier):
     def novelty_one(self, x: Features) -> float:
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
 
-        It is the squared distance of x from the span of the support vectors, as a share of k(x, x);
-        for an algorithm that does not keep the span, from that of the nearest support vector alone.
-        For a mixture, it is the mean over the kernels, by the weights of their experts.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is not a finite number, or is too large for the kernel.
+        It is the squared distance from the span of the support vectors, or from the nearest one if
+        the algorithm does not keep the span, as a share of k(x, x). For a mixture, it is the
+        weighted mean over the kernels. Raises ValueError if a value of the dict x is not finite, or
+        too large for the kernel.
         """
         return self._novelty(x)
 
@@ -524,8 +457,7 @@ class Machine(OnlineClassifier):
     def coefficients(self) -> Floats:
         """Coefficients of the support vectors, oldest first.
 
-        Signed (n_support,) with two labels; a column for each of the `classes` with more
-        (n_support, n_classes).
+        Signed (n_support,) with two labels, else a column for each label (n_support, n_classes).
         """
 
     @property

@@ -25,9 +25,9 @@ TOLERANCE = 1e-9
 class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
-    A subclass implements `_update`. If that raises anything, the expansion is taken back, and what
-    the subclass declares that it learns gets its former values. So an update gives a declared array
-    a new value, instead of changing its elements. What else is kept is computed anew by `_derive`.
+    A subclass implements `_update`. If that raises anything, the expansion and the declared
+    attributes return to their former values. So replace a declared array instead of changing its
+    elements. `_derive` recomputes everything else.
     """
 
     # The names of what subclasses declare.
@@ -100,17 +100,8 @@ class GrowingPerceptron(Perceptron):
         """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
 
         This is the online-to-batch conversion of [^1]: on i.i.d. examples, the average generalizes
-        better than the last hypothesis. It needs one kernel row, and stores no past hypothesis.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If a value is refused, or is too large for the kernel.
+        better than the last hypothesis. It takes one kernel row and stores no past hypothesis.
+        Raises ValueError if a value of the dict x is refused.
 
         References
         ----------
@@ -121,18 +112,8 @@ class GrowingPerceptron(Perceptron):
     def averaged_decision_function_one(self, x: Features) -> float:
         """Return the mean of f_1(x), ..., f_T(x), where f_t is the hypothesis after round t.
 
-        See `averaged_scores_one`, which is for any number of labels.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value is refused or is too large for
-            the kernel.
+        Raises ValueError if there are more than two labels, or a value of the dict x is refused.
+        For any number of labels, see `averaged_scores_one`.
         """
         self._labels.require_two("averaged_scores_one")
         return float(self._averaged_scores(x)[1])

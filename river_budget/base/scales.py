@@ -46,13 +46,13 @@ def next_update(n: int) -> int:
 class Scales:
     """Scales of features and the width of a kernel, learned from the first examples.
 
-    A scale is as near to the geometric mean of all scales as two standard errors allow, so that
-    features of one unit share a scale: the power of two nearest to the mean, as `gamma` makes up
-    for the rest. Other scales are rounded relative to the mean, and kept while they are nearly as
-    near. Their inverses, the `factors` by name and `pooled` for features without a scale of their
-    own, have short mantissas, so that values such as integers are scaled and restored without
-    rounding, and equal distances stay equal. `gamma` is 1 over the sum of the variances of the
-    scaled features; 0 while all are constant.
+    A scale is as near to the geometric mean of all scales as two standard errors allow, so features
+    of one unit share a scale: the power of two nearest to the mean (`gamma` makes up for the rest).
+    Other scales are rounded relative to the mean, and kept while they are nearly as near. The
+    inverses, the `factors` by name and `pooled` for features without a scale, have short mantissas.
+    So integers and the like are scaled and restored without rounding, and equal distances stay
+    equal. `gamma` is 1 over the sum of the variances of the scaled features; 0 while all are
+    constant.
     """
 
     __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")

@@ -136,14 +136,10 @@ class Calibrated(ClassifierWrapper):
         return self.calibrator.probabilities(self._gaps(x, **kwargs))
 
     def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Any = None, **kwargs: Any) -> None:
-        """Learn the rows of a frame in order: the same as `learn_one` on each row.
+        """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
-        `w` is a weight for all rows, or a series of weights. If a row is refused, none is learned.
-
-        Raises
-        ------
-        ValueError
-            If a row is refused, or the lengths differ.
+        `w` is a weight for all rows, or a series of weights. If a row is refused, or the lengths
+        differ, it raises ValueError and learns nothing.
         """
         before = copy.deepcopy((self.model, self.calibrator))
         rows, labels = rows_as_dicts(X), labels_of(y)

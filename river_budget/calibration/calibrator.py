@@ -52,24 +52,13 @@ class Calibrator:
         return sys.getsizeof(self) + self._maps.nbytes
 
     def probabilities(self, gaps: dict[Any, float]) -> dict[Any, float]:
-        """Return the calibrated probability of each label.
-
-        Parameters
-        ----------
-        gaps
-            The gap of each label.
-        """
+        """Return the calibrated probability of each label, given its gap."""
         return self._maps.probabilities(gaps) if len(gaps) > 1 else dict.fromkeys(gaps, 1.0)
 
     def learn(self, gaps: dict[Any, float], y: Any) -> None:
-        """Learn from the label of an example with these gaps. An unknown label changes nothing.
+        """Learn from the label y of an example, given the gaps before the model has learned it.
 
-        Parameters
-        ----------
-        gaps
-            The gap of each label, before the model has learned the example.
-        y
-            The label.
+        A label without a gap changes nothing.
         """
         if len(gaps) > 1 and y in gaps:
             self._maps.learn(gaps, y)

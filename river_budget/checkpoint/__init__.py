@@ -1,9 +1,9 @@
 """Checkpoints that survive crashes and run no code.
 
-A checkpoint is a safetensors file: arrays, and beside them one text of JSON with everything else.
-Loading runs no code, whoever wrote the file: it builds a new model from its parameters, with all their
-checks, and fills in what was learned, value by value, each of the kind and size that the model has. A
-digest finds files that are torn or have changed. `save` tells which models can be stored.
+A checkpoint is a safetensors file: arrays, and one JSON text with everything else. Loading runs no
+code: it builds a new model from its parameters, with all their checks, and fills in what was
+learned, checking kind and size of every value. A digest detects damaged and changed files. `save`
+lists the models that can be stored.
 """
 
 from __future__ import annotations

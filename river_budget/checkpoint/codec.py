@@ -1,8 +1,8 @@
 """Models as JSON and tensors, and back.
 
-The codec knows which classes there are, and how plain values, arrays and kernels are written. What a
-classifier of this package has learned is what it gives as its `state`; a new one with the same
-parameters takes it back with `restore`, which checks it. Classes of River have entries in `rivers`.
+The codec knows the classes, and how plain values, arrays and kernels are written. A classifier of
+this package returns its `state`; a new one with the same parameters checks and takes it with
+`restore`. `rivers` has the classes of River.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tensors = dict[str, NDArray[Any]]
 
 
 class StatefulPart(Part):
-    """A class of this package, which gives its state itself."""
+    """A class of this package with a `state` of its own."""
 
     def state(self, model: Any) -> dict[str, Any]:
         return model.state()
@@ -55,7 +55,7 @@ LARGEST_INTEGER = 2**1000
 
 
 class CheckpointError(ValueError):
-    """What is wrong with a checkpoint, or why a model cannot be stored."""
+    """A checkpoint is invalid, or a model cannot be stored."""
 
 
 def _category(name: Any, text: Any) -> Category:
@@ -64,7 +64,7 @@ def _category(name: Any, text: Any) -> Category:
 
 
 class Writer:
-    """Turns models into JSON, and their arrays into `tensors`, by the names that the JSON has."""
+    """Turns models into JSON, and their arrays into `tensors`, which the JSON names."""
 
     def __init__(self) -> None:
         self.tensors: Tensors = {}

@@ -1,7 +1,7 @@
-"""Files that are written as a whole or not at all, with the versions before them.
+"""Files that are written as a whole or not at all, and the versions before them.
 
-A writer locks its temporary file until it is in its place, so that another one can tell whether it still
-lives, and locks the directory while it changes names. Both locks vanish with their process.
+A writer locks its temporary file until it is in place, so others can tell that it still lives. It
+locks the directory while it changes names. Both locks vanish with their process.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ ABANDONED_AFTER = 86_400.0
 
 
 def write(places: Sequence[Path], data: bytes) -> None:
-    """Write a file to the first place, and move those that are there one place on.
+    """Write a file to the first of some places in a directory, and move the files there one place on.
 
-    The places are in one directory. What was in the last one is lost. If it fails with an OSError, all
-    files are as they were.
+    The file in the last place is lost. If this fails with an OSError, all files are as they were.
     """
     directory = places[0].absolute().parent
     temporary, spare = _temporary(places[0]), _temporary(places[0])
@@ -54,7 +53,7 @@ def write(places: Sequence[Path], data: bytes) -> None:
 
 
 def _rotate(places: Sequence[Path], new: Path) -> None:
-    """Move a file to the first place, and each one there, up to a gap, one place on."""
+    """Move a file to the first place, and the files there, up to a gap, one place on."""
     taken = list(itertools.takewhile(Path.exists, places[:-1]))
     moves = list(itertools.pairwise(places))[: len(taken)]
     with contextlib.ExitStack() as undo:

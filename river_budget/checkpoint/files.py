@@ -34,29 +34,30 @@ FORGED = (
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
     """Write a model to a file, all of it or nothing.
 
-    The file is written beside its place, forced to the disk and then moved there, so that a crash at any
-    time leaves the old file or the new one. Several processes may save to the same place: the last one
-    wins. Temporary files of killed processes are removed.
+    The file is written under another name, forced to the disk and then renamed, so a crash leaves
+    the old file or the new one. Several processes may save to the same path: the last one wins.
+    Temporary files of killed processes are removed.
 
     Parameters
     ----------
     model
-        A classifier of this package, also in `Calibrated` or `Reject`, or a pipeline that ends in one.
-        `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`, `StatImputer`,
-        `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`, `SelectType`, `Discard`, `Agg`,
-        `TransformerUnion`, `OneVsRestClassifier`, `LogisticRegression` and the random samplers of
-        `imblearn` can be parts of it. Without: functions, windows of scalers,
-        statistics of an imputer other than `Mean` and `Mode`, functions that split texts, and
-        optimizers, schedulers, losses and initializers other than `SGD`, `Constant`, `Log` and `Zeros`.
+        A classifier of this package, also in `Calibrated` or `Reject`, or a pipeline that ends in
+        one. Its parts may be `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`,
+        `StatImputer`, `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`,
+        `SelectType`, `Discard`, `Agg`, `TransformerUnion`, `OneVsRestClassifier`,
+        `LogisticRegression` and the random samplers of `imblearn`. They must not contain functions,
+        such as tokenizers, windows of scalers, statistics of an imputer other than `Mean` and
+        `Mode`, or optimizers, schedulers, losses and initializers other than `SGD`, `Constant`,
+        `Log` and `Zeros`.
     path
-        Where it goes. A symbolic link stays, and its target is written.
+        The file. A symbolic link stays, and its target is written.
     extra
-        What else is to be kept: names and plain values.
+        Other names and plain values to keep.
 
     Raises
     ------
     CheckpointError
-        If a part of the model cannot be stored, which the message names.
+        If a part of the model cannot be stored. The message names it.
     OSError
         If the file cannot be written.
 
@@ -79,22 +80,16 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 
 
 def load(path: str | Path) -> Any:
-    """Return the model that `save` wrote.
+    """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
-    It goes on, bit for bit, as the one that was saved would have.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is torn, changed, foreign, or of another version, which the message tells.
-    OSError
-        If the file cannot be read.
+    Raises CheckpointError if the file is damaged, changed, foreign, or of another version, and
+    OSError if it cannot be read.
     """
     return restore(path)[0]
 
 
 def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `save` wrote, and what else was kept. Raises as `load`."""
+    """Return the model that `save` wrote, and its `extra`. Raises as `load`."""
     try:
         return restores(Path(path).read_bytes())
     except CheckpointError as error:
@@ -123,12 +118,12 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
 
 
 def loads(data: bytes) -> Any:
-    """Return the model that `dumps` made bytes of. Raises CheckpointError as `load`."""
+    """Return the model that `dumps` turned into bytes. Raises CheckpointError as `load`."""
     return restores(data)[0]
 
 
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return the model that `dumps` made bytes of, and what else was kept. Raises as `loads`."""
+    """Return the model that `dumps` turned into bytes, and its `extra`. Raises as `loads`."""
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *FORGED) as error:
@@ -156,26 +151,27 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
 
 
 class Checkpointer:
-    """Saves a model every so many rounds of a loop.
+    """Saves a model every `every` examples of a loop.
 
-    A save that fails leaves all files as they were. Processes that save to the same place take turns.
+    A save that fails leaves all files as they were. Processes that save to the same path take
+    turns.
 
     Parameters
     ----------
     model
         The model; see `save`.
     path
-        Where the newest checkpoint goes; the target, if it is a symbolic link. The ones before it are
-        beside it: with `.1` after the name, then `.2`, and so on.
+        The newest checkpoint; the target, if it is a symbolic link. Older ones are beside it, with
+        `.1`, `.2`, ... after the name.
     every
-        Number of rounds from one checkpoint to the next.
+        Number of examples from one checkpoint to the next.
     keep
-        Number of checkpoints that are kept, the newest included.
+        Number of checkpoints to keep, the newest included.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range.
+        If a parameter is out of range.
     CheckpointError
         If the model cannot be stored.
 
@@ -204,7 +200,7 @@ class Checkpointer:
         self._n_steps = 0
 
     def step(self, extra: Mapping[str, Any] | None = None) -> None:
-        """Count one more round, and save the model if it is time to."""
+        """Count one more example, and save the model if it is due."""
         self._n_steps += 1
         if self._n_steps % self.every == 0:
             self.save(extra)
@@ -228,7 +224,7 @@ def _metadata(data: bytes) -> dict[str, str]:
 
 
 def _digest(text: str, tensors: Tensors) -> str:
-    """Return a digest of all that a checkpoint holds."""
+    """Return a digest of everything in a checkpoint."""
     digest = hashlib.sha256(f"{FORMAT} {VERSION} {text}".encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())

@@ -1,7 +1,7 @@
 """The classes of River that a checkpoint can hold, and the wrappers and transformers of this package.
 
-`PARTS` and `COMPOSITES` are the tables of them. The same check runs before an object is written and after
-it is read, so that whatever is written can be read.
+They are listed in `PARTS` and `COMPOSITES`. The same check runs before writing and after reading,
+so whatever is written can be read.
 """
 
 from __future__ import annotations
@@ -71,12 +71,12 @@ COMPONENTS = {
 
 
 class Part:
-    """How a class is stored that consists of parameters and of what it has learned.
+    """How to store a class that consists of parameters and of what it has learned.
 
-    `kinds` are those of its parameters; one that is not named may be any plain value. `learned` has the
-    attributes that it learns, also those of attributes ("optimizer.n_iterations"), and their kinds; in
-    the file, they are called without owner and leading underscores. `agree` raises ValueError if values
-    that are valid each do not fit each other.
+    `kinds` are those of its parameters; any other parameter may be a plain value. `learned` has the
+    kinds of learned attributes, also nested ones ("optimizer.n_iterations"); the file drops owners
+    and leading underscores. `agree` raises ValueError if values that are valid by themselves
+    contradict each other.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class Named(Part):
 
 
 class StatImputer(Part):
-    """Its parameters are statistics, each with a parameter, and what it learns is theirs."""
+    """It has statistics with a parameter each, and learns theirs."""
 
     def parameters(self, model: Any) -> State:
         return {"imputers": [(name, _described(stat)[0]) for name, stat in model.stats.items()]}
@@ -177,7 +177,7 @@ class StatImputer(Part):
 
 
 class SelectType(Part):
-    """Its parameters are types, of which a checkpoint has the names."""
+    """Its parameters are types. A checkpoint has their names."""
 
     def parameters(self, model: Any) -> State:
         for kind in model.types:
@@ -258,7 +258,7 @@ class LogisticRegression(Part):
 
 
 class Composite(NamedTuple):
-    """How a class is stored that consists of other models, which two functions list by name and join."""
+    """How to store a class that consists of other models: two functions list and join them."""
 
     model: type
     parts: Callable[[Any], Iterable[tuple[Any, Any]]]

@@ -28,9 +28,9 @@ class Run:
     Attributes
     ----------
     n_examples, n_mistakes
-        Number of examples, and of those whose label did not have the largest score of all when they
-        were predicted: y f(x) <= 0 with two labels. For a model that does not count them, the number
-        of predictions that were not the label; no answer is a mistake, too.
+        Number of examples, and of those whose label did not have the largest score when they were
+        predicted: y f(x) <= 0 with two labels. For a model that does not count them, the number of
+        wrong or missing predictions.
     n_support
         Number of support vectors at the end, 0 for a model without any.
     memory_bytes
@@ -97,7 +97,7 @@ class Comparison:
         return sorted(self.summary().items(), key=lambda row: row[1]["mistakes_percent"][0])
 
     def verdict(self) -> str:
-        """Return which model is best, and which ones chance may have put behind it, as a text.
+        """Return which model is best, and which ones may be worse by chance only, as a text.
 
         Chance is two standard errors of the difference of two shares of mistakes.
         """

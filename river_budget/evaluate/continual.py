@@ -102,10 +102,9 @@ class ContinualRun:
 
     @property
     def backward_transfer(self) -> float:
-        """Mean change of the accuracy on a task since it was last learned.
+        """Mean change of the accuracy on a task from right after it was last learned to the end.
 
-        The accuracy at the end minus the accuracy right after the task was last learned, averaged
-        over all tasks except the one learned last. Negative values mean forgetting.
+        The mean leaves out the task learned last. Negative values mean forgetting.
         """
         last = {j: i for i, j in enumerate(self.task_sequence)}
         final = self.accuracy_matrix[-1]
@@ -115,8 +114,8 @@ class ContinualRun:
     def forward_transfer(self) -> float:
         """Mean accuracy on a task right before it is first learned, minus chance.
 
-        Averaged over all tasks except the one learned first. Instead of chance, Lopez-Paz and
-        Ranzato subtract the accuracy of a randomly initialized model.
+        The mean leaves out the task learned first. (Lopez-Paz and Ranzato subtract the accuracy of
+        a randomly initialized model.)
         """
         first = {j: i for i, j in reversed(list(enumerate(self.task_sequence)))}
         return _mean(
@@ -138,7 +137,7 @@ class ContinualRun:
     def class_forgetting(self) -> NDArray[np.float64]:
         """Drop from the best earlier accuracy on each class to the accuracy at the end (classes,).
 
-        It is nan for the classes that the last step brings, and for those that no step brings.
+        It is nan for classes that only the last step, or no step, brings.
         """
         earlier, final = self.class_accuracy_matrix[:-1], self.class_accuracy_matrix[-1]
         last = len(self.task_sequence) - 1
@@ -159,7 +158,7 @@ class ContinualRun:
     def mean_recovery_time(self) -> float:
         """Mean recovery time in examples.
 
-        A drift without recovery counts with all examples until the next drift or the end.
+        Without recovery, all examples until the next drift or the end count.
         """
         intervals = itertools.pairwise([*self.drifts, len(self.wrong)])
         return _mean(
@@ -178,9 +177,8 @@ class ContinualRun:
         return {name: getattr(self, name) for name in names}
 
     def table(self) -> str:
-        """Return the accuracy matrix in percent as text, one row for each step.
-
-        The last column is `accuracy_seen`.
+        """Return the accuracy matrix in percent as text, a row for each step; the last column is
+        `accuracy_seen`.
         """
         tasks = (f"task {j}" for j in range(self.accuracy_matrix.shape[1]))
         rows = zip(self.task_sequence, self.accuracy_matrix, self.accuracy_seen, strict=True)
@@ -336,10 +334,10 @@ def lifelong(
 def recovery_time(
     wrong: Sequence[bool], drift: int, window: int = 100, tolerance: float = 0.05
 ) -> int | None:
-    """Return how many examples a model needs to recover from a drift.
+    """Return how many examples a model needs to recover from a drift, or None if it does not.
 
-    These are the examples between the drift and the first window whose error is at most `tolerance`
-    above the error of the window right before the drift.
+    These are the examples between the drift and the first window whose error exceeds that of the
+    window right before the drift by at most `tolerance`; 0 if the drift did no harm.
 
     Parameters
     ----------
@@ -352,14 +350,10 @@ def recovery_time(
     tolerance
         How much larger than before the error may be, as a share.
 
-    Returns
-    -------
-    The number of examples, 0 if the drift did no harm; None if there is no such window.
-
     Raises
     ------
     ValueError
-        If `drift` is below 1, or another parameter is out of its range.
+        If `drift` is below 1, or another parameter is out of range.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """One bounded model or policy for each key: agents, devices, users.
 
-`run_local` needs no stream engine. An engine that keeps bytes for each key calls `KeyedLearner.step`,
-or keeps models live with `ModelCache`; the results are the same. `river_budget.keyed.quix` runs on Quix
-Streams. It needs quixstreams, so it is imported by its own name.
+`run_local` needs no stream engine. An engine that keeps bytes for each key calls
+`KeyedLearner.step`, or keeps models live with `ModelCache`; the results are the same.
+`river_budget.keyed.quix`, which needs quixstreams and its own import, runs on Quix Streams.
 """
 
 from __future__ import annotations

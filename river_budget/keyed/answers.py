@@ -1,8 +1,8 @@
-"""What any classifier predicts, and which examples and labels it takes.
+"""What a classifier predicts, and which examples and labels it takes.
 
-A pipeline learns part by part. What one part would refuse must not reach those before it, so features
-and labels are checked first. Models consist of exactly the classes that `checkpoint` can store, which
-are compared by identity: River's `isinstance` is slow.
+A pipeline learns part by part, so features and labels are checked before the first part learns.
+Classes are compared by identity with those that `checkpoint` can store: River's `isinstance` is
+slow.
 """
 
 from __future__ import annotations
@@ -26,15 +26,10 @@ REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
 
-    The margin is f(x), positive for the positive class. With more than two labels, it is that of the
-    prediction, half the difference between the largest score and the second one. It is None unless
-    the classifier has a `decision_function_one`.
-
-    Raises
-    ------
-    ValueError
-        If x is no dict, or has a number that is not finite or too large; if it has texts that no part
-        of the pipeline takes, or unknown values that a part would learn; if a part of the pipeline needs a feature that x lacks.
+    The margin is f(x), positive for the positive class; with more than two labels, half the
+    difference between the two largest scores; None without a `decision_function_one`. Raises
+    ValueError if x is not a dict or lacks a needed feature, or has a number, text or unknown value
+    that some part cannot take.
     """
     check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]

@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
-    The models of the keys used last stay live, so that an event neither reads nor writes a state. A
-    model that has changed is serialized and written when it is evicted, and by `flush`.
+    The most recently used models stay live, so an event neither reads nor writes a state. A model
+    that has changed is written when it is evicted, and by `flush`.
 
     Parameters
     ----------
@@ -34,23 +34,20 @@ class ModelCache:
     Attributes
     ----------
     refused
-        The reason for each key whose state could not be serialized. A key that is deleted from it
-        continues from its stored state.
+        The reason for each key whose state could not be serialized. Delete a key from it to
+        continue from its stored state. It grows by some 300 bytes for each refused key.
 
     Notes
     -----
     There are never more than `max_live` live models. If one cannot be written:
 
-    - **Its state is too large**, or cannot be serialized for another reason. The model is dropped,
-      with what it has learned since it was last written; the stored state stays as it was. The reason
-      is logged and added to `refused`, and from then on the key's own events raise it as a ValueError.
-      Neither `flush` nor the event of another key raises it.
-    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays live
-      and is written at the next opportunity. The event that needed its place has had no effect and can
-      be tried again.
-
-    `refused` is never emptied, and grows by some 300 bytes for each refused key. Everything else in the
-    cache is bounded by `max_live` and the sizes of the models.
+    - **Its state is too large**, or cannot be serialized for another reason. The model is dropped
+      with what it has learned since the last write; the stored state stays as it was. The reason is
+      logged and added to `refused`, and later events of the key raise it as a ValueError. Other
+      keys' events and `flush` do not.
+    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays
+      live and is written at the next opportunity. The event that needed its place had no effect and
+      can be repeated.
     """
 
     def __init__(
@@ -76,12 +73,8 @@ class ModelCache:
     def advance(self, event: Event) -> Prediction:
         """Return the prediction of an event, then update the model of its key with the event.
 
-        Raises
-        ------
-        CheckpointError
-            If the stored state is invalid.
-        ValueError
-            If the event is refused, or its key is.
+        Raises CheckpointError if the stored state is invalid, and ValueError if the event or its
+        key is refused.
         """
         reason = self.refused.get(event.key)
         if reason is not None:

@@ -19,19 +19,17 @@ LARGEST_SEQ = LARGEST_COUNT - 2
 
 
 class Event(NamedTuple):
-    """One example of a key, with its label or without.
+    """One example of a key, with or without its label.
 
     Attributes
     ----------
     key
-        The key that it belongs to: an agent, a device, a user.
+        The key: an agent, a device, a user.
     seq
-        Its sequence number, 0 or more, which increases from each event of a key to the next. An event
-        that is delivered again has the same number. A negative number marks a query: it is predicted,
-        and neither counted nor learned.
+        Its number, 0 or more, which increases with each event of the key. An event that is
+        delivered again has the same number. A negative number marks a query: it is only predicted.
     x
-        Its features. A label that arrives later, with the number of the event that it belongs to, needs
-        none.
+        Its features. A late label needs none.
     y
         Its label, or the reward of its decision, or None.
     arms
@@ -53,12 +51,12 @@ class Prediction(NamedTuple):
     key, seq
         Those of the event.
     y_pred
-        The predicted label; None before the key's first label, and for a late label whose event is no
-        longer known.
+        The predicted label; None before the key's first label, and for a late label whose event is
+        no longer known.
     margin
-        f(x), positive for the positive class, if the classifier has a `decision_function_one`. With
-        more than two labels, half the difference between the largest score and the second one. Else,
-        and for a late label whose event is no longer known, it is None.
+        f(x), positive for the positive class; with more than two labels, half the difference
+        between the two largest scores. None without a `decision_function_one`, and where `y_pred`
+        is not known.
     n_seen
         Number of events of the key so far, each counted once.
     accuracy
@@ -121,31 +119,30 @@ class KeyedModel:
 
 
 class KeyedLearner:
-    """Predicts each event, then learns it if it has a label, and learns no event twice.
+    """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
-    Events may be delivered at least once. An event whose number is not above the largest so far has
-    been seen before: it is predicted, and learned only if it brings the label that was missing. So the
-    models are those of a stream in which each event is delivered once.
+    Events may be delivered more than once. An event whose number does not exceed the largest so far
+    is only predicted, and learned only if it brings the missing label. So the models are those of a
+    stream that delivers each event once.
 
     Parameters
     ----------
     factory
-        Returns the model of a new key: any classifier that `checkpoint.save` can store, or a pipeline
+        Returns the model of a new key: a classifier that `checkpoint.save` can store, or a pipeline
         that ends in one. A seed that it sets is the same for all keys.
     max_state_bytes
         Largest size of the state of a key.
     max_pending
-        Largest number of events of a key that wait for their label. Beyond it, the event that has
-        waited longest is forgotten.
+        Largest number of events of a key that wait for their label. One more drops the oldest.
     max_jump
-        Largest difference between the number of a new event and the largest so far, which is -1 for a
-        new key. An event whose number is further away is refused: after it, all others would count as
-        seen. Numbers that are times need a larger one.
+        Largest step from the largest number so far, -1 for a new key, to that of a new event. An
+        event with a larger number is refused, because all later ones would count as seen. Set a
+        larger one if numbers are times.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the factory's models are no classifiers.
+        If a parameter is out of range, or the factory's models are not classifiers.
     CheckpointError
         If the factory's models cannot be serialized.
 
@@ -185,21 +182,11 @@ class KeyedLearner:
         self._check_model(new.model)
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
-        """Return the state of the event's key after the event, and the prediction.
+        """Return the new state of the event's key, given the old one (None for a new key), and the
+        prediction.
 
-        Parameters
-        ----------
-        state
-            The state before it; None for a new key.
-        event
-            The event.
-
-        Raises
-        ------
-        CheckpointError
-            If the state is invalid.
-        ValueError
-            If the event is refused, as `advance` describes, or the new state is too large.
+        Raises CheckpointError if the state is invalid, and ValueError if the event is refused, as
+        by `advance`, or the new state is too large.
         """
         keyed = self.deserialize(state)
         prediction = self.advance(keyed, event)
@@ -235,11 +222,8 @@ class KeyedLearner:
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the prediction of an event, then update a live model with the event.
 
-        Raises
-        ------
-        ValueError
-            If a value or a label is refused, a new event has no features, or its number is no integer
-            or too far from the last one. The model does not change.
+        Raises ValueError if a value or a label is refused, a new event has no features, or its
+        number is not an integer or too far from the last one. The model does not change.
         """
         self._check_number(keyed, event)
         is_new = event.seq > keyed.last_seq

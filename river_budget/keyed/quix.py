@@ -33,18 +33,8 @@ BROKEN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, R
 def event_of(value: Any, key: Any) -> Event:
     """Return the event of a message like `{"seq": 3, "x": {"a": 1.0}, "y": true}`.
 
-    Parameters
-    ----------
-    value
-        The message's value, as JSON in bytes or already deserialized; all but `seq`
-        may be missing or None.
-    key
-        The message's key. Bytes are taken as UTF-8.
-
-    Raises
-    ------
-    ValueError
-        If the message is not an event.
+    The value is JSON in bytes or already deserialized; all but `seq` may be missing or None. A key in
+    bytes is UTF-8. Raises ValueError if the message is not an event.
 
     Examples
     --------
@@ -75,15 +65,14 @@ def apply(
 ) -> StreamingDataFrame:
     """Predict, then learn, the messages of a stream with one model for each key.
 
-    Each result is a dict: the fields of `Prediction`, or the key and an `error`. A message that is
-    refused changes no model and does not stop the stream. For one that cannot be decoded, this holds if
-    the topic has `key_deserializer="bytes"` and `value_deserializer="bytes"`: Quix Streams stops at a
-    message that it cannot deserialize itself. A model whose state has become too large is dropped, as
-    `ModelCache` describes, and the key's messages are answered with errors until the partition moves
-    or the application restarts.
+    Each result is a dict: the fields of `Prediction`, or the key and an `error`. A refused message
+    changes no model and does not stop the stream. For messages that cannot be decoded, this needs a
+    topic with `key_deserializer="bytes"` and `value_deserializer="bytes"`; otherwise Quix Streams
+    stops. A model whose state grows too large is dropped, as `ModelCache` describes, and the key's
+    messages are answered with errors until the partition moves or the application restarts.
 
-    Models stay live between the commits of the application. Each commit stores those that have changed,
-    with one write for each key.
+    Models stay live between commits. Each commit stores those that have changed, with one write for
+    each key.
 
     Parameters
     ----------

@@ -37,21 +37,9 @@ class KernelPerceptron(GrowingPerceptron):
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the mistake bounds of this model against a comparator.
 
-        They assume `k(x, x) <= 1`, which is checked on every example that updated the model.
-
-        Parameters
-        ----------
-        norm
-            Norm of the comparator; its largest norm if it moves.
-        loss
-            Cumulative hinge loss of the comparator.
-        path_length
-            Path length of the comparator, the sum of `||g_t - g_(t-1)||`; 0 if it is fixed.
-
-        Raises
-        ------
-        ValueError
-            If an argument is negative.
+        They assume `k(x, x) <= 1`, which is checked on every example that updated the model. Give
+        the `norm` of the comparator (the largest, if it moves), its cumulative hinge `loss` and its
+        `path_length`, the sum of `||g_t - g_(t-1)||`. Raises ValueError if one is negative.
         """
         theorem = bounds.perceptron(norm, loss)
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem))

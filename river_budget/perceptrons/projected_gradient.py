@@ -20,16 +20,15 @@ from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 class ProjectedGradient(NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
-    Gradient descent on the hinge loss in a ball, with steps that adapt to the gradients so far: `U /
-    sqrt(3 + G)` for the sum G of their squared norms. An example within distance `eta` of the span
-    of the support vectors (approximate linear dependence) is projected onto the span; any other one
+    Gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum
+    of the squared norms of past gradients. An example within distance `eta` of the span of the
+    support vectors (approximate linear dependence) is projected onto the span; any other one
     becomes a support vector. Once the budget is full, every example with a loss is projected.
 
-    It is the greedy set and the step size of POMDR, without two parts of it: the optimistic one, which
-    predicts the next gradient from the last 15 examples, and the second stage, which begins at a
-    size that depends on the length of the stream. The threshold of POMDR depends on that length,
-    too, and is a parameter here. The constant 3 and the projection onto the ball are those of the
-    authors' code. The mistake bound for a run is our derivation.
+    These are the greedy set and the steps of POMDR, without its optimistic part, which predicts the
+    next gradient from the last 15 examples, and without its second stage and its threshold, which
+    depend on the length of the stream. The constant 3 and the ball are those of the authors' code.
+    The mistake bound for a run is our derivation.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from river_budget.base import BudgetPerceptron, documented
 class RemoveOldestPerceptron(BudgetPerceptron):
     """The kernel perceptron that removes its oldest support vector once its budget is full.
 
-    This is the removal step of the Forgetron without the shrinking step. It is cheap and adapts to
-    drift, but no mistake bound is known.
+    It is cheap and adapts to drift. No mistake bound is known: it lacks the Forgetron's shrinking
+    step.
 
     Examples
     --------

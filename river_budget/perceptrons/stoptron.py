@@ -8,8 +8,8 @@ from river_budget.base import BudgetPerceptron, GrowingPerceptron, documented
 class Stoptron(GrowingPerceptron, BudgetPerceptron):
     """The kernel perceptron that stops learning once its budget is full.
 
-    It is the baseline that any other use of the same budget has to beat. It learns only the first
-    mistakes, so its accuracy varies strongly with the order of the stream.
+    Use it as the baseline that any other use of the same budget must beat. It learns only the first
+    mistakes, so its accuracy depends strongly on the order of the stream.
 
     Examples
     --------

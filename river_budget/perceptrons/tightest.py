@@ -24,24 +24,22 @@ LEAST_SIMILARITY = 0.93
 
 @documented
 class TightestPerceptron(Perceptron):
-    """The Tightest Perceptron.
+    """The Tightest Perceptron: the most accurate perceptron on a small budget without drift.
 
     Every support vector counts the positive and negative labels of the examples that were nearest
-    to it, `c+` and `c-`. Its own label is taken to be positive with probability
+    to it, `c+` and `c-`. It is taken to be positive with probability
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
-    is added, and the support vector whose removal gives the smallest expected hinge loss on all
-    support vectors is removed. It may be the incoming example.
+    is added, and the support vector is removed whose removal gives the smallest expected hinge loss
+    on all support vectors. It may be the incoming example. So the support vectors are a validation
+    set that is robust to noisy labels, and no further example is stored.
 
-    With more than two labels, which the paper does not have, every support vector counts each
-    label. The weight of a label is the probability that its share is the largest under the
-    Dirichlet posterior, and the loss is the hinge loss of half the difference between the score of
-    the label and the largest other score. With two labels, this is the algorithm of the paper.
+    For more than two labels, which the paper does not have, every support vector counts each label.
+    The weight of a label is the probability that its share is the largest under the Dirichlet
+    posterior, and the loss is the hinge loss of half the difference between the score of the label
+    and the largest other score.
 
-    The support vectors thus serve as a validation set that is robust to noisy labels, and no
-    further example is stored. It is the most accurate of the perceptrons on a small budget.
-
-    If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7 %
-    after 512 examples, all counts start again from 0.
+    If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7
+    % after 512 examples, all counts start again from 0.
 
     Parameters
     ----------
@@ -50,9 +48,8 @@ class TightestPerceptron(Perceptron):
         Euclidean distance in input space, or in feature space for a `FunctionKernel`. Its counts
         increase by the kernel value, or by 0 if that is negative.
     prior
-        Both parameters of the Beta prior of each support vector, positive. The larger they are, the
-        more labels it takes to move `w+` away from 1/2. With more than two labels, all parameters
-        of the Dirichlet prior.
+        Both parameters of the Beta prior of each support vector, positive; of the Dirichlet prior
+        with more labels. The larger they are, the more labels it takes to move `w+` away from 1/2.
 
     Examples
     --------
@@ -93,21 +90,16 @@ class TightestPerceptron(Perceptron):
         self._vectors = CountedTable(budget + 1, ranks_by_distance)
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
-        """Return the weight w_c of each label c at the support vector nearest to x.
+        """Return the posterior probability w_c of each label c at the support vector nearest to x.
 
-        It is the posterior probability that the label is the most frequent one around that support
-        vector. All weights are equal if there is no support vector. Values of x are refused as by
-        `scores_one`.
+        All are equal if there is no support vector. Raises ValueError as `scores_one`.
         """
         return self._by_label(self._posteriors(x))
 
     def posterior_one(self, x: Features) -> float:
-        """Return the weight w+ of the support vector nearest to x; see `posteriors_one`.
+        """Return the weight w+ of the support vector nearest to x.
 
-        Raises
-        ------
-        ValueError
-            If there are more than two labels, or a value of x is refused.
+        Raises ValueError if there are more than two labels, or a value of x is refused.
         """
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]

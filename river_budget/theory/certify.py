@@ -88,10 +88,10 @@ def certify(
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    Most of the time is spent on the search for the best comparators, in the span of at most 300
-    examples; for n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a longer
-    stream, a comparator outside of this span might give a lower bound, but the reported bounds are
-    valid.
+    Most of the time goes into the search for the best comparators, in the span of at most 300
+    examples. For n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a
+    longer stream, a comparator outside this span might give a lower bound, but the reported bounds
+    are valid.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def certify(
         The comparator. Defaults to the one with the lowest bound in hindsight for each theorem (see
         `comparators.Span`).
     span
-        The span of the examples of this stream, in which comparators are searched. Pass it to share
-        the computation between models with the same kernel.
+        The span of the examples of this stream. Pass it to share the computation between models
+        with the same kernel.
     n_points
         Number of points at which the mistakes and the bound are recorded.
 

@@ -35,8 +35,7 @@ N_ITERATIONS = 100
 class Comparator:
     """Kernel expansions `g_c(x) = sum_i beta_ic k(x, z_i)`, one for each label c.
 
-    With two labels, one expansion `g = g_+ = -g_-` is enough. See `bounds` for the norm and the
-    hinge loss.
+    With two labels, one expansion `g = g_+ = -g_-` is enough. See `bounds` for norm and hinge loss.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ class Comparator:
         The beta_i of g (vectors,), or a column for each label (vectors, labels).
     classes
         The labels in the order of their columns, the negative one before the positive one. Those
-        not given are numbered as a classifier numbers them that learns the stream of a loss.
+        not given are numbered as by a classifier that learns the stream of a loss.
 
     Attributes
     ----------
@@ -60,8 +59,8 @@ class Comparator:
     Raises
     ------
     ValueError
-        If the numbers of coefficients and vectors differ, there is a column for one label only, a
-        coefficient is not finite, or a vector is invalid under the kernel.
+        If the numbers of coefficients and vectors differ, there is only one column, a coefficient
+        is not finite, or a vector is invalid under the kernel.
 
     Examples
     --------
@@ -108,11 +107,8 @@ class Comparator:
     def of(cls, model: KernelClassifier) -> Comparator:
         """Return the current hypothesis of a perceptron.
 
-        Raises
-        ------
-        ValueError
-            If the hypothesis is not a single kernel expansion, such as the mixture of a
-            `Mnemotron`.
+        Raises ValueError if it is not a single kernel expansion, such as the mixture of a
+        `Mnemotron`.
         """
         if not isinstance(model, KernelClassifier):
             raise ValueError(
@@ -147,10 +143,7 @@ class Comparator:
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,). A label without a column scores 0.
 
-        Raises
-        ------
-        ValueError
-            If a value or a label is invalid.
+        Raises ValueError if a value or a label is invalid.
         """
         examples = list(stream)
         labels = Labels(len(self.classes) + len(examples), "")
@@ -194,8 +187,8 @@ class Span:
     """The hypotheses in the span of the examples of a stream, and the best one in hindsight.
 
     Every mistake bound increases with the norm and the loss of the comparator. The best one
-    therefore minimizes `||g||^2 / 2 + C L(g)` for some C, a convex problem, or is 0. C is found by
-    a search. A bound holds against any comparator, so it holds against an approximate solution.
+    therefore minimizes `||g||^2 / 2 + C L(g)` for some C, a convex problem, or is 0. A search finds
+    C. A bound holds against any comparator, so an approximate solution is enough.
 
     Parameters
     ----------
@@ -254,10 +247,7 @@ class Span:
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
         """Return the comparator with the lowest bound.
 
-        Parameters
-        ----------
-        bound
-            The bound as a function of norm and loss; infinite if it does not hold.
+        The bound is a function of norm and loss; infinite if it does not hold.
         """
         shape = self._basis.shape[1], self._n_labels
         best, lowest = np.zeros(shape), bound(0.0, float(len(self._examples)))
