@@ -85,7 +85,7 @@ def count(value: Any) -> int:
 
 def require_numbers(values: Any) -> None:
     """Raise ValueError unless all values of a dict are finite numbers."""
-    require(isinstance(values, dict), f"{values!r} is no dict")
+    require(isinstance(values, dict), f"{values!r} is not a dict")
     for name, value in values.items():
         require(_is_finite(value), f"{name!r} has the value {value!r}, which is not finite")
 

@@ -197,7 +197,7 @@ cdef class CalibrationMaps:
         weights = floats(state["weights"], (1 + self.n_maps,))
         require(
             (weights > 0).all() and math.isclose(weights.sum(), 1.0),
-            "the weights of the maps are no probabilities",
+            "the weights of the maps are not probabilities",
         )
         slopes = floats(state["slopes"], (self.n_maps, 2))
         values = floats(state["biases"], (self.n_maps, n))

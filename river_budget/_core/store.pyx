@@ -83,7 +83,7 @@ cdef object answers_of(kernel, dict x, list others):
     except NOT_NUMBERS:
         is_valid = False
     if not is_valid:
-        raise ValueError(f"{kernel} returned what is no number up to {LARGEST} for {x!r}")
+        raise ValueError(f"{kernel} did not return a number up to {LARGEST} for {x!r}")
     return values
 
 
@@ -276,7 +276,7 @@ cdef class Store:
         if found == OTHER_NAMES:
             raise RuntimeError("the names of an example have changed while they were read")
         if found == OTHER_VALUES:
-            raise ValueError("a value is no number")
+            raise ValueError("a value is not a number")
         if not self.owner:
             self.filled, self.has_filled = filled, bool(filled)
         return found

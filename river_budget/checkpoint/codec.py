@@ -59,7 +59,7 @@ class CheckpointError(ValueError):
 
 
 def _category(name: Any, text: Any) -> Category:
-    require(type(text) is str, "a category is no text")
+    require(type(text) is str, "a category is not a text")
     return Category.of(name, text)
 
 
@@ -131,7 +131,7 @@ class Writer:
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             return {"array": self._tensor(value)}
         raise CheckpointError(
-            f"{value!r} cannot be stored: a {type(value).__name__} is no number, text, None or "
+            f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
             "tuple of these"
         )
 

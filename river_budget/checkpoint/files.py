@@ -111,9 +111,8 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})
     except SafetensorError as error:
         raise CheckpointError(
-            f"the model cannot be stored: all but its arrays takes {len(text):,} bytes, of which the "
-            f"format allows {LARGEST_TEXT:,}; it has too many names of features, or too long ones "
-            f"({error})"
+            f"the model cannot be stored: without its arrays it takes {len(text):,} bytes, and the "
+            f"format allows {LARGEST_TEXT:,}; it has too many feature names, or too long ones ({error})"
         ) from None
 
 
@@ -127,15 +126,15 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     try:
         tensors, metadata = read_tensors(data), _metadata(data)
     except (SafetensorError, *FORGED) as error:
-        raise CheckpointError(f"this is no whole safetensors file: {error}") from None
+        raise CheckpointError(f"this is not a complete safetensors file: {error}") from None
     if FORMAT not in metadata:
-        raise CheckpointError("this is a safetensors file, but no checkpoint of river_budget")
+        raise CheckpointError("this is a safetensors file, but not a checkpoint of river_budget")
     try:
         head = json.loads(metadata[FORMAT])
         found = head["version"]
         if type(found) is not int or found != VERSION:
             raise CheckpointError(
-                f"this is a checkpoint of version {found!r:.20}, and version {VERSION} can be read"
+                f"this is a checkpoint of version {found!r:.20}, but only {VERSION} can be read"
             )
         text = head["content"]
         if head["sha256"] != _digest(text, tensors):
@@ -147,7 +146,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         raise
     except FORGED as error:
         reason = error if isinstance(error, ValueError) else repr(error)
-        raise CheckpointError(f"this checkpoint makes no model: {reason}") from None
+        raise CheckpointError(f"this checkpoint has no valid model: {reason}") from None
 
 
 class Checkpointer:

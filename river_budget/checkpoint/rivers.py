@@ -215,7 +215,7 @@ class Agg(Part):
         by = model.by or ()
         for key, stat in model._groups.items():
             fits = isinstance(key, tuple) and len(key) == len(by) if by else key is None
-            require(fits, f"{key!r} is no group")
+            require(fits, f"{key!r} is not a group")
             _statistic(model.how).check(stat)
 
 
@@ -296,7 +296,7 @@ def _union(parts: Parts) -> Any:
 def _one_vs_rest(parts: Parts) -> Any:
     (_, classifier), *classifiers = parts
     expected = outline(classifier)
-    require(hasattr(classifier, "predict_proba_one"), f"{expected} is no classifier")
+    require(hasattr(classifier, "predict_proba_one"), f"{expected} is not a classifier")
     for _, other in classifiers:
         require(outline(other) == expected, f"{outline(other)} is beside {expected}")
     one_vs_rest = multiclass.OneVsRestClassifier(classifier)
@@ -429,7 +429,7 @@ def _require_steps(steps: Parts, transformers: Parts) -> None:
     require(len(set(names)) == len(names), "two parts have the same name")
     for _, part in transformers:
         is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
-        require(is_transformer, f"{outline(part)} is no transformer")
+        require(is_transformer, f"{outline(part)} is not a transformer")
 
 
 def _key(path: str) -> str:
@@ -531,7 +531,7 @@ def _extremes_agree(model: Any) -> None:
 
 
 def _columns_agree(model: Any) -> None:
-    require(all(isinstance(v, set) for v in model.values.values()), "its categories are no sets")
+    require(all(isinstance(v, set) for v in model.values.values()), "its categories are not sets")
     columns = {f"{name}_{value}" for name, known in model.values.items() for value in known}
     expected = set() if model.drop_zeros else columns
     require(model._zero_dict.keys() == expected, "its columns are not those of its categories")

@@ -200,7 +200,7 @@ class KeyedLearner:
         found = checkpoint.outline(model)
         if found != self._outline:
             raise CheckpointError(
-                f"the state is that of a model {found}, and the factory returns {self._outline}"
+                f"the state is that of a {found}, but the factory returns a {self._outline}"
             )
         try:
             keyed = KeyedModel(model, extra)
@@ -255,8 +255,8 @@ class KeyedLearner:
             raise ValueError(f"seq is {seq!r}: expected a whole number")
         if seq > min(last + self.max_jump, LARGEST_SEQ):
             raise ValueError(
-                f"event {seq} of {event.key!r} comes after event {last}, and a number may be larger "
-                f"than the one before by at most max_jump={self.max_jump}"
+                f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed the "
+                f"last one by at most max_jump={self.max_jump}"
             )
 
     def _learn(self, keyed: KeyedModel, event: Event, example: tuple[dict[Any, Any], Any]) -> None:

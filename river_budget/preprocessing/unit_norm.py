@@ -23,7 +23,7 @@ class UnitNorm(base.Transformer):
     Raises
     ------
     ValueError
-        By `transform_one`, if the value of a name is no array of numbers in one dimension.
+        By `transform_one`, if the value of a name is not an array of numbers in one dimension.
 
     Examples
     --------

@@ -195,7 +195,7 @@ def test_what_a_function_kernel_may_not_return_changes_nothing(name, answer, of_
     before = copy.deepcopy(model)
     wrong.append(True)
     for ask in (model.predict_proba_one, lambda x: model.learn_one(x, True)):
-        with pytest.raises(ValueError, match="returned what is no number up to"):
+        with pytest.raises(ValueError, match="did not return a number up to"):
             ask({"a": 0.5})
     wrong.clear()
     assert (model.n_rounds, model.n_mistakes) == (before.n_rounds, before.n_mistakes)

@@ -197,14 +197,14 @@ def test_a_pipeline_with_a_scaler():
     ("model", "message"),
     [
         (overflowing_scaler() | rb.Forgetron(), "StandardScaler.*not finite"),
-        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is no number"),
+        (trained(rb.Forgetron(), [({}, Answer.YES), ({}, Answer.NO)]), "is not a number"),
         (trained(rb.Forgetron(), [({}, "a"), ({}, "b"), ({}, b"c")]), "b'c' cannot be stored"),
         (linear_model.PAClassifier(), "PAClassifier cannot be stored"),
         (preprocessing.StandardScaler(window_size=9) | rb.Forgetron(), "window_size"),
         (rb.Forgetron(rb.FunctionKernel(max)), "function is code"),
         (
             trained(rb.Forgetron(), [({frozenset("a"): 1.0, b"b": 1.0}, True)]),
-            "b'b' cannot be stored: a bytes is no number",
+            "b'b' cannot be stored: a bytes is not a number",
         ),
     ],
     ids=lambda value: value[:12] if isinstance(value, str) else "",
@@ -240,7 +240,7 @@ def test_files_are_replaced_as_a_whole(path, monkeypatch):
 
 def test_errors_name_the_file(path):
     path.write_bytes(b"once upon a time")
-    with pytest.raises(CheckpointError, match=r"model\.safetensors: this is no whole safetensors"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: this is not a complete safetensors"):
         checkpoint.load(path)
     with pytest.raises(FileNotFoundError):
         checkpoint.load(path.with_name("absent"))
@@ -272,14 +272,14 @@ def test_noise_is_no_checkpoint(data):
 
 def test_foreign_files_and_other_versions():
     for metadata in [{"format": "other"}, None]:
-        with pytest.raises(CheckpointError, match="no checkpoint of river_budget"):
+        with pytest.raises(CheckpointError, match="not a checkpoint of river_budget"):
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
-    with pytest.raises(CheckpointError, match="no whole safetensors file"):
+    with pytest.raises(CheckpointError, match="not a complete safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
     head = json.loads(files._metadata(DATA)[files.FORMAT])
     for version in (5, 7, 6.0, "6", "6.0", True, None, [6]):
         metadata = {files.FORMAT: json.dumps(head | {"version": version})}
-        with pytest.raises(CheckpointError, match=r"version .*, and version 6 can be read"):
+        with pytest.raises(CheckpointError, match=r"version .*, but only 6 can be read"):
             checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
 

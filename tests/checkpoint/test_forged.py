@@ -454,7 +454,7 @@ def test_a_pipeline_has_parts_and_transformers_before_the_last():
     content, tensors = parts(trained(PIPELINES["StandardScaler"](), rows(40)))
     pipeline = content["model"]["parts"]
     content["model"]["parts"] = pipeline[::-1]
-    refused(content, tensors, "is no transformer")
+    refused(content, tensors, "is not a transformer")
     content["model"]["parts"] = []
     refused(content, tensors, "no parts")
 

@@ -681,7 +681,7 @@ def test_an_error_of_a_function_changes_nothing():
     with pytest.raises(OSError, match="broken"):
         store.set_example({"bad": 1.0})
     assert row_at(store, {"a": 3.0}).tolist() == [3.0, 6.0]
-    with pytest.raises(ValueError, match="returned what is no number up to"):
+    with pytest.raises(ValueError, match="did not return a number up to"):
         store.set_example({"a": float("nan")})
     assert vectors(store) == [{"a": 1.0}, {"a": 2.0}]
 

@@ -470,7 +470,7 @@ def test_what_cannot_be_stored_is_named_when_the_learner_is_made():
 )
 def test_the_state_of_another_class_is_refused(other):
     states, _ = fold(keyed.KeyedLearner(other), events_of("a"))
-    with pytest.raises(checkpoint.CheckpointError, match="and the factory returns Forgetron"):
+    with pytest.raises(checkpoint.CheckpointError, match="but the factory returns a Forgetron"):
         forgetrons().step(states["a"], Event("a", 24, {"u": 1.0}))
     budget = keyed.KeyedLearner(lambda: rb.Forgetron(KERNEL, budget=9))
     states, _ = fold(budget, events_of("a"))
@@ -508,7 +508,7 @@ def test_a_new_event_needs_features():
 
 
 def test_an_invalid_state_is_refused():
-    with pytest.raises(checkpoint.CheckpointError, match="no whole safetensors file"):
+    with pytest.raises(checkpoint.CheckpointError, match="not a complete safetensors file"):
         forgetrons().step(b"something else", Event("a", 0, {"u": 1.0}))
 
 
