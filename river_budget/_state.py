@@ -1,16 +1,14 @@
-"""What a class learns, declared: its state as plain values and arrays, and how that is validated.
+"""Declared state: what a class learns, as plain values and arrays, and its validation.
 
 A `Learned` class declares what it learns as class attributes, each of which is a `Field`:
 
     class Counter(Learned):
-        n_seen = Count(doc="Number of examples.")
-        _largest = AtLeast(0.0)
-        _sums = Array("n_names")
+        n_seen = Count(doc="Number of examples.") _largest = AtLeast(0.0) _sums = Array("n_names")
 
 An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
 dict of None, booleans, numbers, strings, tuples, kernels, arrays and nested dicts. `restore` takes
 such a dict on a new object with the same parameters. A state may come from an untrusted file, so
-every value is validated: each by its field, and what they say of each other by `_check_restored`.
+each field validates its value, and `_check_restored` what values say of each other.
 """
 
 from __future__ import annotations
@@ -143,7 +141,7 @@ class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
     `key` is its name in the state, by default that of the attribute without a leading underscore;
-    `doc` is what `help` says of it.
+    `doc` is its docstring.
     """
 
     def __init__(self, *, key: str | None = None, doc: str | None = None) -> None:
@@ -225,9 +223,8 @@ class Count(Field[int]):
 class Array(Field[NDArray[Any]]):
     """An array of floats, or of integers with the dtype int64: zeros unless the constructor makes it.
 
-    Its shape is given by numbers and by names of attributes of the owner, which may have dots. What
-    is beyond these lengths is no part of the state, and what lacks is 0. `start` is the starting
-    shape.
+    Its shape is given by numbers and by (dotted) names of attributes of the owner. The state is
+    cut, or filled with zeros, to this shape. `start` is the starting shape.
     """
 
     def __init__(
@@ -280,9 +277,9 @@ class Random(Field[random.Random]):
 class Part(Field[T]):
     """An object with `state` and `restore` of its own, or None, which has no state.
 
-    `make` makes it, unless the constructor of the class does. `state` and `restore` name attributes of
-    the owner that these methods take as further arguments, and `before` a method of the owner that is
-    called with the state before it is restored.
+    `make` makes it, unless the constructor of the class does. `state` and `restore` name attributes
+    of the owner that these methods take as further arguments. `before` names a method of the owner
+    that is called with the state before it is restored.
     """
 
     def __init__(
@@ -349,15 +346,8 @@ class Learned:
     def restore(self, state: State) -> None:
         """Restore a new object from the state of one with the same parameters.
 
-        Parameters
-        ----------
-        state
-            The state.
-
-        Raises
-        ------
-        ValueError
-            If the state is invalid for this object. A malformed state may raise other errors.
+        Raises ValueError if the state is invalid for this object. A malformed state may raise other
+        errors.
         """
         for field in self._fields:
             field.load(self, state[field.key])

@@ -1,8 +1,7 @@
 """Plots. They need matplotlib, which the extra `plot` installs.
 
-`draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path, whose
-extension sets the format. Where either takes several models, or what was measured of them, it is a
-dict by the models' names.
+`draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path,
+whose extension sets the format. Several models, or their results, are a dict by name.
 """
 
 from __future__ import annotations
@@ -45,20 +44,8 @@ N_POINTS = 500
 def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
-    Lines are means over the permutations, bands one standard deviation.
-
-    Parameters
-    ----------
-    comparison
-        What `evaluate.compare` returns.
-    title
-        Title of the figure.
-    path
-        File to write, if any; its extension sets the format.
-
-    Returns
-    -------
-    The figure, which a notebook shows.
+    Lines are means over the permutations, bands one standard deviation. The figure of a comparison
+    by `evaluate.compare` is returned, for a notebook, and written to a path if there is one.
     """
     if path is None:
         # It tells a notebook how to show figures.
@@ -183,20 +170,11 @@ def draw_decision_regions(
 ) -> None:
     """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
-    The decision boundary f(x) = 0 is black, the margins f(x) = 1 and f(x) = -1 are magenta and cyan.
-    Positive support vectors are red, negative ones green. With more than two labels, each has a
-    colour: that of its region, of the points where it has the margin 1, and of its support vectors.
-
-    Parameters
-    ----------
-    model
-        A model with two features.
-    names
-        The names of the two features.
-    limits
-        Smallest and largest value of both features.
-    n_points
-        Number of grid points along each axis.
+    The decision boundary f(x) = 0 is black, the margins f(x) = 1 and f(x) = -1 are magenta and
+    cyan. Positive support vectors are red, negative ones green. With more than two labels, each has
+    a colour: of its region, of the points where it has the margin 1, and of its support vectors.
+    The model has two features with these `names`, both drawn between the same limits, at `n_points`
+    along each axis.
     """
     grid = np.linspace(*limits, n_points)
     points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
@@ -210,14 +188,9 @@ def draw_decision_regions(
 
 
 def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> None:
-    """Draw the fading prequential error over time (see `metrics.FadingError`).
+    """Draw the prequential error over time with a fading factor (see `metrics.FadingError`).
 
-    Parameters
-    ----------
-    wrong
-        Whether each prediction was wrong (examples,).
-    factor
-        The fading factor.
+    `wrong` tells whether each prediction was wrong (examples,).
     """
     _set_line_styles(axes)
     for name, mistakes in wrong.items():
@@ -241,7 +214,7 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
 
 
 def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
-    """Draw the accuracy on all tasks learned so far after each step (see `ContinualRun`)."""
+    """Draw the accuracy on all tasks so far after each step (see `ContinualRun`)."""
     _set_line_styles(axes)
     for name, run in runs.items():
         axes.plot(100 * run.accuracy_seen, label=name, marker=".")
@@ -270,12 +243,7 @@ def draw_expert_weights(
 ) -> None:
     """Draw the total weight of Mnemotron's experts with each forgetting factor over time.
 
-    Parameters
-    ----------
-    rounds
-        The rounds, in ascending order.
-    history
-        `Mnemotron.expert_weights` at each of these rounds.
+    `history` is `Mnemotron.expert_weights` at each of the rounds, which ascend.
     """
     factors = sorted({factor for weights in history for _, factor, _ in weights})
     totals = [

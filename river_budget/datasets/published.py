@@ -26,9 +26,9 @@ class PublishedDataset(RemoteDataset):
     """Base class of the data sets in the table; a subclass has the row of its name.
 
     On first use, a file is downloaded, unpacked and checked in a temporary directory: its number of
-    rows, and its published checksum where one is certain. Only then is it moved into River's cache
-    directory (`$RIVER_DATA`, or `~/river_data`), so that the directory never has an incomplete file.
-    Its SHA-256 is recorded beside it (`a9a.sha256`) and checked on every later use.
+    rows and, where one is certain, its published checksum. Then it is moved into River's cache
+    directory (`$RIVER_DATA`, or `~/river_data`), which so never has an incomplete file. Its SHA-256
+    is recorded beside it (`a9a.sha256`) and checked on every later use.
 
     Attributes
     ----------
@@ -96,10 +96,10 @@ class PublishedDataset(RemoteDataset):
         return content | {"URL": self.url, "Downloaded": str(self.is_downloaded)}
 
     def download(self, force: bool = False, verbose: bool = True) -> None:
-        """Download the file unless it is in the cache directory or `force` is true; check it.
+        """Download the file unless it is in the cache directory or `force` is true, and check it.
 
-        If `verbose`, the URL of a download is printed on standard error. A DatasetError says that the
-        download failed, or that the file is not the published or recorded one.
+        With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
+        fails, or the file is not the published or recorded one.
         """
         try:
             if self.is_downloaded and not force:

@@ -1,9 +1,9 @@
 """Kernels as immutable values.
 
 Radial kernels are functions of a distance. By default, a model learns their width and the scales of
-the features from the data. `Linear` and `Polynomial` are functions of the dot product, `Cosine`
-that of embeddings. `Normalized` scales every example to norm 1 in feature space, and
-`FunctionKernel` wraps any function of two dicts.
+the features. `Linear` and `Polynomial` are functions of the dot product, and `Cosine` is that of
+embeddings. `Normalized` scales every example to norm 1 in feature space, and `FunctionKernel` wraps
+any function of two dicts.
 """
 
 from __future__ import annotations

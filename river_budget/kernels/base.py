@@ -28,8 +28,8 @@ class Category(tuple[Any, str]):
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
-    Kernels are immutable values: two kernels with the same parameters are equal and have the same
-    hash. A parameter that is out of range raises ValueError.
+    Kernels are immutable values: those with the same parameters are equal and have the same hash. A
+    parameter that is out of range raises ValueError.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Kernel(base.Base, abc.ABC):
 
     @property
     def is_resolved(self) -> bool:
-        """Whether all parameters are set, none is left to the first example."""
+        """Whether all parameters are set, so none depends on the first example."""
         return True
 
     @property

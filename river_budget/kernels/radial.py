@@ -1,8 +1,8 @@
 """Radial kernels: functions of a distance, with k(x, x) = 1.
 
-A model learns the width of a radial kernel without a gamma, and a scale for each feature, from the
-examples: the features are divided by their scales, and gamma is 1 over the sum of the variances of
-the scaled features. With a gamma, nothing is scaled. See `support.scales`.
+Without a gamma, a model learns the width and a scale for each feature from its examples: gamma is 1
+over the sum of the variances of the features divided by their scales. With a gamma, nothing is
+scaled.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class RBF(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. A paper's `sigma^2` equals `1 / (2 gamma)`. By
-        default, a model learns it, and scales of the features, from its examples.
+        Inverse squared width, positive; a paper's `sigma^2` equals `1 / (2 gamma)`. By default, a
+        model learns it, and scales of the features.
 
     Examples
     --------
@@ -111,8 +111,7 @@ class Laplacian(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse width, positive. By default, a model learns it, and scales of the features, from its
-        examples.
+        Inverse width, positive. By default, a model learns it, and scales of the features.
 
     Examples
     --------
@@ -139,11 +138,9 @@ class RationalQuadratic(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. By default, a model learns it, and scales of the
-        features, from its examples.
+        Inverse squared width, positive. By default, a model learns it, and scales of the features.
     gamma_factor
-        Factor of a learned gamma, positive: a kernel with 10 has ten times the gamma that the model
-        learns. It does not change a given gamma.
+        Factor of a learned gamma, positive. It does not change a given gamma.
 
     Examples
     --------
@@ -187,8 +184,7 @@ class AdditiveRationalQuadratic(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive. By default, a model learns it, and scales of the
-        features, from its examples.
+        Inverse squared width, positive. By default, a model learns it, and scales of the features.
     names
         Names of the features, as a tuple. Defaults to those of the first example that a model
         learns; in `Mnemotron`, to those of the support vectors whenever the width changes.

@@ -102,7 +102,7 @@ class Cosine(VectorKernel):
 class Scaled(Kernel):
     """A kernel of examples whose features are divided by scales first.
 
-    It is what `resolved_kernel` returns for a kernel whose width a model has learned.
+    A model with a learned width has it as `resolved_kernel`.
 
     Parameters
     ----------
@@ -151,8 +151,7 @@ class Scaled(Kernel):
 class FunctionKernel(Kernel):
     """A function of two dicts as a kernel. The values of the dicts may be of any type.
 
-    A kernel row calls the function once for each support vector. The support set stores deep copies
-    of the examples.
+    Each kernel value calls the function once. The support set stores deep copies of the examples.
 
     Parameters
     ----------

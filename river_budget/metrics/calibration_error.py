@@ -30,11 +30,11 @@ class CalibrationError(metrics.base.MultiClassMetric):
     """Expected calibration error: how far probabilities are from frequencies.
 
     Probabilities are counted in bins of equal width. In each bin, the mean probability is compared
-    with the frequency at which the label came; the error is the mean of the absolute differences,
-    weighted by the counts [^1].
+    with the frequency of the label. The error is the mean absolute difference, weighted by the
+    counts [^1].
 
     With two labels, the probability is that of the positive one. With any other number of labels,
-    or if neither of the two is `pos_val`, it is the probability of the most probable label.
+    or if neither of the two is `pos_val`, it is that of the most probable label.
 
     Parameters
     ----------

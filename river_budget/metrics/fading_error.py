@@ -11,10 +11,9 @@ class FadingError(metrics.base.MultiClassMetric):
     """Prequential error with a fading factor.
 
     The share of wrong predictions, weighted by recency: the last prediction has weight 1, the one
-    before it `factor`, then `factor ** 2`, and so on. It follows concept drift as an error over a
-    sliding window does, in constant time and memory [^1].
-
-    It cannot be reverted, so it does not work with `utils.Rolling`.
+    before it `factor`, then `factor ** 2`, and so on. It follows concept drift like an error over a
+    sliding window, in constant time and memory [^1]. It cannot be reverted, so it does not work
+    with `utils.Rolling`.
 
     Parameters
     ----------
@@ -25,7 +24,7 @@ class FadingError(metrics.base.MultiClassMetric):
     Raises
     ------
     ValueError
-        If the factor is out of its range.
+        If the factor is out of range.
 
     Examples
     --------

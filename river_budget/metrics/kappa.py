@@ -38,10 +38,10 @@ class _Kappa(metrics.base.MultiClassMetric):
 class KappaM(_Kappa):
     """Kappa M: accuracy compared with that of the majority class.
 
-    The baseline predicts the most frequent label so far, of several the one that came first. The
-    value is `(p - p_m) / (1 - p_m)`, where `p` is the accuracy of the model and `p_m` that of the
-    baseline [^1]: 1 if all predictions are right, 0 if as many are as the baseline's, negative if
-    fewer are. It is 0 while the baseline has no mistake.
+    The baseline predicts the most frequent label so far, the first one among ties. The value is
+    `(p - p_m) / (1 - p_m)`, where `p` is the accuracy of the model and `p_m` that of the baseline
+    [^1]: 1 if all predictions are right, 0 if the model is as good as the baseline, negative if it
+    is worse. It is 0 while the baseline has no mistake.
 
     The first example, for which the baseline has no prediction, is not scored. The order of the
     examples matters, so it cannot be reverted and does not work with `utils.Rolling`.
@@ -77,7 +77,7 @@ class KappaM(_Kappa):
 class KappaT(_Kappa):
     """Kappa T, the temporal kappa: accuracy compared with that of the last label.
 
-    The baseline predicts the label of the example before [^1]; otherwise, it is as `KappaM`.
+    The baseline predicts the label of the example before [^1]. Everything else is as in `KappaM`.
 
     Examples
     --------

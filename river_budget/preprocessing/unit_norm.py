@@ -13,7 +13,7 @@ from river_budget.kernels import Features
 class UnitNorm(base.Transformer):
     """Scales arrays to Euclidean norm 1, which is usual for embeddings.
 
-    An array of zeros stays as it is. Other features, and names that an example lacks, are left alone.
+    An array of zeros, other features and missing names are left alone.
 
     Parameters
     ----------

@@ -55,8 +55,8 @@ class _Switching(Stream):
 class RecurringConcepts(_Switching):
     """A stream that switches between concepts, each of which recurs.
 
-    When a concept recurs, its stream continues where it stopped, so its examples are new. A stream
-    that ends starts over; while iterating, an empty one raises a ValueError.
+    A recurring concept continues where it stopped, with new examples. One that ends starts over. An
+    empty one raises a ValueError while iterating.
 
     Examples
     --------
@@ -121,13 +121,13 @@ def _repeat(concept: Any) -> Iterator[Any]:
 class ClassIncremental(_Switching):
     """Gaussian clusters whose classes appear one after the other, and come back.
 
-    Each task brings classes that no task before it has. The labels are 0, 1, 2 and so on, in order of
-    appearance. As one stream, the tasks follow each other; after the last one, the first comes back,
-    with new examples. `tasks` has each task as a stream of its own, as `evaluate.lifelong` takes them.
+    Each task brings new classes. The labels are 0, 1, 2 and so on, in order of appearance. As one
+    stream, the tasks follow each other; after the last one, the first comes back, with new
+    examples. `tasks` has each task as a stream of its own, as `evaluate.lifelong` takes them.
 
-    Each class has the same number of clusters. Their means are scattered at random in a cube, and all
-    clusters have variance 1 in every direction. A class with several clusters lies between others, and
-    a linear model, or one Gaussian for each class, is too simple for it.
+    Each class has the same number of clusters. Their means are scattered at random in a cube, and
+    their variance is 1 in every direction. A class with several clusters is too complex for a
+    linear model, or for one Gaussian for each class.
 
     Attributes
     ----------

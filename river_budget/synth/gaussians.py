@@ -47,10 +47,10 @@ class TwoGaussians(Stream):
 class RotatingGaussians(Stream):
     """Two Gaussians that rotate around the origin of the plane, with label noise.
 
-    The means of the positive and the negative class lie on opposite sides of a circle. The best
-    classifier is the line halfway between them, which rotates with them (`true_label`).
+    The means of the two classes lie on opposite sides of a circle. The best classifier is the line
+    halfway between them, which rotates with them (`true_label`).
 
-    The path length of the drift is known, as mistake bounds for a drifting comparator need it [^1]:
+    For mistake bounds against a drifting comparator [^1], the path length of the drift is known:
     with the linear kernel, the comparators `u_t = c * mean_at(t)` have path length
     `c * path_length(n)` over n examples.
 
@@ -114,9 +114,9 @@ class RotatingGaussians(Stream):
 class RarePositives(Stream):
     """A rare class in a few small clusters among the examples of a common one.
 
-    Negative examples follow the standard normal distribution of the plane. Positive examples are
-    rare. They lie in small Gaussian clusters, evenly spaced on a circle around the origin, so that
-    no line separates them. With the default parameters, the best possible F1 is about 0.6.
+    Negative examples follow the standard normal distribution of the plane. Positive ones lie in
+    small Gaussian clusters, evenly spaced on a circle around the origin, so no line separates them.
+    With the default parameters, the best possible F1 is about 0.6.
 
     Attributes
     ----------

@@ -17,20 +17,20 @@ COST_STEP = 0.05
 
 @stream
 class Router(Stream):
-    """Requests to a router over models that differ in strength, in what they are good at, and in cost.
+    """Requests to a router over models that differ in strength, topic and cost.
 
-    Each element is a request and a dict that tells for each arm whether it would have answered well;
-    a policy learns the one that it chose. A request has a difficulty, a length and a topic. Arm 0 is
-    the weakest and costs nothing; each further one is stronger and costs more (`costs`). Each arm is
-    better at the topic that has its number. After `change_at` requests, the order of their strengths
-    turns around, and the costs stay.
+    Each element is a request and a dict that tells for each arm whether it would have answered
+    well; a policy learns only that of the arm it chose. A request has a difficulty, a length and a
+    topic. Arm 0 is the weakest and costs nothing; each further one is stronger and costs more
+    (`costs`). Each arm is better at the topic with its number. After `change_at` requests, the
+    order of strengths is reversed.
 
     Attributes
     ----------
     arms
         The arms, from 0 on.
     costs
-        What each arm costs, in units of rewards.
+        The cost of each arm, in units of rewards.
 
     Examples
     --------

@@ -15,10 +15,10 @@ class UnitVectors(Stream):
     """The worst case for any budget: one more unit vector than the model can store.
 
     All examples are positive, and the kernel is linear. A model with at most `budget` support
-    vectors lacks one of the `budget + 1` unit vectors; its margin there is 0, a mistake. `against`
-    yields that vector, so the model makes a mistake in every round. The sum of all unit vectors has
-    margin 1 everywhere. Hence no algorithm with this budget can have a mistake bound against
-    comparators of norm `sqrt(budget + 1)`.
+    vectors lacks one of the `budget + 1` unit vectors. `against` yields that vector, whose margin
+    is 0, so the model is wrong in every round. The sum of all unit vectors has margin 1 everywhere.
+    So no algorithm with this budget can have a mistake bound against comparators of norm
+    `sqrt(budget + 1)`.
 
     Iterating the stream itself cycles through the unit vectors, the worst order for algorithms that
     remove the oldest support vector.
@@ -59,11 +59,8 @@ class UnitVectors(Stream):
     def against(self, model: Any) -> Iterator[Example]:
         """Yield, in each round, the first unit vector that is not a support vector of the model.
 
-        Parameters
-        ----------
-        model
-            A classifier of this package with at most `budget` support vectors. It must learn each
-            example before the next one is drawn.
+        The model, a classifier of this package with at most `budget` support vectors, must learn
+        each example before the next one is drawn.
         """
         for _ in range(self.n_samples):
             held = {name for vector in model.support_vectors for name in vector}

@@ -240,7 +240,9 @@ def test_files_are_replaced_as_a_whole(path, monkeypatch):
 
 def test_errors_name_the_file(path):
     path.write_bytes(b"once upon a time")
-    with pytest.raises(CheckpointError, match=r"model\.safetensors: this is not a complete safetensors"):
+    with pytest.raises(
+        CheckpointError, match=r"model\.safetensors: this is not a complete safetensors"
+    ):
         checkpoint.load(path)
     with pytest.raises(FileNotFoundError):
         checkpoint.load(path.with_name("absent"))
