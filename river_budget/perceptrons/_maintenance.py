@@ -1,7 +1,7 @@
 """The maintenance of a full support set: onto which span a removed vector is projected.
 
-Each `Maintenance` is one choice of the vectors V that take over the term of the removed vector. The
-incoming example is always one of them, so the removal does not change its margin.
+Each `Maintenance` chooses the vectors V that take over the term of the removed one. The incoming
+example is always one of them, so the removal does not change its margin.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ IN_SPAN = 1e-10
 class Basis:
     """The vectors that are apart from the span of those before them in a given order.
 
-    Apart is a vector whose squared distance from the span is above a fraction of its squared norm.
-    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram matrix.
+    A vector is apart if its squared distance from the span is above a fraction of its squared norm.
+    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram
+    matrix.
     """
 
     __slots__ = ("_gram", "factor", "kept")

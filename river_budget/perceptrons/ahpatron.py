@@ -22,28 +22,27 @@ APART = 1e-8
 
 @documented
 class Ahpatron(NormedPerceptron):
-    """The Ahpatron.
+    """The Ahpatron, an aggressive perceptron whose updates cost about as much as a prediction.
 
-    An aggressive perceptron: an example with a margin below `1 - epsilon` becomes a support vector
-    with the coefficient `learning_rate`, and the hypothesis is projected onto a ball. Once the
-    budget is full, the half of the support vectors with the smaller coefficients is removed at once:
-    their terms are projected onto the span of the others, and the result is scaled to its previous
-    norm. All kernel values that this needs are computed then, so an update costs about as much as a
-    prediction.
+    An example with a margin below `1 - epsilon` becomes a support vector with the coefficient
+    `learning_rate`, and the hypothesis is projected onto a ball. Once the budget is full, the half
+    of the support vectors with the smaller coefficients is removed: their terms are projected onto
+    the span of the others, and the result is scaled to its previous norm. Only then are kernel
+    values between vectors needed.
 
-    Let `k(x, x) <= 1`, `p = learning_rate` and `U = norm_bound`. With `B >= 8 U ||g|| / (2 p epsilon
-    - p^2)`, it makes at most `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` mistakes against
-    any comparator `g` with `||g|| <= U` and cumulative hinge loss `L(g)`: norms may grow with
-    `sqrt(B)`, while those of the Forgetron's theorem grow with `sqrt(B / log(B))`. This bound, and
-    a sharper one after a run, are our derivations for the algorithm as it is here; the constants of
-    the paper's theorems differ.
+    Let `k(x, x) <= 1`, `p = learning_rate` and `U = norm_bound`. With
+    `B >= 8 U ||g|| / (2 p epsilon - p^2)`, it makes at most
+    `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` mistakes against any comparator `g` with
+    `||g|| <= U` and cumulative hinge loss `L(g)`. So norms may grow with `sqrt(B)`, and with
+    `sqrt(B / log(B))` in the Forgetron's theorem. This bound, and a sharper one after a run, are
+    our derivations; the constants of the paper's theorems differ.
 
-    Settled by the authors' code: the example is added after the removal, even if its margin is
-    large enough by then; the projection is scaled to the norm before it; of equal coefficients the
-    older ones are kept; the defaults. The projection is exact, where the code adds a small multiple
-    of the identity to the Gram matrix; instead, a kept vector that is numerically in the span of
-    larger ones is removed as well. With more than two labels, the size of a row of coefficients
-    is its Euclidean norm.
+    From the authors' code come the defaults and three choices. The example is added after the
+    removal, even if its margin is large enough by then. The projection is scaled to the norm before
+    it. Of equal coefficients, the older ones are kept. Unlike the code, which adds a small multiple
+    of the identity to the Gram matrix, the projection is exact; a kept vector that is numerically
+    in the span of larger ones is removed instead. With more than two labels, the size of a row of
+    coefficients is its Euclidean norm.
 
     Parameters
     ----------

@@ -37,33 +37,31 @@ ROUNDING = 1e-12
 class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
-    Every example with a margin below 1 makes the step of PA-I. Once the budget is full, the step and
-    the removal solve one problem: stay close to f and give the example a margin of 1, with one
-    support vector less. The removed term is projected onto the span of the incoming example and, by
-    `maintenance`, of other support vectors. The vector whose projection is nearest to its term is
-    removed.
+    Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
+    the step of PA-I. Once the budget is full, step and removal solve one problem: stay close to f
+    and give the example a margin of 1, with one support vector less. The removed term is projected
+    onto the span of the incoming example and, by `maintenance`, of other support vectors. The
+    vector whose projection is nearest to its term is removed. The projection does not change the
+    margin of the incoming example, so the step size is that of PA-I. The incoming example is a
+    candidate, too: its step is then projected onto all support vectors (`"projection"`), or not
+    made.
 
-    The incoming example is a candidate, too: its step is then projected onto all support vectors
-    (`"projection"`), or not made. The projection of the removed term does not change the margin of
-    the incoming example, so its step size is that of PA-I.
-
-    Not settled by the paper: a candidate without an update is that of the KeLP library; the nearest
-    vector is that in the kernel's Hilbert space, as there. With `"projection"`, an example that is
-    numerically in the span of the support vectors is projected onto them even before the budget is
-    full, which is the same hypothesis. With more than two labels, a removed term is projected for
-    each label.
+    The paper leaves open what follows. The candidate without an update, and the nearest vector in
+    the kernel's Hilbert space, are those of the KeLP library. With `"projection"`, an example that
+    is numerically in the span of the support vectors is projected even before the budget is full,
+    which is the same hypothesis. With more than two labels, a removed term is projected for each
+    label.
 
     Parameters
     ----------
     C
         Aggressiveness: the largest coefficient of a new support vector, positive.
     maintenance
-        What takes over the term of a removed support vector: `"nearest"` (BPA-NN), its nearest
-        support vector and the incoming example; `"simple"` (BPA-S), the incoming example;
-        `"projection"` (BPA-P), all support vectors and the incoming example. The first and the last
-        need `8 * budget ** 2` bytes. The time for an update grows with the budget, with
-        `"projection"` with its square; with `"nearest"` only where a vector is the nearest one of
-        many others.
+        What takes over the term of a removed support vector, beside the incoming example:
+        `"simple"` (BPA-S), nothing else; `"nearest"` (BPA-NN), its nearest support vector;
+        `"projection"` (BPA-P), all support vectors. The last two need `8 * budget ** 2` bytes. The
+        time for an update grows with the budget, for `"projection"` with its square, and for
+        `"nearest"` only where a vector is the nearest one of many others.
 
     Examples
     --------

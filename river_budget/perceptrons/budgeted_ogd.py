@@ -21,19 +21,18 @@ LARGEST_MARGIN = 100.0
 class BudgetedOGD(Perceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
-    Gradient descent on the regularized hinge or logistic loss: every example decays all coefficients,
-    and every example with a loss becomes a support vector. Once the budget is full, a support vector
-    drawn at random is removed, and the coefficients of the others are divided by their probability
-    to stay. So the expected hypothesis is that without a budget.
+    Use it for rare classes, with `class_weight="balanced"`. Every example decays all coefficients,
+    and every example with a hinge or logistic loss becomes a support vector. Once the budget is
+    full, a support vector drawn at random is removed, and the coefficients of the others are
+    divided by their probability to stay. So the expected hypothesis is that without a budget.
 
-    BOGD draws each support vector with the same probability. BOGD++ draws it with the probability
-    `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum of all probabilities 1, so that large terms
-    tend to stay.
+    BOGD draws all support vectors with the same probability, BOGD++ with
+    `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum of all probabilities 1, so large terms tend
+    to stay. Negative probabilities, which the formula gives to terms far above the mean, are 0, and
+    the others are normalized.
 
-    Settled by JSAT and the code of the Ahpatron's authors: coefficients are clipped at a removal, to
-    `clip * learning_rate` (the toolbox of the paper's group scales all of them down instead). As the
-    expectation asks, each coefficient is divided by its own probability. Negative probabilities,
-    which the formula gives to terms far above the mean, are 0, and the others are normalized.
+    Settled by JSAT and the code of the Ahpatron's authors: coefficients are clipped at a removal,
+    to `clip * learning_rate` (the toolbox of the paper's group scales all of them down instead).
 
     Parameters
     ----------

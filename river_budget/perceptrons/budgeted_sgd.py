@@ -34,25 +34,25 @@ ROUNDING = 1e-12
 class BudgetedSGD(Perceptron):
     """Budgeted stochastic gradient descent (BSGD), with merging or removal.
 
-    Pegasos on the regularized hinge or logistic loss: in round t, all coefficients are multiplied by
-    `1 - 1 / t`, and an example with a loss becomes a support vector with the coefficient `1 / (t
-    lambda)` times the slope of the loss. So the hypothesis tends to that of a support vector machine
-    trained on all examples, and does not follow drift.
+    Use it on a long stream without drift: it approaches a support vector machine trained on all
+    examples. This is Pegasos on the regularized hinge or logistic loss: round t multiplies all
+    coefficients by `1 - 1 / t`, and an example with a loss becomes a support vector with the
+    coefficient `1 / (t lambda)` times the slope of the loss.
 
     Once the budget is exceeded, the support vector with the smallest coefficient and another one
     are merged into a new vector `z = h x + (1 - h) x'` between the two, with the coefficient of the
     projection onto it. The other one and h are those that change the hypothesis least. With
     `"removal"`, the smallest support vector is removed.
 
-    Settled by the authors' code (BudgetedSVM): h is found by golden section search, to 0.0001; the
-    incoming example may be merged or removed. If the larger vector itself is better than the place
-    that is found, as with opposite labels, it takes over the other one's term, where the code
-    searches outside of the segment. A feature that only one of two vectors has is dropped once its
-    value is below a hundredth of the largest one, and the smallest of them are dropped while a
-    vector has more than twice as many features as the longest example that became a support
-    vector, so that memory is bounded. With more than two
-    labels, h maximizes the norm of the merged term, where the code uses a ratio of sums. Pegasos
-    begins with the coefficient `1 / lambda`, the code with 1.
+    From the authors' code (BudgetedSVM): golden section search finds h, to 0.0001; the incoming
+    example may be merged or removed. Unlike the code, which searches outside the segment, the
+    larger vector takes over the other one's term if that is better than the place that is found, as
+    with opposite labels. With more than two labels, h maximizes the norm of the merged term (the
+    code uses a ratio of sums). The first coefficient is `1 / lambda` (1 in the code).
+
+    To bound memory, a feature that only one of two vectors has is dropped below a hundredth of the
+    largest one. The smallest of them are also dropped while a vector has more than twice as many
+    features as the longest example that became a support vector.
 
     Parameters
     ----------
@@ -180,8 +180,8 @@ def _smallest(f: Expansion, matrix: Floats, squares: Floats) -> int:
 def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:
     """Return the best merging of each vector with the first one, infinitely bad with itself.
 
-    The kernel row of the first one ends before itself if it is the last vector. Returned are the
-    share h of the first one in each merged vector, and the squared norm of what is lost.
+    The kernel row of the first one ends before itself if it is the last vector. Returns the share h
+    of the first one in each merged vector, and the squared norm of the loss.
     """
     k = np.append(row, 1.0)[: len(rows)]
     own, others, inner = float(rows[first] @ rows[first]), (rows**2).sum(axis=1), rows @ rows[first]

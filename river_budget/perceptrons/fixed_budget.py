@@ -13,13 +13,10 @@ from river_budget.base import BudgetPerceptron, documented
 class FixedBudgetPerceptron(BudgetPerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
-    Once the budget is full, a misclassified example is added, and the support vector with the
-    largest margin `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the
-    incoming example. This works well with clean labels; with noisy labels, the mislabelled examples
-    are kept.
-
-    The margins of the support vectors are updated incrementally, so a mistake costs two kernel
-    rows.
+    Use it with clean labels and no drift only: it keeps mislabelled examples. Once the budget is
+    full, a misclassified example is added, and the support vector with the largest margin
+    `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the incoming example. The
+    margins are updated incrementally, so a mistake costs two kernel rows.
 
     Examples
     --------

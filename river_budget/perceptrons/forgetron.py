@@ -13,14 +13,14 @@ from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 
-    Once the budget is full, every mistake shrinks all coefficients and removes the oldest support
-    vector, whose coefficient is small by then. The shrink factor is the largest one that the
-    mistake bound allows.
+    Use it for a small state, drift, and a mistake bound. Once the budget is full, every mistake
+    shrinks all coefficients and removes the oldest support vector, whose coefficient is small by
+    then. The shrink factor is the largest one that the mistake bound allows.
 
     With a budget `B >= 83` and `k(x, x) <= 1`, it makes at most `2 ||g||^2 + 4 L(g)` mistakes
     against any comparator `g` with cumulative hinge loss `L(g)` and
-    `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without
-    this bound.
+    `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without this
+    bound.
 
     Examples
     --------

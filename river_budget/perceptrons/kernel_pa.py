@@ -13,10 +13,9 @@ from river_budget.kernels import Kernel
 class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 
-    Every example with a margin below 1 becomes a support vector. Its coefficient is the smallest
-    one that gives it a margin of 1, subject to the limit that `C` sets. It makes the fewest
-    mistakes of the perceptrons and stores the most support vectors: the unbounded baseline for
-    Projectron++.
+    Use it as an unbounded baseline: it makes the fewest mistakes of the perceptrons and stores the
+    most support vectors. Every example with a margin below 1 becomes a support vector, with the
+    smallest coefficient that gives it a margin of 1, within the limit that `C` sets.
 
     Parameters
     ----------

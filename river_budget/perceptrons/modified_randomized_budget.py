@@ -15,15 +15,15 @@ from river_budget.theory.bounds import Guarantees, assuming
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 
-    Every mistake draws one of `budget` slots at random. If the slot has a support vector, it is
-    removed, even before the budget is full. In expectation this is a weight decay. The hypothesis
-    is then projected onto a ball.
+    Every mistake draws one of `budget` slots at random. A support vector in it is removed, even
+    before the budget is full; in expectation this is a weight decay. The hypothesis is then
+    projected onto a ball.
 
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative
     hinge loss `L(g)`, path length `S = sum ||g_t - g_(t-1)||` and norms of at most `sqrt(B) / 8`
-    (Theorem 1). Small budgets `B` admit only small norms: a comparator with a margin of 1 on every
-    example has a norm of at least 1, which requires a budget of 64.
+    (Theorem 1). A comparator with a margin of 1 on every example has a norm of at least 1, which
+    takes a budget of 64.
 
     Parameters
     ----------

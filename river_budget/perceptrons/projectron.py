@@ -26,9 +26,10 @@ DEFAULT_ETA = 0.1
 class Projectron(GrowingPerceptron):
     """The Projectron.
 
-    A misclassified example within distance `eta` of the span of the support vectors is projected
-    onto the span; any other one becomes a support vector. The support set stays finite on any
-    bounded domain, but its size depends on the problem; `budget` limits it in advance.
+    Use it for a support set that stays small by itself, and a mistake bound. A misclassified
+    example within distance `eta` of the span of the support vectors is projected onto the span; any
+    other one becomes a support vector. The support set stays finite on any bounded domain, but its
+    size depends on the problem; `budget` limits it in advance.
 
     Let `k(x, x) <= 1`, and let `g` be any comparator with cumulative hinge loss `L(g)`. With a
     fixed `eta` and `eta ||g|| < 1/2`, it makes at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)`
@@ -39,8 +40,8 @@ class Projectron(GrowingPerceptron):
     Parameters
     ----------
     eta
-        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 if `norm_bound`
-        is not given. With 0, only examples in the span are projected, and the hypothesis is that of
+        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 without
+        `norm_bound`. With 0, only examples in the span are projected, and the hypothesis is that of
         the kernel perceptron.
     norm_bound
         Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a

@@ -14,17 +14,17 @@ from river_budget.perceptrons._validation import SupportVectors, validation_set
 class TighterPerceptron(Perceptron):
     """The Tighter Perceptron.
 
-    Once the budget is full, a misclassified example is added, and the support vector whose removal
-    gives the fewest errors on a validation set is removed. It may be the incoming example. Among
-    ties, the oldest is removed.
+    Use it for rare positives, or for few vectors without drift. Once the budget is full, a
+    misclassified example is added, and the support vector whose removal gives the fewest errors on
+    a validation set is removed, the oldest among ties. It may be the incoming example.
 
     Parameters
     ----------
     validation
         The validation set. `"support"`: the support vectors themselves (Tighter^0). An integer A: a
-        uniform random sample of A examples among those seen so far that are not support vectors
-        (Tighter^A). `"all"`: every example seen so far (Tighter^Full); memory and the time per
-        mistake then grow with the stream.
+        uniform random sample of A past examples that are not support vectors (Tighter^A). `"all"`:
+        every example so far (Tighter^Full), so memory and the time per mistake grow with the
+        stream.
 
     Examples
     --------
