@@ -39,7 +39,7 @@ PLAIN = frozenset([bool, int, float])
 LAST_DIGITS = frozenset("0123456789.")
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
-# Names whose texts were said to be numbers, and how many of them are remembered.
+# Names that the warning about texts was given for, and how many of them are remembered.
 _WARNED: set[Any] = set()
 MOST_WARNINGS = 100
 

@@ -64,19 +64,19 @@ def integers(value: Any, shape: Sequence[int | None]) -> NDArray[np.int64]:
 
 
 def number(value: Any) -> float:
-    """Return a value that has to be a finite float."""
+    """Return a value, which must be a finite float."""
     require(type(value) is float and abs(value) < float("inf"), f"{value!r} is not a finite float")
     return value
 
 
 def finite(value: Any, least: float, most: float) -> float:
-    """Return a value that has to be a float from `least` to `most`."""
+    """Return a value, which must be a float from `least` to `most`."""
     require(least <= number(value) <= most, f"{value!r} is not between {least} and {most}")
     return value
 
 
 def count(value: Any) -> int:
-    """Return a value that has to be an integer of at least 0."""
+    """Return a value, which must be an integer of at least 0."""
     require(type(value) is int and 0 <= value < LARGEST_COUNT, f"{value!r} is not a count")
     return value
 

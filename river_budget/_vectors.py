@@ -80,7 +80,7 @@ def restored_order(state: State, n: int) -> tuple[Ints, int]:
 
 
 def restored_kernels(state: State, given: Sequence[Kernel]) -> tuple[Kernel, ...]:
-    """Return the kernels of a state, which has to be one of a store with these kernels."""
+    """Return the kernels of a state, which must be the state of a store with these kernels."""
     kernels = state["kernels"]
     require(
         type(kernels) is tuple

@@ -11,13 +11,13 @@ from river_budget._checks import check_probability
 from river_budget.base import classifier_of, memory_of
 from river_budget.kernels import Features
 
-# Labels that may be saved up for a time of doubt.
+# The largest number of questions that may be saved up.
 BURST = 10.0
 
-# The share of questions that are asked at random, so that a new concept is noticed where the model is sure.
+# The share of random questions, which notice a new concept where the model is sure.
 RANDOM_SHARE = 0.2
 
-# How far the threshold on doubt moves up after a doubtful example, and a share of it down after another one.
+# How far a doubtful example raises the threshold; others lower it by a share of this.
 STEP = 0.05
 
 

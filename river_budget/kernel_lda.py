@@ -15,7 +15,7 @@ from river_budget.kernels import RBF
 # No number of examples.
 NEVER = 2**62
 
-# The gamma that is learned, as a share of that of the perceptrons: for numbers, and for arrays.
+# The learned gamma as a share of the perceptrons': for numbers, and for arrays.
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
 MOST_FEATURES = 10_000
@@ -47,7 +47,7 @@ class KernelLDA(OnlineClassifier):
         Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift.
     kernel
         An `RBF`. Without a gamma, scales and width are learned after 2, 4, 8, ..., 256 examples,
-        which are then learned anew. After that they are fixed.
+        which are then learned again. After that they are fixed.
     seed
         Seed of the random features, a whole number.
     dtype
@@ -117,7 +117,7 @@ class KernelLDA(OnlineClassifier):
 
     def _recover(self) -> None:
         super()._recover()
-        # An update of scales that an interrupt has prevented, or left half done.
+        # An update of scales that an interrupt prevented or cut short.
         self._check()
 
     def _check(self) -> None:

@@ -65,7 +65,7 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
             axes.fill_between(
                 examples, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.2
             )
-    # The error of the first few examples is so large that it would flatten all curves.
+    # The errors on the first few examples would flatten all curves.
     late = [
         max(run.errors[len(run.errors) // 20 :])
         for runs in comparison.runs.values()

@@ -136,7 +136,7 @@ class Reject(ClassifierWrapper):
         predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
         series = series_like(predictions, frame_of(X))
         if nw.dependencies.is_pandas_series(series):
-            # With any other type than object, pandas would make NaN of None.
+            # With any type but object, pandas turns None into NaN.
             return type(series)(predictions, index=series.index, dtype=object)
         return series
 

@@ -21,12 +21,11 @@ ADVICE = "raise max_classes, unless the labels are ids by mistake"
 class KernelClassifier(Machine):
     """A classifier whose hypothesis is a kernel expansion over the support set.
 
-    It takes any number of labels, new ones at any time. In the space of
-    `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, for a label y and its rival s, a hypothesis f with a score
-    g_c for each label has the margin `<f, z> = (g_y(x) - g_s(x)) / 2`, and `||z||^2 = k(x, x)`. A
+    It takes any number of labels. In the space of `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, for a
+    label y and its rival s, the label with the largest other score, a hypothesis f with a score g_c
+    for each label has the margin `<f, z> = (g_y(x) - g_s(x)) / 2`, and `||z||^2 = k(x, x)`. So a
     binary algorithm that runs on these z with the label +1 is a multi-class algorithm with the same
-    mistake bound. The rival has the largest score among all other labels; with two labels,
-    `g_+ = -g_- = f`.
+    mistake bound. With two labels, `g_+ = -g_- = f`.
     """
 
     _f: Expansion

@@ -44,7 +44,7 @@ def frame_of(X: Any) -> Any:
 def labels_of(y: Any) -> list[Any]:
     """Return the labels of a series, an array or a list."""
     if isinstance(y, np.ndarray):
-        # NumPy would make whole numbers of times.
+        # `tolist` would turn times into integers.
         return list(y) if y.dtype.kind == "M" else y.astype(object).tolist()
     return y if isinstance(y, list) else dataframe.into_series(y).to_list()
 

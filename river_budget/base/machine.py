@@ -487,7 +487,7 @@ class Machine(OnlineClassifier):
             if scales.update(self._f.store.names):
                 self._rescale(scales)
         except BaseException:
-            # Whatever part of it an interrupt has left.
+            # Also completes what an interrupt cut short.
             scales.update(self._f.store.names)
             self._rescale(scales)
             raise

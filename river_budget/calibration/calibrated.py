@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-# Probabilities of other libraries below this are taken as this, as River's log loss does.
+# Smaller probabilities of other libraries are raised to this, as in River's log loss.
 SMALLEST_PROBABILITY = 1e-15
 
 

@@ -25,7 +25,7 @@ VERSION = 6
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
 
-# What reading a forged file may raise.
+# Errors that a forged file may raise.
 FORGED = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
 )  # fmt: skip

@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# What each data set is stands in the table, which gives the docstrings, too.
+# The table describes each data set and gives it its docstring.
 class Adult9(PublishedDataset): ...
 
 

@@ -36,7 +36,7 @@ def fetch(url: str, path: Path, verbose: bool) -> None:
         urls={path.name: url},
         retry_if_failed=RETRIES,
     )
-    # Pooch logs the temporary path. Its level would not do: its logger caches which levels are enabled.
+    # Pooch logs the temporary path. Setting its level is not enough: the logger caches it.
     logger = pooch.get_logger()
     disabled, logger.disabled = logger.disabled, True
     try:

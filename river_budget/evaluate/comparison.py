@@ -16,7 +16,7 @@ from river.base import Estimator
 
 from river_budget.base import classifier_of, memory_of
 
-# Enough examples to fill a usual budget, so that all is imported before timing starts. They are
+# Enough examples to fill a usual budget, so everything is imported before timing starts. They are
 # spread over the stream, so that labels that come late are among them.
 WARM_UP = 1000
 

@@ -22,8 +22,8 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class ContinualRun:
     """One model's run through a sequence of tasks.
 
-    Figures are named as in CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and Ranzato
-    [^1], however; CapyMOA averages them over all steps.
+    Figures have the names of CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and
+    Ranzato [^1]; CapyMOA averages them over all steps.
 
     Attributes
     ----------
@@ -34,15 +34,13 @@ class ContinualRun:
     chance_accuracy
         The accuracy of random guesses on each task, 1 / (number of its classes) (tasks,).
     classes
-        The labels of the test examples, in the order in which the tasks bring them (classes,).
+        The labels of the test examples, in the order of the tasks (classes,).
     class_accuracy_matrix
-        The accuracy on the test examples of each class, of all tasks, after each step
-        (steps, classes).
+        The accuracy on the test examples of each class after each step (steps, classes).
     class_first_steps
-        The step that learns the first task with test examples of each class, or None if no step
-        does (classes,).
+        The first step that brings each class, or None if no step does (classes,).
     wrong
-        Whether the prediction for each example, made before learning it, was wrong (examples,).
+        Whether the prediction for each example, before learning it, was wrong (examples,).
     drifts
         The indices of the examples at which the task changed.
     recovery_times
@@ -54,10 +52,10 @@ class ContinualRun:
         Size of the model at the end.
     microseconds_per_example
         Mean time to predict and learn one example.
-    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg
-    backward_transfer, forward_transfer, forgetting, class_forgetting, class_forgetting_avg
+    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg backward_transfer,
+    forward_transfer, forgetting, class_forgetting, class_forgetting_avg
     brings_new_classes, mean_recovery_time, figures
-        What follows from these, as each property says.
+        Derived from these; see each property.
 
     References
     ----------
@@ -90,7 +88,7 @@ class ContinualRun:
 
     @property
     def accuracy_seen(self) -> NDArray[np.float64]:
-        """Accuracy after each step on the test examples of all tasks learned so far (steps,)."""
+        """Accuracy after each step on the test examples of all tasks so far (steps,)."""
         seen = (sorted({*self.task_sequence[: i + 1]}) for i in range(len(self.task_sequence)))
         rows = zip(self.accuracy_matrix, seen, strict=True)
         return np.array([accuracies[tasks].mean() for accuracies, tasks in rows])
@@ -188,9 +186,9 @@ class ContinualRun:
         )
 
     def class_table(self) -> str:
-        """Return the accuracy on each class in percent as text, one row for each class.
+        """Return the accuracy on each class in percent as text, a row for each class.
 
-        The columns are the steps, by the tasks that they learn; the last one is `class_forgetting`.
+        The columns are the steps, named by their tasks; the last one is `class_forgetting`.
         """
         steps = (f"task {j}" for j in self.task_sequence)
         columns = self.class_accuracy_matrix.T
@@ -240,8 +238,8 @@ def lifelong(
         One stream for each task. The first `n_test` examples are held out for testing; each step
         learns the next `n_learn`.
     task_sequence
-        The index of the task to learn at each step. Tasks may recur. By default each is learned
-        once, in order.
+        The index of the task of each step. Tasks may recur. By default each is learned once, in
+        order.
     n_learn
         Number of examples in a step; each is predicted, then learned.
     n_test
@@ -252,7 +250,7 @@ def lifelong(
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or a stream ends too early.
+        If a parameter is out of range, or a stream ends too early.
 
     Examples
     --------
@@ -291,7 +289,7 @@ def lifelong(
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
 
-    # Import everything before timing starts.
+    # Imports everything before timing starts.
     mixed = itertools.chain.from_iterable(zip(*(tests[j] for j in set(sequence)), strict=True))
     _learn(model.clone(), list(itertools.islice(mixed, n_test)))
     learner = model.clone()

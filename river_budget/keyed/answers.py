@@ -19,7 +19,7 @@ from river_budget.base import Labels, classifier_of
 # Transformers that read numbers only.
 NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)
 
-# What transformers of River raise for features that they cannot take.
+# Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
 
@@ -41,7 +41,7 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         if hasattr(classifier, "decision_function_one"):
             return _margin(classifier, x), classifier.predict_one(x)
         if type(classifier) is OneVsRestClassifier:
-            # A class that is new gets a clone of this one, which is to learn x as well.
+            # A new class gets a clone of this classifier, which must also accept x.
             predict(classifier.classifier, x)
         else:
             check_features(x)

@@ -98,7 +98,7 @@ class Maintenance(Learned):
         """Change f so that what is kept exists, after the kernel has changed."""
 
     def forget(self) -> None:
-        """Forget what is kept, so that it is computed anew when it is needed."""
+        """Forget what is kept, so that it is recomputed when it is needed."""
 
     def error(self) -> float:
         """Return the numerical error of what is kept."""
@@ -261,7 +261,7 @@ class GramRoot:
         matrix -= np.multiply.outer(share * along, axis)
 
     def rebuild(self, gram: Floats, order: Any) -> None:
-        """Compute the root anew, where each vector is apart from the span of those before it."""
+        """Recompute the root, where each vector is apart from the span of those before it."""
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
         table = np.zeros_like(gram)
         table[order] = np.linalg.inv(factor).T
@@ -280,7 +280,7 @@ class Projection(Maintenance):
     """All other support vectors and the incoming example take over the removed term."""
 
     _root = Part(GramRoot, restore=["n"])
-    # Since the root was last computed anew.
+    # Replacements since the root was last recomputed.
     _n_replaced = Count()
 
     def own(self) -> OwnProjection:

@@ -33,7 +33,7 @@ def stream(cls: type) -> Any:
 
 
 class Stream(datasets.base.SyntheticDataset):
-    """A synthetic stream. Each iteration starts anew, with the same seed."""
+    """A synthetic stream. Each iteration starts over with the same seed."""
 
     task = BINARY_CLF
     n_features: int | None = 2

@@ -226,7 +226,7 @@ class _Task(datasets.base.SyntheticDataset):
 
 
 def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
-    """Return points scattered in a cube, of which the closest two have the given distance."""
+    """Return points scattered in a cube, with the given distance between the closest two."""
     points: list[list[float]] = []
     while len(points) < n:
         candidates = [

@@ -1,19 +1,19 @@
 """The mistake bounds of the papers, one function per theorem.
 
-Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss L(g)
-of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`;
-a model adds this assumption, and the others about its run, to its guarantees.
+Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
+L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`; a
+model adds this assumption, and the others about its run, to its guarantees.
 
 They hold for any number of labels. The comparator has a score g_c(x) for each label c, and
 
 - `||g|| = sqrt(1/2 sum_c ||g_c||^2)`,
-- `L(g) = sum_t max(0, 1 - m_t)`, the multi-class hinge loss, with the margin
-  `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2` for the label y of example t.
+- `L(g) = sum_t max(0, 1 - m_t)`, with the margin `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2` for
+  the label y of example t.
 
-With two labels, `g = g_+ = -g_-`: the norm is that of g, and the margin is y_t g(x_t), as in the
-papers. Why their proofs hold for more labels is shown by `support.Target`.
+With two labels, `g = g_+ = -g_-`: norm and margin y_t g(x_t) are those of the papers.
+`base.KernelClassifier` explains why the proofs hold for more.
 
-Every function raises ValueError if an argument is out of range, and names the argument. An argument
+Every function raises ValueError, with the name of the argument, if one is out of range. An argument
 that is not listed here is the algorithm's attribute of that name after a run.
 
 Parameters
