@@ -7,10 +7,16 @@ import re
 import sys
 from typing import Any
 
+from sphinx.util.inspect import signature, stringify_signature
+
+from river_budget._state import Learned
+
 __all__ = ["setup"]
 
 REFERENCE = re.compile(r"^(\s*)\[\^(\d+)\]: ")
 MARK = re.compile(r"\[\^(\d+)\]")
+# Members for developers of algorithms; `docs/algorithms/your_own.md` describes them.
+INTERNAL = {"check_label", "numerical_errors", "restore", "state"}
 LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)]+)\)")
 
 
@@ -36,18 +42,36 @@ def is_attribute(obj: Any) -> bool:
     owner = sys.modules[obj.fget.__module__]
     for part in obj.fget.__qualname__.split(".")[:-1]:
         owner = getattr(owner, part)
+    if issubclass(owner, Learned):
+        return True
     section = (inspect.getdoc(owner) or "").partition("\nAttributes\n")[2]
     is_named = re.search(rf"^([\w, ]+, )?{obj.fget.__name__}(, [\w, ]+)?$", section, re.M)
     return is_named is not None and "\n" not in (obj.__doc__ or "")
 
 
+def is_foreign(obj: Any) -> bool:
+    """Return whether a class inherits a member from another library."""
+    function = getattr(obj, "fget", obj)
+    return not (getattr(function, "__module__", None) or "").startswith("river_budget")
+
+
 def hide(app: Any, kind: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
-    """Skip what a section of the class describes."""
-    return is_attribute(obj) or None
+    """Skip what a section of the class describes, what is River's, and what only developers use."""
+    is_hidden = kind == "class" and (name in INTERNAL or is_foreign(obj))
+    return is_hidden or is_attribute(obj) or None
+
+
+def own_signature(app: Any, kind: str, name: str, obj: Any, *_: Any) -> tuple[str, str] | None:
+    """Return the parameters of a class that is made by `Learned.__new__`, which takes any."""
+    if not (kind == "class" and issubclass(obj, Learned)):
+        return None
+    parameters = signature(obj.__init__, bound_method=True)
+    return stringify_signature(parameters, show_return_annotation=False), ""
 
 
 def setup(app: Any) -> dict[str, bool]:
     # Before napoleon, whose priority is 500.
     app.connect("autodoc-process-docstring", convert, priority=400)
+    app.connect("autodoc-process-signature", own_signature)
     app.connect("autodoc-skip-member", hide)
     return {"parallel_read_safe": True}

@@ -24,9 +24,13 @@ from river_budget.theory import bounds
 
 ROOT = pathlib.Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("algorithms/*.md"), *DOCS.glob("recipes/*.md")])
+PAGES = sorted(
+    page
+    for folder in ["", "algorithms/", "recipes/", "reference/"]
+    for page in DOCS.glob(f"{folder}*.md")
+)
 THEORY = (DOCS / "theory.md").read_text()
-API = (DOCS / "api.md").read_text()
+API = "".join(page.read_text() for page in sorted(DOCS.glob("reference/*.md")))
 
 # Packages whose public names the API reference lists, and whose classes describe their attributes.
 PACKAGES = [

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pathlib
+import re
+
 import pytest
 
 from docs import links
+
+DOCS = pathlib.Path(__file__).parents[1] / "docs"
 
 
 @pytest.fixture
@@ -73,3 +78,53 @@ def test_what_the_sections_of_a_class_say_is_no_member():
     assert docstrings.is_attribute(Run.figures)
     assert not docstrings.is_attribute(ContinualRun.forgetting), "it has more to say"
     assert not docstrings.is_attribute(Run)
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    """Return a function that gives the text of a page of the API, from a site of a few such pages."""
+    sphinx = pytest.importorskip("sphinx.cmd.build")
+    pytest.importorskip("furo")
+    source = tmp_path_factory.mktemp("docs")
+    names = ["Mnemotron", "Calibrated", "RBF"]
+    (source / "conf.py").write_text(
+        f"""
+from docs.conf import *
+extensions = [name for name in extensions if not name.startswith("sphinx_gallery")]
+templates_path = [{str(DOCS / "_templates")!r}]
+html_static_path = html_extra_path = html_css_files = []
+"""
+    )
+    (source / "index.rst").write_text(
+        "API\n===\n\n.. currentmodule:: river_budget\n.. autosummary::\n   :toctree: api\n\n   "
+        + "\n   ".join(names)
+    )
+    assert sphinx.main(["-W", "-q", str(source), str(source / "site")]) == 0
+
+    def page(name):
+        return (source / "site" / "api" / f"river_budget.{name}.html").read_text()
+
+    return page
+
+
+def members(page):
+    """Return the ids of the members on a page of a class, without that of the class."""
+    return re.findall(r'<dt class="sig[^"]*" id="river_budget\.\w+\.(\w+)"', page)
+
+
+def signature(page, name):
+    """Return the text of a signature on one line."""
+    found = page.partition(f'id="river_budget.{name}"')[2].partition(">")[2].partition("</dt>")[0]
+    return " ".join(re.sub("<[^>]*>", "", found).split())
+
+
+@pytest.mark.slow
+def test_the_page_of_a_model_has_what_it_inherits_from_this_package(api):
+    page = api("Mnemotron")
+    assert {"learn_one", "predict_one", "predict_proba_one", "novelty_one"} <= set(members(page))
+    assert "w: float = 1.0" in signature(page, "Mnemotron.learn_one")
+    assert "budget: int = 100" in signature(page, "Mnemotron")
+    assert "Predict the label of a set of features" in page
+    assert {"mutate", "check_label", "state", "n_support"}.isdisjoint(members(page))
+    assert {"learn_one", "predict_proba_one"} <= set(members(api("Calibrated")))
+    assert "mutate" not in members(api("RBF"))
