@@ -1,4 +1,4 @@
-"""The native modules, and metadata from the one address in pyproject.toml: links, and a README that works anywhere."""
+"""The native modules, and a README and links that work anywhere, from the address in pyproject.toml if there is one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ PAGES, PICTURES = "blob/main", "raw/main"
 LINK = re.compile(r"(?P<picture>!?)(?P<text>\[[^\]]*\])\((?!https?://|#)(?P<path>[^)\s]+)\)")
 
 
-def absolute(text: str, home: str) -> str:
-    """Return Markdown whose relative links and pictures begin with an address."""
+def absolute(text: str, home: str | None) -> str:
+    """Return Markdown whose relative links and pictures begin with an address, or without them if there is none."""
 
     def replaced(link: re.Match[str]) -> str:
+        if home is None:
+            return "" if link["picture"] else link["text"][1:-1]
         place = PICTURES if link["picture"] else PAGES
         return f"{link['picture']}{link['text']}({home}/{place}/{link['path']})"
 
@@ -35,13 +37,13 @@ class AddressHook(MetadataHookInterface):
     """Sets the README and the links of the project."""
 
     def update(self, metadata: dict) -> None:
-        home = self.config["home"]
+        home = self.config.get("home")
         readme = pathlib.Path(self.root, "README.md").read_text(encoding="utf-8")
         metadata["readme"] = {
             "content-type": "text/markdown",
             "text": absolute(readme, home),
         }
-        metadata["urls"] = {
+        metadata["urls"] = {} if home is None else {
             "Homepage": home,
             "Documentation": f"{home}/{PAGES}/docs",
             "Changelog": f"{home}/{PAGES}/CHANGELOG.md",
