@@ -43,12 +43,16 @@ class AddressHook(MetadataHookInterface):
             "content-type": "text/markdown",
             "text": absolute(readme, home),
         }
-        metadata["urls"] = {} if home is None else {
-            "Homepage": home,
-            "Documentation": f"{home}/{PAGES}/docs",
-            "Changelog": f"{home}/{PAGES}/CHANGELOG.md",
-            "Issues": f"{home}/issues",
-        }
+        metadata["urls"] = (
+            {}
+            if home is None
+            else {
+                "Homepage": home,
+                "Documentation": f"{home}/{PAGES}/docs",
+                "Changelog": f"{home}/{PAGES}/CHANGELOG.md",
+                "Issues": f"{home}/issues",
+            }
+        )
 
 
 # The folder with all native code.

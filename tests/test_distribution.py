@@ -15,10 +15,10 @@ import venv
 import zipfile
 from pathlib import Path
 
-import hatch_build
 import pytest
 from readme_renderer import markdown
 
+import hatch_build
 import river_budget as rb
 
 ROOT = Path(__file__).parents[1]
