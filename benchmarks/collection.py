@@ -12,9 +12,8 @@ other, to predict and learn an example, with the scaler. A model that exceeds th
 stops; its cell says after how many examples, and does not compete for the front. Models whose step
 takes time quadratic in the budget end at 500, and RBFSampler, which computes in Python, at 100.
 
-The directory of --out, docs by default, gets the figure `collection.png` and the part of
-`collection.md` from its heading "Measured" on; what is above is written by hand. Each cell is kept in
-the directory of --cells, build/collection by default, as soon as it is done: an interrupted run
+The figure is `docs/collection.png`, and the tables are a section of `benchmarks/RESULTS.md`; --out is
+the directory of both, that of the repository by default. Each cell is kept in the directory of --cells, build/collection by default, as soon as it is done: an interrupted run
 resumes, and a finished one only draws. Data sets that are not part of River are read from the
 directory given by RIVER_BUDGET_DATA; a stream without its data is left out. `--quick` does a small
 part of everything.
@@ -27,6 +26,7 @@ import argparse
 import functools
 import itertools
 import math
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,13 +92,11 @@ BLANK = {"linestyle": "none"}
 # Times or budgets whose ratio is smaller are taken as equal.
 NOTICEABLE = 1.1
 
-# Length of the lists of the best.
-N_BEST = 4
-
-# Streams side by side in the figure.
+# Columns of the legend.
 N_COLUMNS = 3
 
-MEASURED = "## Measured"
+# The section of the tables, up to the next one.
+SECTION = re.compile(r"## The collection\n.*?(?=\n## |\Z)", re.DOTALL)
 
 
 class Effort(NamedTuple):
@@ -287,36 +285,6 @@ def table(results: Results) -> str:
     return markdown({str(row): {stream: cell(stream, row) for stream in results} for row in names})
 
 
-def table_of_fronts(results: Results) -> str:
-    """Return who is on the front of each stream as a table, those on most fronts first."""
-    on = {stream: front(points, times(points)) for stream, points in results.items()}
-
-    def cell(stream: str, name: str) -> str:
-        budgets = sorted(row.budget or 0 for row in on[stream] if row.name == name)
-        return ", ".join(f"{budget:,}" if budget else "yes" for budget in budgets)
-
-    names = {row.name for rows_on in on.values() for row in rows_on}
-    found = {name: {stream: cell(stream, name) for stream in results} for name in names}
-    order = sorted(names, key=lambda name: (-sum(map(bool, found[name].values())), name))
-    return markdown({name: found[name] for name in order})
-
-
-def table_of_best(results: Results) -> str:
-    """Return the best few of each budget as a table, with a column for each stream."""
-
-    def cell(points: Points, budget: int) -> str:
-        own = [(p.error, row.name) for row, p in points.items() if row.budget == budget]
-        return "<br>".join(f"{name} {error:.1f}" for error, name in sorted(own)[:N_BEST])
-
-    of_rows = (budgets(points).values() for points in results.values())
-    return markdown(
-        {
-            f"B={budget:g}": {stream: cell(points, budget) for stream, points in results.items()}
-            for budget in sorted(set(itertools.chain.from_iterable(of_rows)))
-        }
-    )
-
-
 def family(name: str) -> str | None:
     own = (key for key, names in FAMILIES.items() if name.split(" ")[0] in names)
     return next(own, None)
@@ -339,41 +307,37 @@ def _rank(name: str) -> int:
 
 
 def draw(figure: Figure, results: Results) -> None:
-    """Draw error against budget (above) and against time (below) for each stream."""
-    n_rows = -(-len(results) // N_COLUMNS)
-    panels = figure.subplots(2 * n_rows, N_COLUMNS, squeeze=False)
+    """Draw a row for each stream: error against budget, and against time."""
+    panels = figure.subplots(len(results), 2, squeeze=False)
     names = {row.name: None for points in results.values() for row in points}
     style = styles(list(names))
-    for axes in panels.flat:
-        axes.set_axis_off()
-    for i, (stream, points) in enumerate(results.items()):
-        above, below = (panels[2 * (i // N_COLUMNS) + j, i % N_COLUMNS] for j in (0, 1))
-        above.set_title(stream, fontweight="bold")
-        panel(above, points, budgets(points), style)
-        panel(below, points, times(points), style)
+    for (left, right), (stream, points) in zip(panels, results.items(), strict=True):
+        left.set_title(stream, fontweight="bold", loc="left")
+        panel(left, points, budgets(points), style)
+        panel(right, points, times(points), style)
         for row, point in points.items():
             if row.budget is None:
-                above.axhline(point.error, color="black", linewidth=0.6, linestyle=":")
-        above.set_xticks(sorted(set(budgets(points).values())))
-        above.set_xlabel("budget (dotted: no budget)")
-        below.set_xlabel("microseconds per example")
+                left.axhline(point.error, color="black", linewidth=0.6, linestyle=":")
+        left.set_xticks(sorted(set(budgets(points).values())))
+        left.set_xlabel("budget (dotted: no budget)")
+        right.set_xlabel("microseconds per example")
     legend(figure, style)
 
 
 def legend(figure: Figure, style: dict[str, dict]) -> None:
-    """Draw a column of names for each family."""
-    columns = [
-        [key or "other", *own] for key, own in itertools.groupby(sorted(style, key=_rank), family)
+    """Draw the names under those of their families."""
+    names = [
+        name
+        for key, own in itertools.groupby(sorted(style, key=_rank), family)
+        for name in [key or "other", *own]
     ]
-    length = max(map(len, columns))
-    names = [name for own in columns for name in own + [""] * (length - len(own))]
     handles = [
-        Line2D([], [], label=name, linewidth=1, markersize=5, **style.get(name, BLANK))
+        Line2D([], [], label=name, linewidth=1, markersize=6, **style.get(name, BLANK))
         for name in names
     ]
     drawn = figure.legend(
-        handles=handles, loc="outside lower center", ncols=len(columns), fontsize=8,
-        columnspacing=1, handlelength=1.5, frameon=False,
+        handles=handles, loc="outside upper center", ncols=N_COLUMNS, fontsize=10,
+        handlelength=1.5, frameon=False,
     )  # fmt: skip
     for text in drawn.get_texts():
         text.set_fontweight("normal" if text.get_text() in style else "bold")
@@ -424,37 +388,27 @@ def number(
 
 def write(results: Results, directory: Path) -> None:
     """Write the figure and the tables."""
-    n_rows = -(-len(results) // N_COLUMNS)
-    figure = Figure(figsize=(17, 9 * n_rows + 1.5), layout="constrained", dpi=80)
+    figure = Figure(figsize=(10, 4.2 * len(results) + 2.5), layout="constrained", dpi=100)
     draw(figure, results)
-    figure.savefig(directory / "collection.png")
-    page = directory / "collection.md"
-    above = page.read_text().partition(MEASURED)[0] if page.exists() else "# The collection\n\n"
-    page.write_text(above + report(results))
+    figure.savefig(directory / "docs" / "collection.png")
+    page = directory / "benchmarks" / "RESULTS.md"
+    page.write_text(SECTION.sub(lambda _: report(results), page.read_text()))
 
 
 def report(results: Results) -> str:
-    """Return the part of the page that the command writes."""
+    """Return the section of the tables."""
     capped = ", ".join(f"`{name}` at {budget}" for name, budget in LARGEST.items())
-    return f"""{MEASURED}
+    return f"""## The collection
 
-`python -m benchmarks.collection` drew the figure and printed the tables; its docstring says how it
-measures. A step of these takes too long on a larger budget, so they end earlier:
-{capped}.
+```sh
+RIVER_BUDGET_DATA=DIR python -m benchmarks.collection
+```
 
-![Error against budget and time](collection.png)
+[Drawn, and what follows from it](../docs/collection.md). A step of these takes too long on a larger budget, so they
+end earlier: {capped}.
 
-On the front of a stream are the models such that no other one has a smaller error in at most 10 % more
-time, here with their budgets:
-
-{table_of_fronts(results)}
-
-The best of each budget, with their errors in percent:
-
-{table_of_best(results)}
-
-Error in percent / microseconds an example, with a star on the front. A number in brackets is that of
-the examples done in the limit of time.
+Error in percent / microseconds an example. A star marks the front of a stream: no other model has a smaller error in
+at most 1.1 times its time. A number in brackets is that of the examples done in the limit of time.
 
 {table(results)}
 """
@@ -464,7 +418,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("streams", nargs="*", metavar="STREAM", help=", ".join(WIDTHS))
     parser.add_argument("--quick", action="store_true", help="do a small part of everything")
-    parser.add_argument("--out", type=Path, default=Path("docs"), metavar="DIRECTORY")
+    parser.add_argument("--out", type=Path, default=Path(), metavar="DIRECTORY")
     parser.add_argument("--cells", type=Path, default=Path("build/collection"), metavar="DIRECTORY")
     options = parser.parse_args(arguments)
     effort = QUICK if options.quick else FULL

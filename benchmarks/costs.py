@@ -28,6 +28,8 @@ from typing import NamedTuple
 
 from river import dummy, forest, linear_model, tree
 
+import river_budget as rb
+from benchmarks.ie_gp import IEGP
 from benchmarks.models import knn, ours, run
 from benchmarks.streams import gaussians
 from benchmarks.timing import alternating_medians, lower_limit
@@ -73,6 +75,8 @@ TABLES = {
 def models(budget: int) -> dict:
     return {
         **ours(budget),
+        "KernelLDA": rb.KernelLDA(seed=1),
+        "IE-GP": IEGP(),
         "KNNClassifier": knn(budget),
         "ARFClassifier(10)": forest.ARFClassifier(n_models=10, seed=1),
         "HoeffdingTree": tree.HoeffdingTreeClassifier(),

@@ -78,17 +78,27 @@ def test_a_row_is_measured(row):
     assert point.microseconds > 0
 
 
+def write_results(directory, cells):
+    """Write a page of results as it is before the tables."""
+    (directory / "docs").mkdir()
+    (directory / "benchmarks").mkdir()
+    page = directory / "benchmarks/RESULTS.md"
+    page.write_text(f"# Results\n\n## The collection\n\n{cells}\n\n## After it\n")
+    return page
+
+
 def test_the_figure_and_the_table(tmp_path):
-    (tmp_path / "collection.md").write_text("# By hand\n\n## Measured\n\nbefore\n")
+    write_results(tmp_path, "before")
     points = {
         Row("KernelPerceptron", None): Point(1.25, 9.0, 60, 60),
         Row("Forgetron", 3): Point(2.5, 4.0, 60, 60),
         Row("Forgetron", 8): Point(3.5, 5.0, 41, 60),
     }
     collection.write({"Bananas": points}, tmp_path)
-    assert (tmp_path / "collection.png").stat().st_size > 1000
-    cells = (tmp_path / "collection.md").read_text()
-    assert cells.startswith("# By hand\n\n## Measured\n")
+    assert (tmp_path / "docs/collection.png").stat().st_size > 1000
+    cells = (tmp_path / "benchmarks/RESULTS.md").read_text()
+    assert cells.startswith("# Results\n\n## The collection\n")
+    assert cells.endswith("\n\n## After it\n")
     assert "before" not in cells
     for cell in ["1.25 / 9.0 *", "2.50 / 4.0 *", "3.50 / 5.0 (41)", "Forgetron, B=8", "Bananas"]:
         assert cell in cells
@@ -101,11 +111,12 @@ def test_a_quick_run_resumes(tmp_path, monkeypatch):
         collection, "rows", lambda effort: [Row("Stoptron", b) for b in effort.budgets]
     )
     arguments = ["--quick", "--out", str(tmp_path), "--cells", str(tmp_path), "Bananas"]
+    page = write_results(tmp_path, "")
+    empty = page.read_text()
     collection.main(arguments)
-    page = tmp_path / "collection.md"
     first = page.read_text()
     assert "Stoptron, B=20" in first
-    page.unlink()
+    page.write_text(empty)
     collection.main(arguments)
     assert page.read_text() == first, "times measured again would differ"
 
