@@ -50,11 +50,11 @@ RESULTS = ROOT / "benchmarks" / "results.json"
 PAGES = [ROOT / "README.md", ROOT / "benchmarks/RESULTS.md", *sorted(ROOT.glob("docs/**/*.md"))]
 
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
-CODE = re.compile(r"^( *)(```|:::).*?^\1\2$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"^```.*?^```$|`[^`\n]+`|\$[^$]+\$", re.DOTALL | re.MULTILINE)
 # A number with the unit of an accuracy, a time or a memory, and a cell of a table with nothing else.
 FIGURE = re.compile(
     r"[\d.,]*\d\s?(?:%|µs|ms\b|kB|KB|MB|GB|microseconds|milliseconds|seconds|points|bytes)"
-    r"|(?<=\|) *[-+]?[\d.,]*\d *(?=\|)"
+    r"|(?<=\|) *[-+\d][-+±/%(). ,\d]*(?=\|)"
 )
 
 N_EXAMPLES = 5_000
@@ -86,7 +86,7 @@ def settings() -> dict[str, Any]:
     """Return what all figures depend on."""
     commit = ["git", "log", "-1", "--format=%h", "--", "river_budget"]
     return {
-        "commit": subprocess.check_output(commit, cwd=ROOT, text=True).strip(),
+        "examples": N_EXAMPLES, "commit": subprocess.check_output(commit, cwd=ROOT, text=True).strip(),
         "processor": processor(), "cores": os.cpu_count(), "Python": platform.python_version(),
         "River": river.__version__, "NumPy": np.__version__,
     }  # fmt: skip
@@ -170,8 +170,8 @@ def mean(found: Figures, model: str, figure: str = "accuracy") -> float:
 
 
 def short(value: float) -> str:
-    """Return a number with three digits, or all before the point."""
-    return f"{value:,.{max(0, 2 - len(str(int(value))) + 1) if value < 100 else 0}f}"
+    """Return a number with a decimal if it is below 100."""
+    return f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def cost_of(found: Figures, model: str, budget: int = 100) -> dict[str, str]:
@@ -185,7 +185,7 @@ def cost_of(found: Figures, model: str, budget: int = 100) -> dict[str, str]:
 def first_result(found: Figures) -> str:
     figures = found["first"]
     return (
-        f"prints `{figures['result']}`, {figures['seconds']:.1f} seconds after Python was started. "
+        f"It prints `{figures['result']}`, {figures['seconds']:.1f} seconds after Python was started. "
         f"Building the package took {figures['build']:.0f} seconds."
     )
 
@@ -209,8 +209,7 @@ def which(found: Figures) -> str:
         is_default = budget == 100
         code = name if is_default else f"{name}(budget={budget})"
         model = name if is_default else f"{name}, B={budget}"
-        rows[wish] = {
-            "take": f"[`{code}`](algorithms/{page}.md)",
+        rows[f"{wish}: [`{code}`](algorithms/{page}.md)"] = {
             "accuracy (%)": f"{mean(found, model):.1f}",
             **cost_of(found, name, budget),
         }
@@ -272,7 +271,8 @@ def stated(found: Figures) -> str:
     values = found["settings"]
     versions = ", ".join(f"{name} {values[name]}" for name in ("Python", "River", "NumPy"))
     return (
-        f"{versions}, {values['cores']} cores of {values['processor']}, commit {values['commit']}."
+        f"{versions}, {values['cores']} cores of {values['processor']}, commit {values['commit']}; "
+        f"at most {values['examples']:,} examples of each stream."
     )
 
 

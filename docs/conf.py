@@ -57,8 +57,6 @@ html_theme = "furo"
 pygments_dark_style = "github-dark"
 html_title = "river_budget"
 html_static_path = ["_static"]
-# A page of its own, which `benchmarks.leaderboard` makes.
-html_extra_path = ["leaderboard.html"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False

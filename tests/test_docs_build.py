@@ -92,7 +92,7 @@ def api(tmp_path_factory):
 from docs.conf import *
 extensions = [name for name in extensions if not name.startswith("sphinx_gallery")]
 templates_path = [{str(DOCS / "_templates")!r}]
-html_static_path = html_extra_path = html_css_files = []
+html_static_path = html_css_files = []
 """
     )
     (source / "index.rst").write_text(

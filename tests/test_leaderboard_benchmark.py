@@ -95,7 +95,7 @@ def test_an_interrupted_run_continues(run, tmp_path):
     assert run("--models", "ALMA", "PA") == [("Phishing", "PA", 1250)]
     found = json.loads((tmp_path / "leaderboard.json").read_text())
     assert [c["model"] for c in found["cells"]] == ["ALMA", "PA"]
-    assert "PA" in (tmp_path / "leaderboard.html").read_text()
+    assert "PA" in (tmp_path / "leaderboard.md").read_text()
 
 
 def test_a_short_cell_is_replaced_and_a_long_one_kept(run):
@@ -103,6 +103,11 @@ def test_a_short_cell_is_replaced_and_a_long_one_kept(run):
     assert run("--models", "ALMA", "--limit", "50") == []
     assert run("--models", "ALMA") == [("Phishing", "ALMA", 1250)]
     assert run("--models", "ALMA", "--limit", "60") == []
+
+
+def test_models_are_measured_again(run):
+    run("--models", "ALMA", "PA")
+    assert run("--models", "ALMA", "PA", "--again", "PA") == [("Phishing", "PA", 1250)]
 
 
 def test_other_versions_are_not_continued(run, tmp_path):
@@ -124,7 +129,7 @@ def test_a_cell_is_measured_in_its_own_process(tmp_path):
 def test_the_page_has_every_row():
     cells = [cell(s, m, i) for s in STREAMS for i, m in enumerate(models(s))]
     text = written(*cells)
-    sections = dict(re.findall(r"<h2>(.*?)</h2>(.*?)(?=<h2>)", text, re.DOTALL))
+    sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## )", text, re.DOTALL | re.MULTILINE))
     assert {"All streams", *STREAMS} <= set(sections)
     for name in STREAMS:
         rows = re.findall(r'<td data-value="([^"]*)">\1</td>', sections[name])
@@ -154,6 +159,7 @@ def test_the_page_names_what_is_not_measured():
 def test_the_page_needs_no_other_file():
     text = written(cell("Bananas", "ALMA"), cell("Bananas", track.LAST_LABEL))
     assert re.findall(r"(?:src|href)=\"(?!#)[^\"]*", text) == []
+    assert all("\n\n" not in html for html in re.findall(r"<div.*?</div>", text, re.DOTALL))
     assert "@import" not in text
     assert "url(http" not in text
 

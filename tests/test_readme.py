@@ -47,6 +47,13 @@ def test_the_snippets_run_as_one_script(page, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_first_snippet_prints_the_result_that_is_shown(capsys):
+    code, _ = next(snippets.blocks(README, "python"))
+    exec(code, {})
+    assert f"It prints `{capsys.readouterr().out.strip()}`" in README
+
+
+@pytest.mark.slow
 def test_the_line_for_quix_runs(application):
     from river_budget.keyed import KeyedLearner, quix
 

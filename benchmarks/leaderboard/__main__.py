@@ -1,13 +1,13 @@
 """All classes of the package beside River's, on the tracks of River's benchmark and on synthetic streams.
 
     python -m benchmarks.leaderboard [--limit N] [--seconds S] [--streams NAME ...] [--models NAME ...]
-                                     [--river PYTHON] [--out DIRECTORY]
+                                     [--again NAME ...] [--river PYTHON] [--out DIRECTORY]
 
 Every pair of a stream and a model is measured in a process of its own, with default parameters. The
-models of the package are behind River's StandardScaler; River's are those of its benchmark. DIRECTORY,
-docs by default, gets `leaderboard.json`, one cell a line, and the page `leaderboard.html`, which is made
+models of the package see the values as they are; River's are those of its benchmark, with its scalers. DIRECTORY,
+docs by default, gets `leaderboard.json`, one cell a line, and the page `leaderboard.md`, which is made
 from that file alone. What the file has is kept, so that an interrupted run continues; a cell with fewer
-examples than asked for is measured again. A model stops after S seconds, 1800 by default; its row has
+examples than asked for is measured again, and so are those of the models after --again. A model stops after S seconds, 1800 by default; its row has
 the number of examples.
 
 PYTHON is an interpreter with the River of the published page, for the figures beside that page's. Data
@@ -71,6 +71,10 @@ class Board:
         self.cells[cell.stream, cell.model] = cell
         self.save()
 
+    def drop(self, models: list[str]) -> None:
+        """Forget the cells of models, in memory until a new one is added."""
+        self.cells = {key: cell for key, cell in self.cells.items() if cell.model not in models}
+
     def save(self) -> None:
         lines = ",\n".join(json.dumps(cell._asdict()) for cell in self.cells.values())
         draft = self.path.with_suffix(".draft")
@@ -127,16 +131,18 @@ def main(arguments: list[str] | None = None) -> None:
         "--streams", nargs="+", choices=STREAMS, default=list(STREAMS), metavar="NAME"
     )
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
+    parser.add_argument("--again", nargs="+", choices=MODELS, default=[], metavar="NAME")
     parser.add_argument("--river", metavar="PYTHON")
     parser.add_argument("--out", type=Path, default=Path("docs"), metavar="DIRECTORY")
     options = parser.parse_args(arguments)
     board = Board(options.out / "leaderboard.json")
+    board.drop(options.again)
     chosen = set(options.models)
     fill(board, options.streams, chosen, options.limit, options.seconds)
     if options.river:
         reproduce(board, options.streams, chosen, options.river)
     text = page(json.loads(board.path.read_text()))
-    board.path.with_suffix(".html").write_text(text)
+    board.path.with_suffix(".md").write_text(text)
 
 
 if __name__ == "__main__":

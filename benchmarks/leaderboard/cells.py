@@ -56,7 +56,7 @@ STREAMS = {
     "Elec2": Stream(track.STREAMS["Elec2"], 45_312, is_binary=True),
 }
 
-OURS = {name: lambda row=row: track.scaled(row.build(seed=1)) for name, row in ALGORITHMS.items()}
+OURS = {name: lambda row=row: row.build(seed=1) for name, row in ALGORITHMS.items()}
 RIVERS = {
     **track.ANY_LABELS,
     # River's newer releases expect values of a known range.
@@ -109,7 +109,7 @@ class Cell(NamedTuple):
 
 def warm_up(model: str, make: Callable[[], Any], examples: list) -> None:
     row = ALGORITHMS.get(model)
-    learner = track.scaled(row.build(budget=SMALL_BUDGET)) if row else make()
+    learner = row.build(budget=SMALL_BUDGET) if row else make()
     for x, y in examples:
         learner.predict_one(x)
         learner.learn_one(x, y)

@@ -1,9 +1,10 @@
-"""The leaderboard as one page: tables that sort, and plots, without any other file."""
+"""The leaderboard as a page of the site: tables that sort, and plots."""
 
 from __future__ import annotations
 
 import io
 import math
+import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -28,29 +29,9 @@ SHADES = {True: ["#1d5fa8", "#3b9be0", "#6fb7b0"], False: ["#c0561b", "#e8a33d",
 
 NO_METADATA = dict.fromkeys(["Creator", "Date", "Format", "Type"])
 
-STYLE = """
-:root { color-scheme: light dark; --line: #d4d4d8; --soft: #f4f4f5; --link: #1d5fa8; }
-@media (prefers-color-scheme: dark) { :root { --line: #3f3f46; --soft: #27272a; --link: #7cb8f0; } }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 80rem; margin: 0 auto; padding: 1rem; }
-a { color: var(--link); }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .2rem .6rem; text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-td { border-top: 1px solid var(--line); }
-tr.ours td:first-child { box-shadow: inset 3px 0 #3b82c4; }
-tr.baseline { background: var(--soft); }
-th button { all: unset; cursor: pointer; font-weight: 600; }
-th button:focus-visible { outline: 2px solid var(--link); }
-th[aria-sort=ascending] button::after { content: " \\2191"; }
-th[aria-sort=descending] button::after { content: " \\2193"; }
-.plots { display: flex; flex-wrap: wrap; gap: 1rem; margin: 1rem 0; }
-.plots svg { width: 34rem; max-width: 100%; height: auto; }
-"""
-
 # A click sorts; the first one puts the largest number, or the first name, on top.
 SCRIPT = """
-for (const button of document.querySelectorAll("th button")) {
+for (const button of document.querySelectorAll(".board th button")) {
   button.addEventListener("click", () => {
     const heading = button.parentElement, table = heading.closest("table");
     const value = row => row.cells[heading.cellIndex].dataset.value;
@@ -139,7 +120,7 @@ def table(columns: list[Column], rows: Iterable[Any], model: Callable[[Any], str
     )
     body = "\n".join(map(line, rows))
     return (
-        f'<div class="wide"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n'
+        f'<div class="board"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n'
         "</tbody></table></div>"
     )
 
@@ -164,21 +145,29 @@ def ranks(streams: dict[str, list[Cell]]) -> dict[str, list[float]]:
 
 
 def overview(streams: dict[str, list[Cell]]) -> str:
-    """Return the table of accuracies on all streams, with the mean ranks."""
+    """Return the table of accuracies on all streams, with mean ranks, and medians of time and memory."""
     of_model = {model: statistics.mean(found) for model, found in ranks(streams).items()}
-    accuracies = defaultdict(dict)
+    found: dict[str, dict[str, Cell]] = defaultdict(dict)
     for stream, cells in streams.items():
         for cell in cells:
-            accuracies[cell["model"]][stream] = cell["accuracy"]
+            found[cell["model"]][stream] = cell
+
+    def median(figure: str, unit: int) -> Callable[[str], float]:
+        return lambda m: statistics.median(c[figure] for c in found[m].values()) / unit
+
     columns = [
         Column("model", lambda model: model, "{}"),
         Column("mean rank", of_model.get),
+        Column("µs", median("processor", 1), "{:,.1f}"),
+        Column("kB", median("bytes", 1000), "{:,.1f}"),
         *(
-            Column(stream, lambda model, s=stream: accuracies[model].get(s), is_best_high=True)
+            Column(
+                stream, lambda m, s=stream: found[m].get(s, {}).get("accuracy"), is_best_high=True
+            )
             for stream in streams
         ),
     ]
-    order = sorted(accuracies, key=lambda model: of_model.get(model, math.inf))
+    order = sorted(found, key=lambda model: of_model.get(model, math.inf))
     return table(columns, order, lambda model: model)
 
 
@@ -213,14 +202,14 @@ def verdict(cells: list[Cell]) -> str:
     worse = [cell["model"] for cell in others if cell["accuracy"] <= baseline["accuracy"]]
     figure = f"Repeating the last label is right in {baseline['accuracy']:.2f} % of the rounds"
     if others and len(worse) == len(others):
-        return f"<p><strong>The last label wins here.</strong> {figure}; no model does better.</p>"
+        return f"**The last label wins here.** {figure}; no model does better."
     if worse:
-        names = ", ".join(map(escape, worse))
+        names = ", ".join(worse)
         return (
-            f"<p><strong>The last label beats {len(worse)} of {len(others)} models.</strong> "
-            f"{figure}; not better: {names}.</p>"
+            f"**The last label beats {len(worse)} of {len(others)} models.** "
+            f"{figure}; not better: {names}."
         )
-    return f"<p>{figure}; every model does better.</p>"
+    return f"{figure}; every model does better."
 
 
 def svg(draw: Callable[[Axes], None], name: str) -> str:
@@ -238,7 +227,8 @@ def svg(draw: Callable[[Axes], None], name: str) -> str:
         stream = io.StringIO()
         figure.savefig(stream, format="svg", transparent=True, metadata=NO_METADATA)
     text = stream.getvalue()
-    text = text[text.index("<svg") :].replace(TEXT, "currentColor")
+    # A blank line would end the HTML in Markdown.
+    text = re.sub(r"\n\s*", "\n", text[text.index("<svg") :].replace(TEXT, "currentColor"))
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(name)}"', 1)
 
 
@@ -284,56 +274,53 @@ def plot_windows(axes: Axes, cell: Cell, **style: Any) -> None:
 def section(stream: str, cells: list[Cell]) -> str:
     n, window = max(cell["asked"] for cell in cells), cells[0]["window"]
     missing = [model for model in models(stream) if model not in {c["model"] for c in cells}]
-    absent = f" Not measured: {escape(', '.join(missing))}." if missing else ""
+    absent = f" Not measured: {', '.join(missing)}." if missing else ""
     plots = svg(lambda axes: draw_costs(axes, cells), f"{stream}: accuracy and time")
     plots += svg(lambda axes: draw_windows(axes, cells), f"{stream}: accuracy in windows")
     return (
-        f"<h2>{escape(stream)}</h2>\n{verdict(cells)}\n"
-        f"<p>{n:,} examples, in windows of {window:,}.{absent}</p>\n"
-        f"{table(COLUMNS, by_accuracy(cells), lambda cell: cell['model'])}\n"
-        f'<div class="plots">{plots}</div>'
+        f"## {stream}\n\n{verdict(cells)}\n\n"
+        f"{n:,} examples, in windows of {window:,}.{absent}\n\n"
+        f"{table(COLUMNS, by_accuracy(cells), lambda cell: cell['model'])}\n\n"
+        f'<div class="plots">{plots}</div>\n'
     )
 
 
 def page(found: dict) -> str:
-    """Return the page of a leaderboard, which is what its JSON file holds."""
+    """Return the page of a leaderboard in Markdown, which is what its JSON file holds."""
     streams = defaultdict(list)
     for cell in found["cells"]:
         streams[cell["stream"]].append(cell)
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     n_complete = max(map(len, ranks(streams).values()), default=0)
     sections = "\n".join(section(stream, cells) for stream, cells in streams.items())
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Leaderboard: river_budget beside River</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>Leaderboard</h1>
-<p>All classifiers of river_budget (blue bar) beside River's, test then learn, on each of the streams below.
-All parameters are the defaults: a budget of 100 unless the class has another default or none, behind a
-<code>StandardScaler</code>. River's models are those of its benchmark, and PA, softmax regression and a
-scaled Mondrian forest (AMF).</p>
-<p>In percent are accuracy, Cohen's kappa, kappa m (beside the majority class) and kappa t (beside the last
-label), over all examples, and accuracy in the worst and in the last full window. Times are those of
-predicting and learning one example, on a machine that did other work too; bytes are the size of the
-classifier in the end. A row with fewer examples than others reached the limit of time. A click on a
-heading sorts.</p>
-<p>{escape(versions)}. <code>python -m benchmarks.leaderboard</code> measures it again.</p>
-<h2>All streams</h2>
-<p>Accuracy in percent. The mean rank is among the models for any number of labels, over the streams that
-all of them have done ({n_complete} of {len(streams)}).</p>
+    return f"""# Leaderboard
+
+All classifiers of river_budget (blue bar) beside River's, test then learn. All parameters are the defaults, with a
+budget of 100 unless the class has another default or none. River's models are those of its benchmark, with its
+scalers, and PA, softmax regression and a scaled Mondrian forest (AMF). A click on a heading sorts.
+
+{versions}; `RIVER_BUDGET_DATA=DIR python -m benchmarks.leaderboard` measures it again.
+
+## All streams
+
+Accuracy in percent, after the medians of time (microseconds to predict and learn an example, on a machine that did
+other work, too) and of memory. The mean rank is among the models for any number of labels, over the streams that all
+of them have done ({n_complete} of {len(streams)}).
+
 {overview(streams)}
+
+The tables of single streams add Cohen's kappa, kappa m (relative to the majority class), kappa t (relative to the
+last label), and the accuracy in the worst and in the last full window, all in percent. A row with fewer examples than
+others reached the limit of time.
+
 {sections}
-<h2>Beside River's published figures</h2>
-<p>Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with
-the release that this board uses. Where the last two differ, River has changed: its Mondrian forest now
-expects values between 0 and 1. KNN and SRP draw at random, and the page's runs had no seed.</p>
+## Beside River's published figures
+
+Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with the release
+that this board uses. Where the last two differ, River has changed: its Mondrian forest now expects values between 0
+and 1. KNN and SRP draw at random, and the page's runs had no seed.
+
 {published(streams, found)}
+
 <script>{SCRIPT}</script>
-</body>
-</html>
 """
