@@ -5,7 +5,7 @@
 measures the parts, all by default, and writes the tables between the marks of README.md, docs and
 RESULTS.md; `write` only writes. `benchmarks/results.json` keeps the figures, and the settings once: a
 part by itself is measured with the settings of the others, or they are measured again. On two quiet
-cores `accuracy` takes about 8 minutes, `cost` 4, `leaderboard` 5 and `first` 1.
+cores `accuracy` takes about 8 minutes, `cost` 3, `leaderboard` 10 and `first` 2.
 
 - `first`: seconds to build the wheel, and from the start of Python to the result of the README's first
   example (median of 5 fresh processes).
@@ -54,7 +54,7 @@ CODE = re.compile(r"^```.*?^```$|`[^`\n]+`|\$[^$]+\$", re.DOTALL | re.MULTILINE)
 # A number with the unit of an accuracy, a time or a memory, and a cell of a table with nothing else.
 FIGURE = re.compile(
     r"[\d.,]*\d\s?(?:%|µs|ms\b|kB|KB|MB|GB|microseconds|milliseconds|seconds|points|bytes)"
-    r"|(?<=\|) *[-+\d][-+±/%(). ,\d]*(?=\|)"
+    r"|(?<=\|) *[-+]?\d[-+±/%(). ,\d]*(?=\|)"
 )
 
 N_EXAMPLES = 5_000

@@ -51,6 +51,7 @@ def test_a_figure_that_is_changed_between_the_marks_is_found():
     assert figures.written(text[:start] + changed, FOUND) == text
 
 
+@pytest.mark.slow
 def test_the_leaderboard_is_what_its_file_says():
     docs = figures.ROOT / "docs"
     made = board(json.loads((docs / "leaderboard.json").read_text()))
