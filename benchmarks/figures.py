@@ -216,9 +216,10 @@ def which(found: Figures) -> str:
     return markdown(rows)
 
 
-def by_stream(found: Figures, streams: Iterable[str], models: Iterable[str]) -> str:
+def by_stream(found: Figures, streams: Iterable[str], models: dict[str, str]) -> str:
+    """Return the accuracies of models, given by the names of their columns."""
     return markdown({
-        stream: {name: f"{found['accuracy'][stream][name]['accuracy']:.1f}" for name in models}
+        stream: {title: f"{found['accuracy'][stream][name]['accuracy']:.1f}" for title, name in models.items()}
         for stream in streams
     })  # fmt: skip
 
@@ -227,10 +228,11 @@ SHOWN_STREAMS = [
     "Bananas", "Waveform", "SpamAssassin", "Pendigits (10)", "Hyperplane", "SEA, drift",
     "Mixed, drift", "Sine, drift", "RotatingGaussians", "RandomRBFDrift (5)",
 ]  # fmt: skip
-SHOWN_MODELS = [
-    "Mnemotron", "ProjectronPlusPlus", "TightestPerceptron", "Forgetron", "ARFClassifier(10)",
-    "KNNClassifier(1000)", "LogisticRegression",
-]  # fmt: skip
+SHOWN_MODELS = {
+    "Mnemotron": "Mnemotron", "Projectron++": "ProjectronPlusPlus",
+    "Tightest": "TightestPerceptron", "Forgetron": "Forgetron", "forest (10)": "ARFClassifier(10)",
+    "KNN (1,000)": "KNNClassifier(1000)", "logistic": "LogisticRegression",
+}  # fmt: skip
 
 
 def by_budget(found: Figures) -> str:
@@ -254,15 +256,15 @@ COMPARED = {
 
 
 def against(found: Figures) -> str:
-    """Return the table of the package beside others."""
+    """Return the table of the package beside others, the most accurate first."""
     return markdown({
         name: {
             "accuracy (%)": f"{mean(found, name):.1f}",
+            **cost_of(found, cost_name, 1000 if cost_name == "KNNClassifier" else 100),
             "log loss": f"{mean(found, name, 'log_loss'):.3f}",
             "calibration error (%)": f"{mean(found, name, 'calibration_error'):.1f}",
-            **cost_of(found, cost_name, 1000 if cost_name == "KNNClassifier" else 100),
         }
-        for name, cost_name in COMPARED.items()
+        for name, cost_name in sorted(COMPARED.items(), key=lambda pair: -mean(found, pair[0]))
     })  # fmt: skip
 
 
@@ -283,7 +285,7 @@ TABLES: dict[str, Callable[[Figures], str]] = {
     "cost": by_budget,
     "against": against,
     "settings": stated,
-    "streams": lambda found: by_stream(found, found["accuracy"], MODELS),
+    "streams": lambda found: by_stream(found, found["accuracy"], {name: name for name in MODELS}),
 }
 
 
