@@ -87,7 +87,7 @@ def _warn_of_number(category: Category) -> None:
     warnings.warn(
         f"feature {name!r} has the text {text!r}, which is learned as a category: convert it to "
         "a number if it is one",
-        stacklevel=5,
+        stacklevel=4,
     )
 
 

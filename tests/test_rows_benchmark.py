@@ -50,6 +50,12 @@ def test_every_model_is_measured(measure):
     assert min(known) > 50
 
 
+def test_costs_of_a_round():
+    figures = rows.costs(rows.rb.Forgetron(budget=5), 10, 3)
+    assert min(figures.values()) > 0
+    assert figures["inside / outside"] == pytest.approx(figures["inside"] / figures["outside"])
+
+
 def test_a_row_of_means_has_those_of_the_figures_that_there_are():
     table = rows.measured({"a": {"x": 1.0, "y": 3.0}, "b": {"x": 2.0}})
     assert [cell.strip() for cell in table.splitlines()[-1].strip("|").split("|")] == [
