@@ -103,6 +103,14 @@ def routed_with_a_change(seed: int, limit: int) -> Iterator[Request]:
     return routed(seed, limit, change_at=max(1, limit // 2))
 
 
+def one_good_arm(seed: int, limit: int) -> Iterator[Request]:
+    """Yield requests whose contexts say nothing: one arm of forty succeeds often, the others seldom."""
+    rng, arms = random.Random(seed), list(range(40))
+    for _ in range(limit):
+        works = {arm: rng.random() < (0.9 if arm == 0 else 0.3) for arm in arms}
+        yield Request({"u": rng.random(), "v": rng.random()}, arms, works)
+
+
 @functools.cache
 def pendigits() -> list:
     data = load("pendigits")
@@ -138,6 +146,7 @@ SETUPS = {
     "swap of labels": Setup(swapped(segments), {}),
     "50 rounds late": Setup(labels_of(segments), {}, LATE),
     "arms added": Setup(growing(segments), {}),
+    "one good arm of 40": Setup(one_good_arm, {}),
     "Router": Setup(routed, synth.Router().costs),
     "Router, 50 rounds late": Setup(routed, synth.Router().costs, LATE),
     "Router, a change": Setup(routed_with_a_change, synth.Router().costs),
@@ -217,7 +226,10 @@ POLICIES: dict[str, Callable[[int, dict], Any]] = {
     "Mnemotron(30) an arm, with the bonus": lambda seed, costs: rb.bandit.ArmClassifiers(
         costs=costs, seed=seed
     ),
-    "... and counts that decay": lambda seed, costs: Decaying(costs=costs, seed=seed),
+    "... with all its kernels": lambda seed, costs: rb.bandit.ArmClassifiers(
+        rb.Mnemotron(budget=30), costs=costs, seed=seed
+    ),
+    "... with counts that decay": lambda seed, costs: Decaying(costs=costs, seed=seed),
 }
 FULL = "Mnemotron(30), full information"
 
@@ -247,7 +259,9 @@ def played(setup: Setup, policy: Any, seed: int, limit: int, is_told_all: bool) 
                 policy.update(*told)
             seconds += time.thread_time() - start
     # The weights of River's models are not counted.
-    is_own = isinstance(policy, rb.bandit.ArmClassifiers) and policy.model is None
+    is_own = isinstance(policy, rb.bandit.ArmClassifiers) and hasattr(
+        policy.new_model(), "memory_bytes"
+    )
     n_bytes = memory_of(policy) if is_own else 0
     return Figures(total / n, 1e6 * seconds / n, n_bytes)
 

@@ -97,6 +97,7 @@ def test_a_stream_of_keys_equals_one_policy_for_each_key():
         assert content(checkpoint.dumps(loaded)) == content(checkpoint.dumps(alone))
 
 
+@pytest.mark.slow
 @hypothesis.given(flushed=st.sets(st.integers(0, len(EVENTS))), max_live=st.integers(1, 2))
 @hypothesis.settings(max_examples=4)
 def test_serializing_at_any_time_changes_nothing(flushed, max_live):
@@ -112,6 +113,7 @@ def test_serializing_at_any_time_changes_nothing(flushed, max_live):
     assert contents(states) == contents(expected)
 
 
+@pytest.mark.slow
 @hypothesis.given(
     crashes=st.lists(st.tuples(st.integers(0, len(EVENTS)), st.integers(0, 12)), max_size=3)
 )
