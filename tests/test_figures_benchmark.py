@@ -79,6 +79,13 @@ def test_parts_are_merged(measured):
     assert measured("b") == {"settings": {"commit": "1"}, "a": {"is": "a"}, "b": {"is": "b"}}
 
 
+def test_no_page_is_written_before_all_is_measured(measured, monkeypatch, capsys):
+    monkeypatch.setattr(figures, "PAGES", None)
+    measured("a")
+    figures.write()
+    assert "measured: b" in capsys.readouterr().out
+
+
 def test_parts_of_other_settings_are_not_merged(measured):
     measured("a", "b")
     with pytest.raises(SystemExit, match="measure all"):
