@@ -51,7 +51,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
     model
         The classifier of each arm, or a pipeline that ends in one. By default
         `Mnemotron(budget=30)` with `RationalQuadratic` and `AdditiveRationalQuadratic` as kernels.
-        For embeddings, `river.linear_model.LogisticRegression()` is faster and as good.
+        For text embeddings, `Mnemotron(budget=30)` earns a little more, in a third more time.
     prior_successes
         n_0, the number of successes that each arm begins with; positive. Larger values explore
         longer.
