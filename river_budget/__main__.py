@@ -7,7 +7,7 @@ def main() -> None:
     try:
         from river_budget import cli
     except ModuleNotFoundError as error:
-        sys.exit(f"river-budget needs {error.name}: pip install 'river-budget[cli]'")
+        sys.exit(f"river-budget needs {error.name}: pip install typer rich")
     cli.main()
 
 

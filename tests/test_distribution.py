@@ -169,7 +169,6 @@ def test_the_citation_is_of_the_last_release():
     release = re.search(r"^## (\S+), (\S+)$", (ROOT / "CHANGELOG.md").read_text(), re.M)
     assert (citation["version"], citation["date-released"]) == release.groups()
     assert citation["version"] == rb.__version__
-    assert citation["repository-code"] == citation["url"] == HOME
     assert citation["license"] == SETTINGS["project"]["license"]
 
 

@@ -52,7 +52,7 @@ def _import_plots(path: Path) -> Any:
     try:
         from river_budget import plots
     except ModuleNotFoundError:
-        raise CommandError("--plot needs matplotlib: pip install 'river-budget[plot]'") from None
+        raise CommandError("--plot needs matplotlib: pip install matplotlib") from None
     if path.suffix.removeprefix(".") not in plots.FORMATS:
         raise typer.BadParameter(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
     return plots

@@ -25,7 +25,7 @@ def fetch(url: str, path: Path, verbose: bool) -> None:
     try:
         import pooch
     except ModuleNotFoundError as error:
-        message = f"a download needs {error.name}: pip install 'river-budget[datasets]'"
+        message = "a download needs pooch: pip install pooch"
         raise ModuleNotFoundError(message, name=error.name) from error
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)

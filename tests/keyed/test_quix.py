@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip(
     "quixstreams",
-    reason="quixstreams is not installed: Quix Streams did not run (pip install 'river-budget[quix]')",
+    reason="quixstreams is not installed: Quix Streams did not run (pip install quixstreams)",
 )
 
 import agents_on_quix as agents
