@@ -117,7 +117,8 @@ cdef class Expansion:
         cdef int due = 0
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
         self.require_free()
-        require(not self.is_open and block.labels is not None, "the block is not one to learn")
+        if self.is_open or block.labels is None:
+            raise ValueError("the block is not one to learn")
         self.is_busy = True
         try:
             with nogil:

@@ -316,7 +316,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 of_classes = self._class_weights.following(columns, self._labels)
                 weights = of_classes if weights is None else weights * of_classes
             block.begin(columns, weights)
-            while block.row < len(block):
+            while block.row < block.n_rows:
                 due = self._f.scan(block, self._threshold)
                 if due:
                     self._follow(due)
