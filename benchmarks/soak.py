@@ -2,7 +2,7 @@
 
 python -m benchmarks.soak [rounds]
 
-Every algorithm that has a budget learns a drifting stream, with feature names that appear and disappear
+Every algorithm whose memory is bounded learns a drifting stream, with feature names that appear and disappear
 and one bad row in a thousand, in a process of its own.
 
 """
@@ -20,10 +20,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import river_budget as rb
 from benchmarks.models import ours
 
 BUDGET = 100
-MODELS = {type(model).__name__: model for model in ours(BUDGET).values()}
+MODELS = {type(model).__name__: model for model in [*ours(BUDGET).values(), rb.KernelLDA(100)]}
 
 MOST_GROWTH = 2**20
 MOST_SLOWDOWN = 1.2
