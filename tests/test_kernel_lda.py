@@ -278,3 +278,14 @@ def test_single_precision_stays_near_double(forgetting):
             hits[model] += t > 90_000 and model.predict_one(x) == y
             model.learn_one(x, y)
     assert abs(hits[single] - hits[double]) <= 20
+    assert min(hits.values()) > 7_800
+
+
+def test_the_inverse_stays_exactly_symmetric():
+    """With forgetting, a difference of two rounded elements would grow by 1 / forgetting in each round."""
+    model = rb.KernelLDA(20, 0.99, rb.RBF(0.1))
+    for x, y in stream(2_000, 4):
+        model.learn_one(x, y)
+    K = model._f.statistics[2]
+    assert (K == K.T).all()
+    assert np.linalg.eigvalsh(K).min() > 0

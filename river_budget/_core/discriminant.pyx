@@ -318,8 +318,10 @@ cdef class Discriminant:
         cdef Py_ssize_t c
         product = &self.answers[1, 0]
         scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse(x, product)))
+        # Rounded equally on both sides of the diagonal: forgetting would let a difference grow for ever.
+        loops[DOUBLES].scale(product, sqrt(scale), self.room)
         for c in range(self.n_labels):
-            loops[DOUBLES].add_multiple(&self.K[c, 0], -scale * product[c], product, self.room)
+            loops[DOUBLES].add_multiple(&self.K[c, 0], -product[c], product, self.room)
 
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
         """Move beta by one Newton step on the log loss of the example."""
