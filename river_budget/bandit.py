@@ -206,6 +206,8 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
 
         Raises ValueError for any other reward. The policy does not change.
         """
+        if isinstance(ticket_id, Ticket):
+            raise ValueError("reward takes the id of a ticket, not the ticket")
         if ticket_id not in self._pending:
             return False
         arm, context = self._pending[ticket_id]

@@ -108,8 +108,8 @@ class Reject(ClassifierWrapper):
             raise ValueError(f"doubt must be one of {list(DOUBTS)}, got {doubt!r}")
         if doubt == "novelty" and not hasattr(_innermost(model), "novelty_one"):
             raise ValueError(
-                "model must be a classifier of river_budget for the novelty of an example, got "
-                f"{model!r}: use doubt='entropy'"
+                f"{type(_innermost(model)).__name__} keeps no examples, so there is no novelty: use "
+                "doubt='entropy'"
             )
         inherited = base.Classifier.predict_proba_one
         if doubt == "entropy" and type(classifier).predict_proba_one is inherited:

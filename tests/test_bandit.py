@@ -200,3 +200,11 @@ def test_memory_is_bounded():
             sizes.append(policy.memory_bytes)
     assert policy.n_pending <= 50
     assert sizes[1] < 1.3 * sizes[0]
+
+
+def test_a_ticket_is_not_its_id():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    ticket = policy.decide(["a", "b"], {"u": 1.0})
+    with pytest.raises(ValueError, match="the id of a ticket"):
+        policy.reward(ticket, 1)
+    assert policy.reward(ticket.id, 1)

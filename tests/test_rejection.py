@@ -212,7 +212,9 @@ def test_models_that_give_no_such_doubt():
     with pytest.raises(ValueError, match="model must be a classifier, got"):
         rb.Reject(linear_model.LinearRegression())
     for model in (linear_model.LogisticRegression(), rb.Calibrated(naive_bayes.GaussianNB())):
-        with pytest.raises(ValueError, match=r"of river_budget for the novelty(.|\n)*use doubt="):
+        with pytest.raises(
+            ValueError, match="keeps no examples, so there is no novelty: use doubt="
+        ):
             rb.Reject(model)
     with pytest.raises(ValueError, match="must predict probabilities"):
         rb.Reject(preprocessing.StandardScaler() | LabelsOnly(), doubt="entropy")

@@ -170,6 +170,11 @@ class Reader:
         self._summary = _summary(list(kinds.values()), columns.target, n_labels)
         self._has_texts = kinds if form == Format.CSV else None
 
+    def require_target(self) -> None:
+        """Raise ValueError if a header lacks the target, so that a new model would learn nothing."""
+        if self.header and self.columns.target not in self.header:
+            raise ValueError(self._lack_of(self.columns.target))
+
     def rows(self, lines: Iterable[str]) -> Iterator[Row]:
         """Yield the rows of all lines, which are read one by one, and say what is taken as what."""
         if self._summary:

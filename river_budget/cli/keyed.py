@@ -52,7 +52,8 @@ def keyed(
     its own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
     notes.set_quiet(quiet)
-    algorithm, kernel = named.algorithm(model), named.rbf(gamma)
+    algorithm = named.algorithm(model)
+    kernel = named.width_of(algorithm, gamma)
     columns = files.Columns(target, features, ignored, delimiter, (key, seq))
     with files.opened(file, columns, encoding=encoding) as (reader, lines):
         if reader.form == files.Format.LIBSVM:

@@ -60,13 +60,16 @@ def learn(
     """
     notes.set_quiet(quiet)
     output.check_directories(checkpoint_file)
-    kernel, algorithm = named.rbf(gamma), named.algorithm(model)
+    algorithm = named.algorithm(model)
+    kernel = named.width_of(algorithm, gamma)
     name = Path(file).name
     columns = files.Columns(target, features, ignored, delimiter)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
         learner, extra = _restored(checkpoint_file, algorithm.build(kernel, budget, seed))
+        if extra is None:
+            reader.require_target()
         lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
         rows = reader.rows(recorded)

@@ -13,6 +13,7 @@ from river_budget import kernels, synth
 from river_budget.base import Labels
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
+from river_budget.cli.app import CommandError
 from river_budget.keyed.answers import check_given
 
 Example = tuple[dict[Any, Any], Any]
@@ -56,6 +57,13 @@ def rbf(gamma: float | None) -> kernels.Kernel:
         return kernels.RBF(gamma)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def width_of(algorithm: Algorithm, gamma: float | None) -> kernels.Kernel:
+    """Return the kernel of one algorithm. Raises CommandError if it has kernels of its own."""
+    if gamma is not None and not algorithm.takes("kernel"):
+        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
+    return rbf(gamma)
 
 
 def described(kernel: kernels.Kernel) -> str:

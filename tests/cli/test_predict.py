@@ -108,3 +108,20 @@ def test_what_is_no_model_to_predict_with(run, tmp_path):
     assert (code, err.count("\n")) == (2, 1)
     assert err.startswith(f"river-budget: {path}: this is not a complete safetensors file")
     assert run("predict")[0] == 2
+
+
+def test_a_new_model_needs_the_target_in_the_header(run, tmp_path):
+    data, path = tmp_path / "new.csv", tmp_path / "model"
+    data.write_text("u,v,label\n1,2,a\n")
+    code, out, err = run("learn", data, "--target", "lable", "--checkpoint", path)
+    assert (code, out) == (2, "")
+    assert "no column 'lable', only u, v, label" in err
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("arguments", [["learn", "--target", "y"], ["keyed"]])
+def test_a_width_is_refused_where_it_is_learned(run, stdin, arguments):
+    stdin("key,seq,u,y\na,0,1,2\n")
+    code, out, err = run(*arguments, "--gamma", "1")
+    assert (code, out) == (2, "")
+    assert "Mnemotron learns its widths: leave out --gamma" in err
