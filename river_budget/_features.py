@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from river_budget.kernels.base import Category, Features, with_categories
 from river_budget.kernels.spec import LARGEST
 
+# The length of the longest text in a message.
+LONG = 480
+
 # Errors that converting a value to a double may raise.
 NOT_NUMBERS = (TypeError, ValueError, ArithmeticError, AttributeError)
 
@@ -140,8 +143,9 @@ def check_features(x: Any) -> None:
 
 
 def shortened(text: str) -> str:
-    """Return a text with its very long numbers cut, for messages."""
-    return re.sub(r"(\d{20})\d{20,}", r"\1...", text)
+    """Return a text for messages: its very long numbers are cut, and its middle if it is long itself."""
+    text = re.sub(r"(\d{20})\d{20,}", r"\1...", text)
+    return text if len(text) <= LONG else f"{text[: LONG // 2]} ... {text[-LONG // 4 :]}"
 
 
 def check_shape(name: Any, value: Any) -> None:
@@ -165,7 +169,7 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
     """Return an error that describes why an example is invalid, under a kernel or in general."""
     under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
-        return ValueError(f"x must be a dict of features, got {x!r}")
+        return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
     x = with_categories(dict(x))
     if takes_unknown:
         x = {name: value for name, value in x.items() if not is_unknown(value)}

@@ -172,6 +172,8 @@ class KeyedLearner:
         check_count("max_state_bytes", max_state_bytes)
         check_count("max_pending", max_pending)
         check_count("max_jump", max_jump)
+        if not callable(factory):
+            raise ValueError(f"factory must be a function that returns a model, got {factory!r}")
         self.factory = factory
         self.max_state_bytes = max_state_bytes
         self.max_pending = max_pending
