@@ -11,6 +11,7 @@ but for its nearest neighbours, which get the arrays and NumPy's distance.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, NamedTuple
@@ -47,9 +48,10 @@ Examples = list[tuple[dict[Any, Any], Any]]
 
 
 def distance(a: dict[Any, Any], b: dict[Any, Any]) -> float:
-    """Return the Euclidean distance of examples of numbers or of one array."""
-    names = a.keys() | b.keys()
-    return float(np.sqrt(sum(np.sum((a.get(i, 0.0) - b.get(i, 0.0)) ** 2) for i in names)))
+    """Return the Euclidean distance of examples with one array, or with the same numbers."""
+    if "x" in a:
+        return float(np.linalg.norm(a["x"] - b["x"]))
+    return math.sqrt(sum((a[i] - b[i]) ** 2 for i in a))
 
 
 def rivers() -> dict[str, base.Classifier]:
