@@ -35,9 +35,6 @@ OTHERS = (str, bytes, complex, np.generic)
 # The types of None, and of `pd.NA` and `pd.NaT`, for which pandas need not be imported.
 NULLS = frozenset(["NoneType", "NAType", "NaTType"])
 
-# Types of numbers that are looked at first.
-PLAIN = frozenset([bool, int, float])
-
 # A text that ends in one of these may be a number.
 LAST_DIGITS = frozenset("0123456789.")
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
-from river_budget._core.store import is_array
-
 
 class Columns:
     """Columns of numbers (rows,) or of arrays (rows, elements) by features, as a frame."""
@@ -63,17 +61,6 @@ def rows_of(frame: Any) -> NDArray[Any]:
     return frame.to_native().to_numpy() if frame.implementation.is_pandas() else frame.to_numpy()
 
 
-def holds_arrays(frame: Any) -> bool:
-    """Return whether a frame has a column of arrays."""
-    if isinstance(frame, Columns):
-        return any(values.ndim > 1 for values in frame.values.values())
-    return bool(_array_columns(frame)) or (
-        frame.implementation.is_pandas()
-        and len(frame) > 0
-        and any(is_array(value) for value in frame.row(0))
-    )
-
-
 def series_like(values: Any, frame: Any) -> Any:
     """Return values as a series of the library of a frame; as an array for a dict of arrays."""
     if isinstance(frame, Columns):
@@ -97,13 +84,6 @@ def _has_others(frame: Any) -> bool:
     return not frame.implementation.is_pandas() and not all(
         dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()
     )
-
-
-def _array_columns(frame: Any) -> list[Any]:
-    """Return the columns of arrays with a type of their own; pandas has none."""
-    if frame.implementation.is_pandas():
-        return []
-    return [name for name, dtype in frame.schema.items() if isinstance(dtype, nw.Array | nw.List)]
 
 
 def _values_of(frame: Any, name: Any) -> Any:

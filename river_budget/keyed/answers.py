@@ -13,7 +13,7 @@ from river.compose import Pipeline, TransformerUnion
 from river.multiclass import OneVsRestClassifier
 from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
-from river_budget._features import PLAIN, check_features, invalid_example, is_unknown
+from river_budget._features import check_features, invalid_example, is_unknown
 from river_budget.base import Labels, classifier_of
 
 # Transformers that read numbers only.
@@ -106,7 +106,7 @@ def _transformed(part: Any, x: Any) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    return type(value) in PLAIN and value == value
+    return type(value) in (bool, int, float) and value == value
 
 
 def _is_text(value: Any) -> bool:
