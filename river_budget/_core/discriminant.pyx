@@ -3,22 +3,15 @@
 """Linear discriminant analysis on random features, one example at a time."""
 
 from libc.math cimport exp, fmax, fmin, log, sqrt
-from libc.stdint cimport int64_t
 
 import numpy as np
 
-from river_budget._core.expansion import CHECK
 from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers, require, require_definite
 
+from river_budget._core.engine cimport DUE_CHECK, Engine
 from river_budget._core.fourier cimport Fourier
-from river_budget._core.store cimport Block, Store
+from river_budget._core.store cimport Store
 from river_budget._core.symmetric cimport DOUBLES, FLOATS, loops, symmetric_place
-
-cdef int DUE = CHECK
-
-cdef enum:
-    # `scan` returns after so many rows, so that an interrupt is heard.
-    MOST_ROWS = 1024
 
 # Scales and width are learned from so many examples, which are kept until then.
 BUFFER = 256
@@ -39,14 +32,14 @@ cdef double START = 1.0
 cdef double KEPT = 0.999
 
 
-cdef class Discriminant:
+cdef class Discriminant(Engine):
     """The statistics of a linear discriminant on random features phi, and the rounds.
 
     P = (lambda I + sum phi phi')^-1 is symmetric, in the layout of `symmetric.h`. W = P B are the
     coefficients of the regression of one-hot labels, B = sum phi e_y', by labels. K is the inverse of R =
     N - B' P B, the sum of squares that the regression leaves, where N has the numbers of examples. Both
-    have a row for each label; that of a label without examples is 0. It is an `Engine` whose rounds
-    include their update, so none of them stays open.
+    have a row for each label; that of a label without examples is 0. Its scores are twice the logits,
+    with a sum of 0. Its rounds include their update, so none of them stays open.
 
     Parameters
     ----------
@@ -95,76 +88,28 @@ cdef class Discriminant:
 
     # Forecasts.
 
-    def best(self, x):
-        """Return the column of the most probable label at x, the first among ties."""
-        cdef Py_ssize_t c, best = 0
-        self.evaluate(x)
-        for c in range(1, self.n_labels):
-            if self.answers[2, c] > self.answers[2, best]:
-                best = c
-        return best
-
-    def scores(self, x):
-        """Return the scores at x (labels,)."""
-        self.evaluate(x)
-        scores = np.empty(self.n_labels)
-        self.copy_scores(scores)
-        return scores.tolist()
-
-    def score_block(self, Block block):
-        """Return the scores at each row of a block (rows, labels)."""
-        cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
-        cdef Py_ssize_t i
-        self.begin()
-        try:
-            with nogil:
-                for i in range(block.n_rows):
-                    self.store.evaluate_row(block, i)
-                    self.forecast()
-                    self.copy_scores(scores[i])
-        finally:
-            self.is_busy = False
-        return scores.base
-
-    cdef int evaluate(self, x) except -1:
-        self.begin()
-        try:
-            self.store.evaluate(x)
-            self.forecast()
-        finally:
-            self.is_busy = False
-        return 0
-
-    cdef void copy_scores(self, double[::1] scores) noexcept nogil:
-        """Copy twice the logits, with a sum of 0."""
-        cdef Py_ssize_t c, n = self.n_labels
+    cdef int answer(self) except -1 nogil:
+        cdef Py_ssize_t c
         cdef double mean = 0.0
-        for c in range(n):
-            mean += self.answers[2, c] / n
-        for c in range(n):
-            scores[c] = 2.0 * (self.answers[2, c] - mean)
-        if n == 2:
-            scores[1] = self.answers[2, 1] - self.answers[2, 0]
-            scores[0] = -scores[1]
-
-    cdef int forecast(self) except -1 nogil:
-        """Compute features and answers at the example of the store, unless they are known."""
-        if self.stamp == self.store.stamp:
-            return 0
-        self.stamp = -1
         self.fourier.transform(
             self.store.columns, self.store.values, self.store.arrays, &self.features[0]
         )
-        self.answer()
-        self.stamp = self.store.stamp
+        self.discriminate()
+        for c in range(self.n_labels):
+            mean += self.outputs[2, c] / self.n_labels
+        for c in range(self.n_labels):
+            self.answers[c] = 2.0 * (self.outputs[2, c] - mean)
+        if self.n_labels == 2:
+            self.answers[1] = self.outputs[2, 1] - self.outputs[2, 0]
+            self.answers[0] = -self.answers[1]
         return 0
 
-    cdef void answer(self) noexcept nogil:
+    cdef void discriminate(self) noexcept nogil:
         """Compute means, discriminants and logits from the features."""
         cdef Py_ssize_t c, n_labels = self.n_labels
         cdef double total = 0.0, least = 0.0, inner, square
         cdef bint is_first = True
-        means, discriminants, logits = &self.answers[0, 0], &self.answers[1, 0], &self.answers[2, 0]
+        means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
         self.loops.convert(
             &self.features[0], sqrt(2.0 / self.n_features), self.phi, self.n_features
         )
@@ -186,66 +131,14 @@ cdef class Discriminant:
 
     # Rounds.
 
-    def round(self, x, Py_ssize_t label, double weight, double threshold):
-        """Go through a round, and return CHECK if that is due; there is no threshold."""
-        self.begin()
-        try:
-            self.store.evaluate(x)
-            if label >= self.n_labels:
-                self.set_labels(label + 1)
-            return self.learn(label, weight)
-        finally:
-            self.is_busy = False
-
-    def scan(self, Block block, double threshold):
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
-        cdef int due = 0
-        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
-        require(block.labels is not None, "the block is not one to learn")
-        self.begin()
-        try:
-            with nogil:
-                while block.row < stop and due == 0:
-                    due = self.learn_row(block, block.row)
-                    block.row += 1
-        finally:
-            self.is_busy = False
-        return due
-
-    cdef int learn_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        self.store.evaluate_row(block, i)
-        if block.labels[i] >= self.n_labels:
-            with gil:
-                self.set_labels(block.labels[i] + 1)
-        return self.learn(block.labels[i], 1.0 if block.weights is None else block.weights[i])
-
-    def commit(self):
-        """Do nothing: no round stays open."""
-
     def roll_back(self):
         """Take back the example that a round has kept and not learned; return False."""
         if self.is_kept and self.store.n > self.n_rounds:
             self.store.remove([self.n_rounds])
         return False
 
-    def widen(self, Py_ssize_t n_labels):
-        """Make room for a number of labels; fewer than there are change nothing."""
-        self.begin()
-        self.is_busy = False
-        if n_labels > self.n_labels:
-            self.set_labels(n_labels)
-
-    cdef int begin(self) except -1:
-        """Set that the model is in use, if it is not."""
-        if self.is_busy:
-            raise RuntimeError("the model is in use: two threads need two models, or a lock")
-        self.is_busy = True
-        return 0
-
-    cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
-        """Learn the example of the store; return CHECK if that is due."""
+    cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef Py_ssize_t slot = self.n_rounds
-        self.forecast()
         if slot < self.kept_weights.shape[0]:
             self.store.put(slot)
             self.kept_labels[slot], self.kept_weights[slot] = label, weight
@@ -254,17 +147,9 @@ cdef class Discriminant:
         # Nothing fails from here on; what failed before is taken back by `roll_back`.
         self.stamp = -1
         self.n_rounds += 1
-        self.n_mistakes += self.is_mistake(label)
+        self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         self.update(label, weight)
-        return DUE if self.n_rounds >= self.checked_at else 0
-
-    cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
-        """Return whether the label is new, or some other one is at least as probable."""
-        cdef Py_ssize_t c
-        for c in range(self.n_labels):
-            if c != label and self.answers[2, c] >= self.answers[2, label]:
-                return True
-        return self.counts[label] == 0.0
+        return DUE_CHECK if self.n_rounds >= self.checked_at else 0
 
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
         """Learn the example of the features and answers."""
@@ -279,9 +164,9 @@ cdef class Discriminant:
         self.loops.scale(self.u, factor, self.width)
         variance = self.loops.dot(self.phi, self.u, self.width)
         gain = weight / (1.0 + weight * fmax(0.0, variance))
-        residuals = &self.answers[3, 0]
+        residuals = &self.outputs[3, 0]
         for c in range(self.n_labels):
-            residuals[c] = (c == label) - self.answers[0, c]
+            residuals[c] = (c == label) - self.outputs[0, c]
             if c == label or self.counts[c] > 0.0:
                 self.loops.add_multiple(
                     self.w + c * self.row_bytes, gain * residuals[c], self.u, self.width
@@ -296,7 +181,7 @@ cdef class Discriminant:
         """Add gain r r' to R, for its inverse K; a new label gets a row."""
         cdef Py_ssize_t c, n_labels = self.n_labels
         cdef bint is_new = self.counts[label] == 0.0
-        residuals, product = &self.answers[3, 0], &self.answers[1, 0]
+        residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
         if not is_new:
             self.add_to_residuals(residuals, gain)
             return
@@ -316,7 +201,7 @@ cdef class Discriminant:
     cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil:
         """Add weight x x' to R, for its inverse K."""
         cdef Py_ssize_t c
-        product = &self.answers[1, 0]
+        product = &self.outputs[1, 0]
         scale = weight / (1.0 + weight * fmax(0.0, self.times_inverse(x, product)))
         # Rounded equally on both sides of the diagonal: forgetting would let a difference grow for ever.
         loops[DOUBLES].scale(product, sqrt(scale), self.room)
@@ -326,8 +211,8 @@ cdef class Discriminant:
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil:
         """Move beta by one Newton step on the log loss of the example."""
         cdef Py_ssize_t c
-        cdef double largest = self.answers[2, label], total = 0.0, mean = 0.0, square = 0.0, p, l
-        discriminants, logits = &self.answers[1, 0], &self.answers[2, 0]
+        cdef double largest = self.outputs[2, label], total = 0.0, mean = 0.0, square = 0.0, p, l
+        discriminants, logits = &self.outputs[1, 0], &self.outputs[2, 0]
         for c in range(self.n_labels):
             if self.counts[c] > 0.0:
                 largest = fmax(largest, logits[c])
@@ -351,7 +236,7 @@ cdef class Discriminant:
             n_seen += self.counts[c] > 0.0
             self.counts[c] *= self.forgetting
             loops[DOUBLES].scale(&self.K[c, 0], 1.0 / self.forgetting, self.room)
-        units = &self.answers[3, 0]
+        units = &self.outputs[3, 0]
         for c in range(n_labels):
             units[c] = self.counts[c] > 0.0
         self.add_to_residuals(units, share)
@@ -393,7 +278,7 @@ cdef class Discriminant:
                 columns = [name for name in x if name not in arrays]
                 values = np.array([x[name] for name in columns] or [0.0], np.float64)
                 self.fourier.transform(columns, &values[0], arrays or None, &self.features[0])
-                self.answer()
+                self.discriminate()
                 self.update(self.kept_labels[slot], self.kept_weights[slot])
         finally:
             self.is_busy = False
@@ -412,15 +297,15 @@ cdef class Discriminant:
         return 0
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
-        """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
         cdef Py_ssize_t n = self.n_labels, room
         W = np.zeros((n_labels, self.width), self.P.dtype)
         room = (n_labels + 7) // 8 * 8
-        K, counts, answers = np.zeros((n_labels, room)), np.zeros(n_labels), np.zeros((4, room))
+        K, counts, outputs = np.zeros((n_labels, room)), np.zeros(n_labels), np.zeros((4, room))
         if n:
             W[:n], K[:n, :n], counts[:n] = self.W, self.matrix, self.counts
-        self.W, self.K, self.counts, self.answers = W, K, counts, answers
-        self.w, self.room, self.n_labels, self.stamp = address(W), room, n_labels, -1
+        Engine.set_labels(self, n_labels)
+        self.W, self.K, self.counts, self.outputs = W, K, counts, outputs
+        self.w, self.room = address(W), room
         return 0
 
     # What is learned.
@@ -440,7 +325,7 @@ cdef class Discriminant:
         """Memory of all in bytes."""
         arrays = [
             self.P, self.W, self.K, self.counts, self.kept_labels, self.kept_weights, self.features,
-            self.elements, self.product, self.answers,
+            self.elements, self.product, self.outputs,
         ]
         return sum([array.nbytes for array in arrays]) + self.fourier.nbytes + self.store.nbytes
 
@@ -467,8 +352,7 @@ cdef class Discriminant:
     def restore_own(self, state):
         """Restore all but the store, of a model that has its labels."""
         cdef Py_ssize_t n = self.n_labels
-        n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
-        require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
+        n_rounds = count(state["n_rounds"])
         is_kept = self.learns_scales and n_rounds < BUFFER
         n_kept = n_rounds if is_kept else 0
         require(self.store.n == n_kept, "the examples that are kept are not those of the rounds")
@@ -492,7 +376,7 @@ cdef class Discriminant:
         self.W[:, : self.n_features] = W
         self.matrix[:], np.asarray(self.counts)[:] = K, counts
         self.beta, self.squares, self.turn = beta, squares, turn
-        self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+        self.restore_counts(state)
         if is_kept:
             np.asarray(self.kept_labels)[:n_kept] = labels
             np.asarray(self.kept_weights)[:n_kept] = weights

@@ -9,8 +9,7 @@
 # of A before the first change of more than a column.
 from libc.stdint cimport int64_t
 
-from river_budget._core.store cimport Block, Store
-from river_budget._core.sums cimport Sums
+from river_budget._core.engine cimport Engine
 
 
 cdef class Example:                   # one for each Expansion, overwritten by every round
@@ -18,22 +17,14 @@ cdef class Example:                   # one for each Expansion, overwritten by e
     cdef readonly double margin, weight, self_value
 
 
-cdef class Expansion:
-    cdef readonly Store store
-    cdef readonly Py_ssize_t n_labels
+cdef class Expansion(Engine):
     cdef readonly Example y           # of the last round
     cdef double *table                # A (n_labels, width), without the common factor; 0 from n on
     cdef Py_ssize_t width             # the capacity of the store when the last vector was put
     cdef readonly double scale        # the common factor of A
-    cdef double *answers              # the scores (n_labels,) at the example with `stamp`
-    cdef int64_t stamp                # that of the store when they were computed; -1: f has changed
-    cdef public int64_t n_rounds, n_mistakes, n_weighted, checked_at
+    cdef public int64_t n_weighted
     cdef public double largest_self_value
-    cdef public Sums sums
 
-    # The use by threads: whether native code runs that may give up the GIL, and who opened a round.
-    cdef bint is_busy, is_open
-    cdef unsigned long owner
     # What an open round has overwritten: counts, and A (n_labels, old_width) or NULL.
     cdef int64_t old_mistakes, old_weighted
     cdef double old_largest, old_scale
@@ -43,13 +34,8 @@ cdef class Expansion:
     cdef double *old_columns          # columns of A and their slots (n_columns, n_labels + 1)
     cdef list log                     # what the store has saved
 
-    cdef int require_free(self) except -1
     cdef void close(self) noexcept
-    cdef int evaluate(self, object x) except -1
-    cdef void score(self) noexcept nogil
     cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1
-    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil
-    cdef int decide(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
     cdef int keep_all(self) except -1
     cdef int keep_slot(self, Py_ssize_t slot) except -1
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1

@@ -12,8 +12,8 @@ import numpy as np
 
 from river_budget._state import LARGEST_NUMBER, ROUNDING, count, finite, floats, require
 
-from river_budget._core.store cimport Block, Store
-from river_budget._core.sums cimport Sums
+from river_budget._core.engine cimport DUE_CHECK, DUE_UPDATE, Engine
+from river_budget._core.store cimport Store
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
@@ -26,21 +26,11 @@ cdef extern from "expansion.h":
 
 cdef Loops loops
 
-# What `round` and `scan` return, added up.
-cdef enum:
-    C_UPDATE = 1
-    C_CHECK = 2
-UPDATE, CHECK = C_UPDATE, C_CHECK
-
 # A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 SMALLEST_SCALE = 1e-100
 cdef double C_SMALLEST_SCALE = SMALLEST_SCALE
 
 cdef double LARGEST = LARGEST_NUMBER
-
-# `scan` returns after so many rows, so that an interrupt is heard.
-cdef enum:
-    MOST_ROWS = 4096
 
 Terms = namedtuple("Terms", ("steps", "labels", "rivals"))
 
@@ -57,17 +47,16 @@ cdef class Example:
     """The example of a round: columns of its label and of its rival, margin, weight, k(x, x)."""
 
 
-cdef class Expansion:
+cdef class Expansion(Engine):
     """A kernel expansion for each label over the vectors of a store, and its rounds."""
 
     def __cinit__(self, Store store):
         self.store, self.y = store, Example()
-        self.scale, self.stamp, self.log = 1.0, -1, []
+        self.scale, self.log = 1.0, []
         self.set_width(2, store.capacity)
 
     def __dealloc__(self):
         free(self.table)
-        free(self.answers)
         free(self.old_table)
         free(self.old_columns)
 
@@ -82,78 +71,6 @@ cdef class Expansion:
         self.set_rows(rows)
 
     # The round.
-
-    def best(self, x):
-        """Return the column of the largest score at x, the first among ties."""
-        cdef Py_ssize_t c, best = 0
-        self.evaluate(x)
-        for c in range(1, self.n_labels):
-            if self.answers[c] > self.answers[best]:
-                best = c
-        return best
-
-    def scores(self, x):
-        """Return the scores at x (labels,)."""
-        self.evaluate(x)
-        return self.last_scores()
-
-    def last_scores(self):
-        """Return the scores at the example of the round (labels,)."""
-        cdef Py_ssize_t c
-        return [self.answers[c] for c in range(self.n_labels)]
-
-    def round(self, x, Py_ssize_t label, double weight, double threshold):
-        """Count a round; return UPDATE if the margin is at most the threshold, CHECK if that is due."""
-        if self.is_open:
-            raise RuntimeError("the update of the last round has not ended")
-        self.evaluate(x)
-        if label >= self.n_labels:
-            self.widen(label + 1)
-            self.score()
-        return self.decide(label, weight, threshold)
-
-    def scan(self, Block block, double threshold):
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
-        cdef int due = 0
-        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
-        self.require_free()
-        if self.is_open or block.labels is None:
-            raise ValueError("the block is not one to learn")
-        self.is_busy = True
-        try:
-            with nogil:
-                while block.row < stop and due == 0:
-                    due = self.learn_row(block, block.row, threshold)
-                    block.row += 1
-        finally:
-            self.is_busy = False
-        return due
-
-    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil:
-        self.store.evaluate_row(block, i)
-        if block.labels[i] >= self.n_labels:
-            with gil:
-                self.set_width(block.labels[i] + 1, self.width)
-        self.score()
-        return self.decide(
-            block.labels[i], 1.0 if block.weights is None else block.weights[i], threshold
-        )
-
-    def score_block(self, Block block):
-        """Return the scores of all labels at each row of a block (rows, labels)."""
-        cdef Py_ssize_t i, n = block.n_rows
-        cdef double[:, ::1] scores = np.empty((n, self.n_labels))
-        self.require_free()
-        self.is_busy = True
-        try:
-            with nogil:
-                for i in range(n):
-                    self.store.evaluate_row(block, i)
-                    self.score()
-                    memcpy(&scores[i, 0], self.answers, self.n_labels * sizeof(double))
-        finally:
-            self.is_busy = False
-        return scores.base
 
     def commit(self):
         """End an update that `round` or `scan` asked for."""
@@ -202,28 +119,9 @@ cdef class Expansion:
             free(self.old_table)
             self.old_table = NULL
 
-    cdef int require_free(self) except -1:
-        """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
-        if self.is_busy or self.is_open and self.owner != PyThread_get_thread_ident():
-            raise RuntimeError("the model is in use: two threads need two models, or a lock")
+    cdef int answer(self) except -1 nogil:
+        self.scores_of(self.store.rows, self.answers)
         return 0
-
-    cdef int evaluate(self, object x) except -1:
-        """Compute the scores at x, unless they are known."""
-        self.require_free()
-        self.is_busy = True
-        try:
-            self.store.evaluate(x)
-        finally:
-            self.is_busy = False
-        self.score()
-        return 0
-
-    cdef void score(self) noexcept nogil:
-        """Compute the scores at the example of the store, unless they are known."""
-        if self.stamp != self.store.stamp:
-            self.scores_of(self.store.rows, self.answers)
-            self.stamp = self.store.stamp
 
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil:
         cdef Py_ssize_t c, n = min((self.store.n + 7) // 8 * 8, self.width)
@@ -234,12 +132,9 @@ cdef class Expansion:
         for c in range(self.n_labels):
             scores[c] = self.scale * loops.dot(self.table + c * self.width, row, n)
 
-    cdef int decide(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
+    cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         """Count a round and set `y`; open an update if that is due, and end the round otherwise."""
-        cdef Py_ssize_t c, rival = label == 0
-        for c in range(self.n_labels):
-            if c != label and self.answers[c] > self.answers[rival]:
-                rival = c
+        cdef Py_ssize_t rival = self.rival_of_label(label)
         cdef double margin = 0.5 * (self.answers[label] - self.answers[rival])
         self.y.label, self.y.rival, self.y.margin, self.y.weight = label, rival, margin, weight
         self.y.self_value = self.store.self_values[0]
@@ -256,14 +151,9 @@ cdef class Expansion:
             self.n_weighted += weight != 1.0
             self.largest_self_value = max(self.largest_self_value, self.y.self_value)
         self.n_rounds += 1
-        return C_UPDATE * self.is_open + C_CHECK * (self.n_rounds >= self.checked_at)
+        return DUE_UPDATE * self.is_open + DUE_CHECK * (self.n_rounds >= self.checked_at)
 
     # What an algorithm asks.
-
-    @property
-    def n(self):
-        """Number of vectors."""
-        return self.store.n
 
     @property
     def oldest(self):
@@ -478,13 +368,6 @@ cdef class Expansion:
         self.stamp = -1
         check_coefficients(self)
 
-    def widen(self, Py_ssize_t n_labels):
-        """Make room for a number of labels; fewer than there are change nothing."""
-        self.require_free()
-        if n_labels > self.n_labels:
-            require(not self.is_open, "the update of the last round has not ended")
-            self.set_width(n_labels, self.width)
-
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1:
         cdef double alpha = step * y.weight / self.scale
         cdef Py_ssize_t c
@@ -534,23 +417,22 @@ cdef class Expansion:
 
     # The table.
 
+    cdef int set_labels(self, Py_ssize_t n_labels) except -1:
+        return self.set_width(n_labels, self.width)
+
     cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1:
         """Give the table more labels or slots."""
-        cdef double *answers = allocated(n_labels)
-        cdef Py_ssize_t c
-        cdef double *table
+        cdef Py_ssize_t c, n_old = self.n_labels
+        cdef double *table = allocated(n_labels * width)
         try:
-            table = allocated(n_labels * width)
+            Engine.set_labels(self, n_labels)
         except MemoryError:
-            free(answers)
+            free(table)
             raise
-        for c in range(self.n_labels):
+        for c in range(n_old):
             memcpy(table + c * width, self.table + c * self.width, self.width * sizeof(double))
-            answers[c] = self.answers[c]
         free(self.table)
-        free(self.answers)
-        self.table, self.answers, self.stamp = table, answers, -1
-        self.n_labels, self.width = n_labels, width
+        self.table, self.width = table, width
         return 0
 
     def rows(self):
@@ -598,10 +480,9 @@ cdef class Expansion:
         tolerance = ROUNDING * largest if self.n_labels > 2 else 0.0
         require(sums <= tolerance, "the coefficients of a vector must sum to 0")
         self.scale = finite(state["scale"], C_SMALLEST_SCALE, 1.0)
-        self.n_rounds, self.n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        self.restore_counts(state)
         self.n_weighted = count(state["n_weighted"])
         self.largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
-        require(self.n_mistakes <= self.n_rounds, "there are more mistakes than rounds")
         self.set_rows(rows)
 
 

@@ -2,37 +2,31 @@
 # cython: initializedcheck=False, cdivision=True
 """Mnemotron's experts over one store, and their rounds."""
 
-from libc.stdint cimport int64_t
-
 import numpy as np
 
 from river_budget._core.discriminant cimport Discriminant
+from river_budget._core.engine cimport DUE_CHECK, Engine
 from river_budget._core.mixing cimport Mixture, Repeats, softmax
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.rehearsal cimport Rehearsal
-from river_budget._core.store cimport Block, Store
-from river_budget._core.sums cimport Sums
+from river_budget._core.store cimport Store
 
-from river_budget._core.expansion import CHECK
 from river_budget._core.posteriors import JITTER
 from river_budget._state import count, require
-
-cdef int DUE = CHECK
 
 cdef enum:
     # Number of changes of the support set between two checks of the inverses.
     CHECK_INTERVAL = 64
-    # `scan` returns after so many rows, so that an interrupt is heard.
-    MOST_ROWS = 1024
 
 # An inverse Q is recomputed if an element of Q K - I is larger.
 cdef double LARGEST_RESIDUAL = 1e-6
 
 
-cdef class Experts:
+cdef class Experts(Engine):
     """Gaussian process experts, and the experts of repeated labels and of an archive, if they are used.
 
-    It is an `Engine` whose rounds include their update, so none of them stays open.
+    Its scores are twice the probability of each label minus 1; exactly -f and f for two labels. Its
+    rounds include their update, so none of them stays open.
 
     Parameters
     ----------
@@ -50,20 +44,15 @@ cdef class Experts:
         The last expert, or None. Who gives it keeps it, and follows it after a round.
     """
 
-    cdef readonly Store store
     cdef readonly Posteriors posteriors
     cdef readonly Mixture mixture
     cdef readonly Repeats repeats          # None if it is not used
     cdef readonly Rehearsal rehearsal
     cdef readonly Discriminant archive     # None if it is not used
-    cdef readonly Py_ssize_t n_rounds, n_mistakes, n_changes, n_rebuilds
-    cdef public int64_t checked_at
-    cdef public Sums sums
+    cdef readonly Py_ssize_t n_changes, n_rebuilds
     cdef tuple arguments                   # of the constructor
     cdef double novelty
     cdef double[::1] shares                # of the posteriors in the hedge
-    cdef int64_t stamp                     # that of the store at the last forecast
-    cdef bint is_busy
     cdef object before                     # grams before a change of scales that has not ended
 
     def __init__(
@@ -77,7 +66,8 @@ cdef class Experts:
         self.mixture = Mixture(len(experts) + repeats + (archive is not None))
         self.repeats = Repeats() if repeats else None
         self.rehearsal = Rehearsal(store.empty_like(), budget)
-        self.shares, self.stamp = np.empty(len(experts)), -1
+        self.shares = np.empty(len(experts))
+        Engine.set_labels(self, self.mixture.n_labels)
 
     def __reduce__(self):
         learned = (
@@ -91,69 +81,22 @@ cdef class Experts:
         self.widen(n_labels)
         self.restore_own(state)
 
-    @property
-    def n_labels(self):
-        """Number of labels, at least two."""
-        return self.mixture.n_labels
-
-    @property
-    def n(self):
-        """Number of vectors."""
-        return self.store.n
-
     # Forecasts.
 
     def probabilities(self, x):
         """Return the probability of each label at x (labels,)."""
-        self.begin()
-        try:
-            self.store.evaluate(x)
-            self.forecast()
-        finally:
-            self.is_busy = False
-        return [self.mixture.mixtures[3, c] for c in range(self.mixture.n_labels)]
-
-    def best(self, x):
-        """Return the column of the most probable label at x, the first among ties."""
-        probabilities = self.probabilities(x)
-        return probabilities.index(max(probabilities))
-
-    def scores(self, x):
-        """Return twice the probability of each label minus 1; exactly -f and f for two labels."""
-        scores = [2.0 * p - 1.0 for p in self.probabilities(x)]
-        if len(scores) == 2:
-            scores[0] = -scores[1]
-        return scores
-
-    def score_block(self, Block block):
-        """Return the scores at each row of a block (rows, labels)."""
-        cdef Py_ssize_t c, i, n_labels = self.mixture.n_labels
-        cdef double[:, ::1] scores = np.empty((block.n_rows, n_labels))
-        self.begin()
-        try:
-            with nogil:
-                for i in range(block.n_rows):
-                    self.store.evaluate_row(block, i)
-                    self.forecast()
-                    for c in range(n_labels):
-                        scores[i, c] = 2.0 * self.mixture.mixtures[3, c] - 1.0
-                    if n_labels == 2:
-                        scores[i, 0] = -scores[i, 1]
-        finally:
-            self.is_busy = False
-        return scores.base
+        self.evaluate(x)
+        return [self.mixture.mixtures[3, c] for c in range(self.n_labels)]
 
     def projections(self, x):
         """Return the squared norm of the projection of x onto the span, by kernels."""
-        self.probabilities(x)
+        self.evaluate(x)
         rows = [self.store.row(z) for z in range(self.store.n_kernels)]
         inverses = self.posteriors.inverses.matrices_of(self.store.n)
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
-    cdef int forecast(self) except -1 nogil:
-        """Compute the probabilities at the example of the store, unless they are known."""
-        if self.stamp == self.store.stamp:
-            return 0
+    cdef int answer(self) except -1 nogil:
+        cdef Py_ssize_t c
         self.posteriors.forecast(
             self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
         )
@@ -162,7 +105,10 @@ cdef class Experts:
         if self.archive is not None:
             self.ask_archive()
         self.mixture.mix()
-        self.stamp = self.store.stamp
+        for c in range(self.n_labels):
+            self.answers[c] = 2.0 * self.mixture.mixtures[3, c] - 1.0
+        if self.n_labels == 2:
+            self.answers[0] = -self.answers[1]
         return 0
 
     cdef int ask_archive(self) except -1 nogil:
@@ -172,79 +118,25 @@ cdef class Experts:
             self.archive.store.evaluate(self.store.example())
         self.archive.forecast()
         softmax(
-            &self.archive.answers[2, 0], &self.mixture.probabilities[last, 0], self.mixture.n_labels
+            &self.archive.outputs[2, 0], &self.mixture.probabilities[last, 0], self.mixture.n_labels
         )
         return 0
 
     # Rounds.
 
-    def round(self, x, Py_ssize_t label, double weight, double threshold):
-        """Go through a round, and return CHECK if that is due; there is no threshold."""
-        self.begin()
-        try:
-            self.store.evaluate(x)
-            self.begin_round()
-            if self.rehearse():
-                self.store.evaluate(x)
-            if label >= self.mixture.n_labels:
-                self.set_labels(label + 1)
-            return self.learn(label, weight)
-        finally:
-            self.is_busy = False
-
-    def scan(self, Block block, double threshold):
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
-        cdef int due = 0
-        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
-        require(block.labels is not None, "the block is not one to learn")
-        self.begin()
-        try:
-            with nogil:
-                while block.row < stop and due == 0:
-                    due = self.learn_row(block, block.row)
-                    block.row += 1
-        finally:
-            self.is_busy = False
-        return due
-
-    cdef int learn_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        self.store.evaluate_row(block, i)
-        self.begin_round()
-        if self.rehearse():
-            self.store.evaluate_row(block, i)
-        if block.labels[i] >= self.mixture.n_labels:
-            with gil:
-                self.set_labels(block.labels[i] + 1)
-        return self.learn(block.labels[i], 1.0 if block.weights is None else block.weights[i])
-
-    def commit(self):
-        """Do nothing: no round stays open."""
-
-    def roll_back(self):
-        """Return False: no round stays open."""
-        return self.archive is not None and self.archive.roll_back()
-
-    def widen(self, Py_ssize_t n_labels):
-        """Make room for a number of labels; fewer than there are change nothing."""
-        self.begin()
-        self.is_busy = False
-        if n_labels > self.mixture.n_labels:
-            self.set_labels(n_labels)
-
-    cdef int begin(self) except -1:
-        """Set that the experts are in use, if they are not."""
-        if self.is_busy:
-            raise RuntimeError("the model is in use: two threads need two models, or a lock")
-        self.is_busy = True
-        if self.repeats is not None:
-            self.repeats.is_known = True
-        return 0
-
-    cdef void begin_round(self) noexcept nogil:
-        """Begin a round: late labels are no hint, so they count if this example was just predicted."""
+    cdef bint prepare(self) except -1 nogil:
+        """Rehearse; late labels are no hint, so they count if this example was just predicted."""
         if self.repeats is not None:
             self.repeats.is_known = self.stamp == self.store.stamp
         self.mixture.begin()
+        return self.rehearse()
+
+    def roll_back(self):
+        """Make a round that failed leave nothing behind; return False, as none is open."""
+        if self.repeats is not None:
+            self.repeats.is_known = True
+        self.stamp = -1
+        return self.archive is not None and self.archive.roll_back()
 
     cdef bint rehearse(self) except -1 nogil:
         """Weigh the experts by a held-out example, if most labels are absent.
@@ -263,12 +155,10 @@ cdef class Experts:
         self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share)
         return True
 
-    cdef int learn(self, Py_ssize_t label, double weight) except -1 nogil:
-        """Learn the example of the store; return CHECK if that is due."""
+    cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
         cdef Py_ssize_t e, slot = -1, n = self.store.n, n_posteriors = self.posteriors.n_experts
         cdef double total = 0.0
-        self.forecast()
         for e in range(n_posteriors):
             total += self.mixture.weights[1, e]
         for e in range(n_posteriors):
@@ -276,7 +166,8 @@ cdef class Experts:
         cdef bint is_held_out = self.rehearsal.hold(label, self.store)
         if not is_held_out:
             if self.archive is not None:
-                due = self.archive.learn(label, weight)
+                self.archive.forecast()
+                due = self.archive.learn(label, weight, threshold)
             slot = self.posteriors.compare(
                 label, weight, self.store.rows, self.store.capacity, n, self.novelty,
                 &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
@@ -286,12 +177,13 @@ cdef class Experts:
         # Nothing fails until the example is learned.
         self.stamp = -1
         self.n_rounds += 1
-        self.n_mistakes += self.is_mistake(label)
+        self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         self.mixture.add_steps(label, 1.0 - self.rehearsal.share)
         self.mixture.update(label)
         self.rehearsal.count(label, self.n_rounds)
         if self.repeats is not None:
             self.repeats.count(label)
+            self.repeats.is_known = True
         if not is_held_out:
             self.posteriors.update(slot, n)
         if self.sums is not None:
@@ -301,15 +193,7 @@ cdef class Experts:
             self.n_changes += 1
             if self.n_changes % CHECK_INTERVAL == 0:
                 self.check_inverses()
-        return DUE if self.n_rounds >= self.checked_at else due
-
-    cdef bint is_mistake(self, Py_ssize_t label) noexcept nogil:
-        """Return whether some other label is at least as probable."""
-        cdef Py_ssize_t c
-        for c in range(self.mixture.n_labels):
-            if c != label and self.mixture.mixtures[3, c] >= self.mixture.mixtures[3, label]:
-                return True
-        return False
+        return DUE_CHECK if self.n_rounds >= self.checked_at else due
 
     cdef int check_inverses(self) except -1 nogil:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses."""
@@ -323,17 +207,18 @@ cdef class Experts:
         return 0
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
-        """Give all that is kept for each label a place for new ones, or nothing if memory lacks."""
         if self.archive is not None:
             self.archive.widen(n_labels)
         means = self.posteriors.widened(n_labels)
         arrays = self.mixture.widened(n_labels)
+        counts = None if self.repeats is None else self.repeats.widened(n_labels)
+        held_out = self.rehearsal.widened(n_labels)
+        Engine.set_labels(self, n_labels)
         if self.repeats is not None:
-            self.repeats.widen(self.repeats.widened(n_labels))
-        self.rehearsal.widen(self.rehearsal.widened(n_labels))
+            self.repeats.widen(counts)
+        self.rehearsal.widen(held_out)
         self.posteriors.widen(means)
         self.mixture.widen(arrays)
-        self.stamp = -1
         return 0
 
     # What is learned.
@@ -384,9 +269,8 @@ cdef class Experts:
         self.mixture.restore(state["mixture"])
         if self.repeats is not None:
             self.repeats.restore(state["repeats"])
-        self.n_rounds, self.n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        self.restore_counts(state)
         self.n_changes, self.n_rebuilds = count(state["n_changes"]), count(state["n_rebuilds"])
-        require(self.n_mistakes <= self.n_rounds, "there are more mistakes than rounds")
         self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 
     def state(self):

@@ -18,7 +18,7 @@ from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
-from .machine import Engine, Machine, OnlineClassifier, classifier_of, memory_of
+from .machine import Machine, OnlineClassifier, classifier_of, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .weights import ClassWeight
 
@@ -29,7 +29,6 @@ __all__ = [
     "BudgetPerceptron",
     "ClassWeight",
     "Count",
-    "Engine",
     "GrowingPerceptron",
     "KernelClassifier",
     "Labels",

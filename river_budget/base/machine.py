@@ -9,16 +9,14 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats
-from river_budget._core.expansion import CHECK
-from river_budget._core.store import Block, Store
-from river_budget._core.sums import Sums
+from river_budget._core.engine import CHECK, Engine
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, State, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
@@ -64,55 +62,6 @@ class Parameter:
                 f"{name} cannot be changed: make a new model with clone({{{name!r}: {value!r}}})"
             )
         vars(model)[name] = value
-
-
-class Engine(Protocol):
-    """What a classifier learns natively: an `Expansion` in a perceptron, `Experts` in `Mnemotron`.
-
-    Labels are columns. `round` and `scan` widen the engine for a new one first, so it is a rival
-    from its first example on. A refused example raises ValueError and changes nothing. A round that
-    asks for an update is open until `commit`; until then only the thread that began it may use the
-    engine.
-    """
-
-    store: Store
-    n_labels: int
-    n_rounds: int
-    n_mistakes: int
-    # Each example is added to the sums at the end of its round while they are not None. The round
-    # with the number `checked_at`, or a later one, is a CHECK.
-    sums: Sums | None
-    checked_at: int
-
-    def best(self, x: Features) -> int:
-        """Return the column of the largest score at x, the first among ties."""
-
-    def scores(self, x: Features) -> list[float]:
-        """Return the scores at x (labels,)."""
-
-    def score_block(self, block: Block) -> Floats:
-        """Return the scores at each row of a block (rows, labels)."""
-
-    def round(self, x: Features, label: int, weight: float, threshold: float) -> int:
-        """Go through a round; return 0, or the sum of UPDATE and CHECK as they are due."""
-
-    def scan(self, block: Block, threshold: float) -> int:
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
-
-    def commit(self) -> None:
-        """End a round that asked for an update."""
-
-    def roll_back(self) -> bool:
-        """Take back the open round; return whether there was one."""
-
-    def widen(self, n_labels: int) -> None:
-        """Make room for a number of labels; a smaller number changes nothing."""
-
-    def state(self) -> State:
-        """Return the state, with that of the store."""
-
-    def restore(self, state: State) -> None:
-        """Restore a new engine, which has its labels."""
 
 
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given

@@ -10,7 +10,8 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_count
-from river_budget._core.expansion import CHECK, Example, Expansion
+from river_budget._core.engine import CHECK
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array
 from river_budget.base.classifier import KernelClassifier
 from river_budget.base.documented import documented

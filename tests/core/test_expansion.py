@@ -15,7 +15,8 @@ from states import content
 
 import river_budget as rb
 from river_budget._core import expansion
-from river_budget._core.expansion import CHECK, UPDATE, Expansion
+from river_budget._core.engine import CHECK, UPDATE
+from river_budget._core.expansion import Expansion
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
 

@@ -1,0 +1,50 @@
+# The rounds of a model over the examples of a store: of one example, or of the rows of a block.
+#
+# A subclass says how the example of the store is answered and learned, and makes room for labels. The
+# rest is the same for all: who may use the model, new labels, blocks, and answers that are still known.
+#
+# A round is open from the moment that it asks for an update until `commit` or `roll_back`; only the
+# thread that began it may use the engine then. Most engines learn within the round and never open one.
+from libc.stdint cimport int64_t
+
+from river_budget._core.store cimport Block, Store
+from river_budget._core.sums cimport Sums
+
+cdef enum:                            # what `round` and `scan` return, added up
+    DUE_UPDATE = 1                    # the algorithm has to update, and to `commit`
+    DUE_CHECK = 2                     # scales or width are due
+
+cdef class Engine:
+    cdef readonly Store store
+    cdef readonly Py_ssize_t n_labels
+    cdef public int64_t n_rounds, n_mistakes
+    cdef public int64_t checked_at    # the number of the next round that is a CHECK, at the latest
+    cdef public Sums sums             # of the learned examples, or None
+    cdef double *answers              # the scores (n_labels,) at the example with `stamp`
+    cdef int64_t stamp                # that of the store when they were computed; -1: not any more
+
+    # The use by threads: whether native code runs that may give up the GIL, and who opened a round.
+    cdef bint is_busy, is_open
+    cdef unsigned long owner
+
+    # What a subclass defines. Compute the scores at the example of the store.
+    cdef int answer(self) except -1 nogil
+    # Begin a round; return whether another example has taken the place of its own in the store.
+    cdef bint prepare(self) except -1 nogil
+    # Learn the example of the store, whose scores are known; return DUE_UPDATE and DUE_CHECK, added up.
+    cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil
+    # Give all that is kept for each label a place for new ones, or nothing if memory lacks. It ends
+    # with a call of the method of `Engine`, before the first change.
+    cdef int set_labels(self, Py_ssize_t n_labels) except -1
+
+    cdef int require_free(self) except -1
+    cdef int begin(self) except -1
+    cdef int begin_rounds(self) except -1
+    cdef int evaluate(self, x) except -1
+    cdef int forecast(self) except -1 nogil
+    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil
+    cdef int learn_example(
+        self, Py_ssize_t label, double weight, double threshold
+    ) except -1 nogil
+    cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil
+    cdef int restore_counts(self, state) except -1

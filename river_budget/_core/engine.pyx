@@ -1,0 +1,209 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The rounds of a model: what is the same whatever it learns."""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from river_budget._state import count, require
+
+from river_budget._core.store cimport Block, Store
+
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+UPDATE, CHECK = DUE_UPDATE, DUE_CHECK
+
+cdef enum:
+    # `scan` returns after so many rows, so that an interrupt is heard.
+    MOST_ROWS = 1024
+
+
+cdef class Engine:
+    """A model over a store, and its rounds."""
+
+    def __cinit__(self, *_):
+        self.stamp = -1
+
+    def __dealloc__(self):
+        free(self.answers)
+
+    @property
+    def n(self):
+        """Number of vectors."""
+        return self.store.n
+
+    # Forecasts.
+
+    def best(self, x):
+        """Return the column of the largest score at x, the first among ties."""
+        cdef Py_ssize_t c, best = 0
+        self.evaluate(x)
+        for c in range(1, self.n_labels):
+            if self.answers[c] > self.answers[best]:
+                best = c
+        return best
+
+    def scores(self, x):
+        """Return the scores at x (labels,)."""
+        self.evaluate(x)
+        return self.last_scores()
+
+    def last_scores(self):
+        """Return the scores at the last example (labels,)."""
+        cdef Py_ssize_t c
+        return [self.answers[c] for c in range(self.n_labels)]
+
+    def score_block(self, Block block):
+        """Return the scores at each row of a block (rows, labels)."""
+        cdef Py_ssize_t i
+        cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
+        self.begin()
+        try:
+            with nogil:
+                for i in range(block.n_rows):
+                    self.store.evaluate_row(block, i)
+                    self.forecast()
+                    memcpy(&scores[i, 0], self.answers, self.n_labels * sizeof(double))
+        finally:
+            self.is_busy = False
+        return scores.base
+
+    cdef int evaluate(self, x) except -1:
+        """Compute the scores at x, unless they are known."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            self.forecast()
+        finally:
+            self.is_busy = False
+        return 0
+
+    cdef int forecast(self) except -1 nogil:
+        """Compute the scores at the example of the store, unless they are known."""
+        if self.stamp != self.store.stamp:
+            self.stamp = -1
+            self.answer()
+            self.stamp = self.store.stamp
+        return 0
+
+    cdef int answer(self) except -1 nogil:
+        return 0
+
+    # Rounds.
+
+    def round(self, x, Py_ssize_t label, double weight, double threshold):
+        """Go through a round; return the sum of UPDATE and CHECK as they are due."""
+        self.begin_rounds()
+        try:
+            self.store.evaluate(x)
+            if self.prepare():
+                self.store.evaluate(x)
+            return self.learn_example(label, weight, threshold)
+        finally:
+            self.is_busy = False
+
+    def scan(self, Block block, double threshold):
+        """Go through the next rows by `round` until something is due, or for a while; return that."""
+        cdef int due = 0
+        cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
+        require(block.labels is not None, "the block is not one to learn")
+        self.begin_rounds()
+        try:
+            with nogil:
+                while block.row < stop and due == 0:
+                    due = self.learn_row(block, block.row, threshold)
+                    block.row += 1
+        finally:
+            self.is_busy = False
+        return due
+
+    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil:
+        self.store.evaluate_row(block, i)
+        if self.prepare():
+            self.store.evaluate_row(block, i)
+        return self.learn_example(
+            block.labels[i], 1.0 if block.weights is None else block.weights[i], threshold
+        )
+
+    cdef int learn_example(
+        self, Py_ssize_t label, double weight, double threshold
+    ) except -1 nogil:
+        """Learn the example of the store, also if its label is new."""
+        if label >= self.n_labels:
+            with gil:
+                self.set_labels(label + 1)
+        self.forecast()
+        return self.learn(label, weight, threshold)
+
+    cdef bint prepare(self) except -1 nogil:
+        return False
+
+    cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
+        return 0
+
+    cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil:
+        """Return the column of the largest score of another label, the first among ties."""
+        cdef Py_ssize_t c, rival = label == 0
+        for c in range(self.n_labels):
+            if c != label and self.answers[c] > self.answers[rival]:
+                rival = c
+        return rival
+
+    def commit(self):
+        """End a round that asked for an update."""
+
+    def roll_back(self):
+        """Take back an open round; return whether there was one."""
+        return False
+
+    # Use, and labels.
+
+    cdef int require_free(self) except -1:
+        """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
+        if self.is_busy or self.is_open and self.owner != PyThread_get_thread_ident():
+            raise RuntimeError("the model is in use: two threads need two models, or a lock")
+        return 0
+
+    cdef int begin(self) except -1:
+        """Set that the model is in use, if it is not."""
+        self.require_free()
+        self.is_busy = True
+        return 0
+
+    cdef int begin_rounds(self) except -1:
+        """Set that the model is in use, if it is not and no round is open."""
+        self.require_free()
+        if self.is_open:
+            raise RuntimeError("the update of the last round has not ended")
+        self.is_busy = True
+        return 0
+
+    def widen(self, Py_ssize_t n_labels):
+        """Make room for a number of labels; fewer than there are change nothing."""
+        self.require_free()
+        if n_labels > self.n_labels:
+            if self.is_open:
+                raise RuntimeError("the update of the last round has not ended")
+            self.set_labels(n_labels)
+
+    cdef int set_labels(self, Py_ssize_t n_labels) except -1:
+        """Make room for the scores of a number of labels."""
+        cdef double *answers = <double *> calloc(n_labels, sizeof(double))
+        if answers == NULL:
+            raise MemoryError
+        if self.n_labels:
+            memcpy(answers, self.answers, self.n_labels * sizeof(double))
+        free(self.answers)
+        self.answers, self.n_labels, self.stamp = answers, n_labels, -1
+        return 0
+
+    # What is learned.
+
+    cdef int restore_counts(self, state) except -1:
+        """Restore the numbers of rounds and mistakes."""
+        n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
+        require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
+        self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+        return 0
