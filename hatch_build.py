@@ -71,6 +71,8 @@ FLAGS = [
     "-fno-trapping-math",
     "-Wno-psabi",
 ]
+# The variables with flags of the user.
+GIVEN = ("ARCHFLAGS", "CFLAGS", "LDFLAGS")
 # If it is set, a missing compiler is an error, and none is installed.
 REQUIRED = "RIVER_BUDGET_REQUIRE_COMPILER"
 # If it is set, the modules check bounds, and AddressSanitizer checks them; see CONTRIBUTING.md.
@@ -87,12 +89,31 @@ def installed_compiler() -> list[str] | None:
     return None
 
 
+def is_current(root: pathlib.Path, source: pathlib.Path) -> bool:
+    """Return whether a module is younger than all that it is made of; so a wheel takes what an editable
+    install has compiled, and that one what has not changed.
+    """
+    target = root / source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+    if is_special() or not target.exists():
+        return False
+    made_of = [pathlib.Path(__file__), *root.glob(f"{CORE}/*.pxd"), *root.glob(f"{CORE}/*.h")]
+    made_of += [path for path in [root / source] if path.exists()]
+    return target.stat().st_mtime > max(path.stat().st_mtime for path in made_of)
+
+
+def is_special() -> bool:
+    """Return whether a variable asks for modules other than those that the project makes for all."""
+    return any(os.environ.get(name) for name in (CHECKED, "CC", *GIVEN))
+
+
 def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     """Compile a Cython file to an extension module beside it, and return it; both relative to `root`.
 
     The same sources give the same bytes in any directory.
     """
     target = source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
+    if is_current(root, source):
+        return target
     compiler = installed_compiler() or [sys.executable, "-m", "ziglang", "cc"]
     paths = sysconfig.get_paths()
     includes = [f"-I{path}" for path in (source.parent, paths["include"], paths["platinclude"])]
@@ -106,11 +127,7 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         ]
     else:
         link = ["-shared", "-fPIC", "-s"]
-    given = [
-        flag
-        for name in ("ARCHFLAGS", "CFLAGS", "LDFLAGS")
-        for flag in shlex.split(os.environ.get(name, ""))
-    ]
+    given = [flag for name in GIVEN for flag in shlex.split(os.environ.get(name, ""))]
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
         shared = f"{CORE.replace('/', '.')}.{SHARED}"
@@ -132,6 +149,8 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         # A library in use is replaced, not changed.
         (root / target).unlink(missing_ok=True)
         shutil.copy(built, root / target)
+        if is_special():
+            os.utime(root / target, (0, 0))  # no other build takes it
     return target
 
 

@@ -8,9 +8,8 @@ lists the models that can be stored.
 
 from __future__ import annotations
 
-from .codec import CheckpointError
+from .codec import CheckpointError, outline
 from .files import Checkpointer, dumps, load, loads, restore, restores, save
-from .rivers import outline
 
 __all__ = [
     "CheckpointError", "Checkpointer", "dumps", "load", "loads", "outline", "restore", "restores", "save",

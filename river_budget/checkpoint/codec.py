@@ -2,16 +2,18 @@
 
 The codec knows the classes, and how plain values, arrays and kernels are written. A classifier of
 this package returns its `state`; a new one with the same parameters checks and takes it with
-`restore`. `rivers` has the classes of River.
+`restore`. `rivers` has the classes of River, which take seconds to import.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import math
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,27 +22,40 @@ from river_budget import kernels
 from river_budget._state import require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
-from river_budget.checkpoint.rivers import CODE, COMPOSITES, PARTS, Part
 from river_budget.kernels.base import Category
 
 Tensors = dict[str, NDArray[Any]]
 
 
-class StatefulPart(Part):
-    """A class of this package with a `state` of its own."""
+class Stateful(NamedTuple):
+    """How to store a class with a `state` of its own; see `rivers.Part`."""
+
+    model: type
+
+    def parameters(self, model: Any) -> dict[str, Any]:
+        """Return the parameters as plain values."""
+        return {name: getattr(model, name) for name in inspect.signature(self.model).parameters}
+
+    def make(self, parameters: dict[str, Any]) -> Any:
+        """Return a new object with these parameters."""
+        return self.model(**parameters)
 
     def state(self, model: Any) -> dict[str, Any]:
+        """Return what was learned."""
         return model.state()
 
     def restore(self, model: Any, state: dict[str, Any]) -> None:
+        """Take what `state` returned on a new object."""
         model.restore(state)
 
+    def check(self, model: Any) -> None:
+        """Do nothing: `restore` has checked it."""
 
-MODELS: dict[str, Part] = {
-    **PARTS, **{name: StatefulPart(row.model) for name, row in ALGORITHMS.items()},
-    "Calibrator": StatefulPart(Calibrator),
-}  # fmt: skip
-STORABLE = ("the classifiers of river_budget", *PARTS, *COMPOSITES)
+
+OWN: dict[str, Any] = {
+    model.__name__: Stateful(model)
+    for model in (*(row.model for row in ALGORITHMS.values()), Calibrator)
+}
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (
@@ -58,6 +73,18 @@ class CheckpointError(ValueError):
     """A checkpoint is invalid, or a model cannot be stored."""
 
 
+def outline(model: Any) -> str:
+    """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
+    name = type(model).__name__
+    return name if name in OWN else _rivers().outline(model)
+
+
+def _rivers() -> ModuleType:
+    from river_budget.checkpoint import rivers
+
+    return rivers
+
+
 def _category(name: Any, text: Any) -> Category:
     require(type(text) is str, "a category is not a text")
     return Category.of(name, text)
@@ -72,7 +99,11 @@ class Writer:
     def model(self, model: Any) -> Any:
         """Return a model, with the models that it consists of."""
         name = type(model).__name__
-        composite, part = COMPOSITES.get(name), MODELS.get(name)
+        own = OWN.get(name)
+        if own is not None and own.model is type(model):
+            return self._part(own, model)
+        rivers = _rivers()
+        composite, part = rivers.COMPOSITES.get(name), rivers.PARTS.get(name)
         if composite is not None and composite.model is type(model):
             try:
                 listed = list(composite.parts(model))
@@ -80,12 +111,17 @@ class Writer:
                 raise CheckpointError(f"{name} cannot be stored: {error}") from None
             parts = [[self.value(key), self.model(part)] for key, part in listed]
             return {"class": name, "parts": parts}
-        if type(model) in CODE:
-            raise CheckpointError(f"{name} cannot be stored: {CODE[type(model)]}")
+        if type(model) in rivers.CODE:
+            raise CheckpointError(f"{name} cannot be stored: {rivers.CODE[type(model)]}")
         if part is None or part.model is not type(model):
+            others = ", ".join([*rivers.PARTS, *rivers.COMPOSITES])
             raise CheckpointError(
-                f"{name} cannot be stored; these classes can: {', '.join(STORABLE)}"
+                f"{name} cannot be stored; these classes can: the classifiers of river_budget, {others}"
             )
+        return self._part(part, model)
+
+    def _part(self, part: Any, model: Any) -> Any:
+        name = part.model.__name__
         try:
             part.check(model)
             parameters = {key: self.value(value) for key, value in part.parameters(model).items()}
@@ -166,10 +202,12 @@ class Reader:
     def model(self, node: Any) -> Any:
         """Return what `Writer.model` wrote; raise ValueError or others if it does not fit together."""
         name = node["class"]
-        if name in COMPOSITES:
-            return COMPOSITES[name].make([(self.value(k), self.model(v)) for k, v in node["parts"]])
-        require(name in MODELS, f"there is no model called {name!r}")
-        part, parameters = MODELS[name], self._values(node["parameters"])
+        if name not in OWN and name in _rivers().COMPOSITES:
+            parts = [(self.value(key), self.model(part)) for key, part in node["parts"]]
+            return _rivers().COMPOSITES[name].make(parts)
+        part = OWN.get(name) or _rivers().PARTS.get(name)
+        require(part is not None, f"there is no model called {name!r}")
+        parameters = self._values(node["parameters"])
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
         part.restore(model, self.state(node["state"]))

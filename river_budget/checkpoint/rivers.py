@@ -266,7 +266,7 @@ class Composite(NamedTuple):
 
 
 def outline(model: Any) -> str:
-    """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
+    """Return which classes a model consists of; see `codec.outline`."""
     name = type(model).__name__
     composite = COMPOSITES.get(name)
     if composite is None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from river import preprocessing
 
 import river_budget as rb
 from river_budget import theory
@@ -90,6 +89,8 @@ def certify(
 
 def _scaled(rows: list[named.Example]) -> list[Any]:
     """Return examples with scaled numbers. An unknown one is left out: the mean of a feature is 0."""
+    from river import preprocessing  # slow to import
+
     scaler, scaled = preprocessing.StandardScaler(), []
     for x, y in rows:
         texts = {name: value for name, value in x.items() if isinstance(value, str)}

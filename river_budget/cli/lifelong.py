@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from river_budget import evaluate, synth
+from river_budget import evaluate
 from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 
@@ -82,6 +82,8 @@ def lifelong(
 
 
 def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:
+    from river_budget import synth  # slow to import
+
     if names == "rotating-gaussians":
         angles = [i * math.pi / 4 for i in range(4)]
         gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import typer
-from river import datasets
 
-from river_budget import kernels, synth
+from river_budget import kernels
 from river_budget.base import Labels
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
@@ -81,6 +80,10 @@ class Stream(NamedTuple):
 
 def stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> Stream:
     """Return the stream of a name, or of a file."""
+    from river import datasets  # slow to import, as `synth` is, and many commands need neither
+
+    from river_budget import synth
+
     streams: dict[str, tuple[Iterable[Example], float | None]] = {
         "gaussians": (synth.TwoGaussians(seed=seed), 1.0),
         "checkerboard": (synth.NoisyCheckerboard(seed=seed), 60.0),

@@ -10,14 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
-from river.multiclass import OneVsRestClassifier
-from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 from river_budget._features import check_features, invalid_example, is_unknown
 from river_budget.base import Labels, classifier_of
-
-# Transformers that read numbers only.
-NUMERIC = (StandardScaler, MinMaxScaler, Normalizer)
 
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
@@ -40,6 +35,8 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
             x = _transformed(transformer, x)
         if hasattr(classifier, "decision_function_one"):
             return _margin(classifier, x), classifier.predict_one(x)
+        from river.multiclass import OneVsRestClassifier  # slow to import
+
         if type(classifier) is OneVsRestClassifier:
             # A new class gets a clone of this classifier, which must also accept x.
             predict(classifier.classifier, x)
@@ -95,7 +92,9 @@ def _transformed(part: Any, x: Any) -> Any:
         for transformer in reversed(part.transformers.values()):
             merged.update(_transformed(transformer, x))
         return merged
-    if type(part) in NUMERIC:
+    from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler  # slow to import
+
+    if type(part) in (StandardScaler, MinMaxScaler, Normalizer):
         check_features(x)
     transformed = part.transform_one(x)
     if type(part) is MinMaxScaler:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from river_budget.bandit import ArmClassifiers
 from river_budget.base import Labels, plain_label
 from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
+
+if TYPE_CHECKING:
+    from river_budget.bandit import ArmClassifiers
 
 
 class PolicyLearner(KeyedLearner):
@@ -87,6 +89,8 @@ class PolicyLearner(KeyedLearner):
         return self._prediction(keyed, event, arm, None)
 
     def _check_model(self, model: Any) -> None:
+        from river_budget.bandit import ArmClassifiers  # slow to import
+
         if not isinstance(model, ArmClassifiers) or model.seed is None:
             raise ValueError(f"factory must return ArmClassifiers with a seed, got {self._outline}")
 

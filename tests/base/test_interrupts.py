@@ -92,7 +92,7 @@ def test_signals_at_random_moments(name, kernel, learn):
     assert sorted(model.classes) == list(LABELS)
     twin = copy.deepcopy(model)
     with Storm(seed=3) as storm:
-        for seed in range(1, 61 if name in UNBOUNDED else 151):
+        for seed in range(1, 61):
             X, y = rows(60, seed)
             before = model.n_rounds
             storm.call(lambda: learn(model, X, y))  # noqa: B023

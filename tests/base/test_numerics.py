@@ -84,7 +84,7 @@ MAGNITUDES = st.sampled_from(RANGES).flatmap(
     kernel=st.sampled_from(KERNELS),
     order=st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=10, max_size=30),
 )
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_values_from_1e_minus_300_to_1e300_are_learned_or_refused(make, values, kernel, order):
     """A few examples are repeated in random order."""
     examples = [dict(zip("abc", values[i : i + 3], strict=True)) for i in range(0, 24, 3)]
@@ -173,13 +173,13 @@ def test_budgets_of_one_and_two(make, budget):
 
 @pytest.mark.slow
 @each_budgeted
-def test_nothing_drifts_over_20000_mistakes(make):
+def test_nothing_drifts_over_10000_mistakes(make):
     """Every label is the opposite of the prediction."""
     model = make(rb.RBF(gamma=0.7)).clone({"budget": 20})
-    for t in range(20_000):
+    for t in range(10_000):
         x, _ = NOISY[t % len(NOISY)]
         model.learn_one(x, not model.predict_one(x))
-    assert model.n_mistakes > 19_900
+    assert model.n_mistakes > 9_900
     assert_finite(model, x)
     assert_accurate(model)
 

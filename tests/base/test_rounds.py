@@ -63,7 +63,7 @@ def in_blocks(model, X, y, cuts, weights=None):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("n_labels", [2, 5])
 @given(seed=st.integers(0, 10**6), cuts=st.sets(st.integers(1, 399), max_size=6), data=st.data())
-@settings(max_examples=4)
+@settings(max_examples=2)
 def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels, seed, cuts, data):
     X, y = stream(400, n_labels, seed)
     weights = data.draw(st.sampled_from([None, np.random.default_rng(seed).random(400) + 0.5]))

@@ -152,7 +152,7 @@ def test_categories_that_never_repeat_do_not_grow_a_model(make):
 
     learn(0, 300)
     before = model.memory_bytes
-    learn(300, 3000)
+    learn(300, 1000)
     assert model.memory_bytes <= 1.1 * before
 
 

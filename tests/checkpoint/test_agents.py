@@ -12,7 +12,7 @@ from river_budget import checkpoint, synth
 from river_budget.checkpoint import CheckpointError
 
 STREAM = list(synth.Router(n_arms=2, n_samples=12, seed=1))
-JUNK = [None, -1, 2, 0.5, 10**400, {"float": "nan"}, "x", [], [1], {"dict": []}, True]
+JUNK = [None, -1, 10**400, {"float": "nan"}, "x", [1]]
 
 
 def policy():

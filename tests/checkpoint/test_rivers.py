@@ -73,7 +73,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_a_process_that_orders_sets_otherwise_goes_on_bit_for_bit(seed, tmp_path):
     paths, expected = [], []
     for name in ["StandardScaler", "OneHotEncoder with categories", "TFIDF"]:

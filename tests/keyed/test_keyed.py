@@ -129,7 +129,7 @@ def late(stream, seed):
     crashes=st.lists(st.tuples(st.integers(0, 90), st.integers(0, 30)), max_size=3),
     seed=st.integers(0, 5),
 )
-@hypothesis.settings(max_examples=6)
+@hypothesis.settings(max_examples=3)
 def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
     learner = keyed.KeyedLearner(factory)
     stream = late(interleaved([events_of(key) for key in "abc"], seed), seed)
@@ -679,12 +679,13 @@ def noise(n_labels=2, n=300):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_labels", "limit", "scaled"), [(2, 8000, False), (2, 12_000, True), (8, 8000, True)]
-)
-@pytest.mark.parametrize(
-    "algorithm",
-    [rb.Forgetron, rb.TightestPerceptron, rb.Projectron, rb.Stoptron],
-    ids=lambda algorithm: algorithm.__name__,
+    ("algorithm", "n_labels", "limit", "scaled"),
+    [
+        (rb.Forgetron, 2, 8000, False),
+        (rb.TightestPerceptron, 2, 12_000, True),
+        (rb.Projectron, 8, 8000, True),
+        (rb.Stoptron, 8, 8000, False),
+    ],
 )
 def test_a_state_that_is_too_large_names_a_budget_that_fits(algorithm, n_labels, limit, scaled):
     def learner(budget):

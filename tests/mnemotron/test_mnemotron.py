@@ -53,10 +53,9 @@ def in_tasks(n_labels, n_rounds=500):
 
 
 @pytest.mark.parametrize(
-    ("stream", "n_labels", "rehearses"),
-    [(drifting, 2, False), (drifting, 5, False), (in_tasks, 5, True)],
+    ("budget", "stream", "n_labels", "rehearses"),
+    [(12, drifting, 2, False), (12, drifting, 5, False), (25, in_tasks, 5, True)],
 )
-@pytest.mark.parametrize("budget", [12, 25])
 def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
     model = rb.Mnemotron(budget, KERNELS, MEMORIES)
     plain = Plain(KERNELS, MEMORIES, budget)

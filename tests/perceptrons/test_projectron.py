@@ -110,7 +110,7 @@ def test_the_support_set_stops_at_the_dimension(kernel, dimension):
 
 @pytest.mark.slow
 def test_no_drift_on_nearly_dependent_examples():
-    """10^5 rounds with eta = 0 on a grid whose neighbours have kernel values close to 1.
+    """20,000 rounds with eta = 0 on a grid whose neighbours have kernel values close to 1.
 
     The hypothesis must remain that of the perceptron: the sum of all mistakes, counted for each
     point of the grid.
@@ -119,13 +119,13 @@ def test_no_drift_on_nearly_dependent_examples():
     points = np.linspace(0, 1, 40)
     gram = np.exp(-3.0 * (points[:, None] - points) ** 2)
     model, sums = rb.Projectron(rb.RBF(gamma=3.0), eta=0.0), np.zeros(40)
-    for t in rng.integers(40, size=100_000):
+    for t in rng.integers(40, size=20_000):
         f, y = model.decision_function_one({"u": points[t]}), rng.random() < 0.5
         assert f == pytest.approx(gram[t] @ sums, abs=1e-6)
         if (1 if y else -1) * f <= 0:
             sums[t] += 1 if y else -1
         model.learn_one({"u": points[t]}, y)
-    assert model.n_mistakes > 10_000
+    assert model.n_mistakes > 2_000
     assert model.n_support < 20
     assert np.isfinite(model.coefficients).all()
 

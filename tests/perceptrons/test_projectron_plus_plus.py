@@ -58,7 +58,7 @@ def test_against_the_authors_library():
 @pytest.mark.slow
 def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adult9):
     kernel, norm_bound = rb.RBF(gamma=1 / 50), bounds.forgetron_norm(1500)
-    for order in orders(len(adult9)):
+    for order in orders(len(adult9), 2):
         models = [
             rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
             rb.Projectron(kernel, norm_bound=norm_bound),

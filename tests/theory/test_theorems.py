@@ -31,8 +31,9 @@ from river_budget.perceptrons import forgetron, projectron
 from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
 
-# A Projectron with twice its eta needs 49 seeds of two labels, and no fault more than 15 of many.
-SEEDS = {hard_stream: range(60), hard_multiclass_stream: range(20)}
+# They find each fault but that of a Projectron with twice its eta, which others find.
+SEEDS = range(20)
+SEEDS_OF_ETA = range(40, 60)
 
 seeds = st.integers(0, 2**32 - 1)
 streams = st.sampled_from([hard_stream, hard_multiclass_stream])
@@ -42,7 +43,7 @@ each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 @each_model
 @given(seed=seeds, make_stream=streams, kernel=kernels)
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
     stream = make_stream(seed)
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
@@ -188,8 +189,8 @@ def test_against_a_comparator_that_moves_among_labels(make):
     assert 0.2 * guarantee.mistakes < model.n_mistakes <= guarantee.mistakes
 
 
-def violates_a_theorem(make, make_stream=hard_stream):
-    return any(contradictions(make, make_stream(seed), seed) for seed in SEEDS[make_stream])
+def violates_a_theorem(make, make_stream=hard_stream, seeds=SEEDS):
+    return any(contradictions(make, make_stream(seed), seed) for seed in seeds)
 
 
 MAKERS = {
@@ -370,10 +371,11 @@ def test_a_projection_that_is_not_counted_is_detected(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Projectron", "Projectron-U"])
 def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):
+    assert not violates_a_theorem(MAKERS[name], seeds=SEEDS_OF_ETA)
     threshold = projectron.Projectron._largest_distance
     monkeypatch.setattr(
         projectron.Projectron,
         "_largest_distance",
         lambda self, margin, projected: 2 * threshold(self, margin, projected),
     )
-    assert violates_a_theorem(MAKERS[name])
+    assert violates_a_theorem(MAKERS[name], seeds=SEEDS_OF_ETA)

@@ -191,13 +191,14 @@ class Projected(NamedTuple):
 
 def projections(model, stream):
     """Train a Projectron, and yield the projection of each example with a loss."""
-    kernel = model.resolved_kernel
+    kernel, gram = model.resolved_kernel, np.zeros((0, 0))
     for x, y in stream:
         vectors, before = model.support_vectors, margin(all_scores(model, x, y, stream), y)
         model.learn_one(x, y)
         if before < 1:
             n = len(vectors)
-            gram = np.reshape([kernel(a, b) for a in vectors for b in vectors], (n, n))
+            if n > len(gram):  # no vector is ever removed
+                gram = np.reshape([kernel(a, b) for a in vectors for b in vectors], (n, n))
             row = np.array([kernel(a, x) for a in vectors])
             square = float(row @ np.linalg.solve(gram, row))
             delta = math.sqrt(max(0.0, kernel(x, x) - square))
