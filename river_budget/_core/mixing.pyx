@@ -191,7 +191,7 @@ cdef class Repeats:
     """Counts of the next label, given the last one and the length of its run."""
 
     def __init__(self):
-        self.counts, self.last = np.zeros((2, 2 * N_BINS + 2)), -1
+        self.counts, self.last, self.is_known = np.zeros((2, 2 * N_BINS + 2)), -1, True
 
     cdef void predict(self, double[::1] probabilities) noexcept nogil:
         """Compute the probabilities of the next label (labels,)."""

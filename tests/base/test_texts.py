@@ -150,9 +150,9 @@ def test_categories_that_never_repeat_do_not_grow_a_model(make):
         for i in range(start, start + n):
             model.learn_one({"id": f"{i:08}x", "u": i % 7 / 3}, i % 2 == 0)
 
-    learn(0, 300)
+    learn(0, 600)
     before = model.memory_bytes
-    learn(300, 1000)
+    learn(600, 1200)
     assert model.memory_bytes <= 1.1 * before
 
 
