@@ -46,5 +46,6 @@ cdef class Engine:
     cdef int learn_example(
         self, Py_ssize_t label, double weight, double threshold
     ) except -1 nogil
+    cdef int begin_label(self, Py_ssize_t label) except -1 nogil
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil
     cdef int restore_counts(self, state) except -1

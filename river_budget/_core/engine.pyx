@@ -132,10 +132,13 @@ cdef class Engine:
     ) except -1 nogil:
         """Learn the example of the store, also if its label is new."""
         if label >= self.n_labels:
-            with gil:
-                self.set_labels(label + 1)
+            self.begin_label(label)
         self.forecast()
         return self.learn(label, weight, threshold)
+
+    cdef int begin_label(self, Py_ssize_t label) except -1 nogil:
+        with gil:
+            return self.set_labels(label + 1)
 
     cdef bint prepare(self) except -1 nogil:
         return False
