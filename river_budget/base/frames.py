@@ -40,11 +40,16 @@ def frame_of(X: Any) -> Any:
 
 
 def labels_of(y: Any) -> list[Any]:
-    """Return the labels of a series, an array or a list."""
+    """Return the labels of a series, an array or a list. Raises ValueError if it is something else."""
     if isinstance(y, np.ndarray):
         # `tolist` would turn times into integers.
         return list(y) if y.dtype.kind == "M" else y.astype(object).tolist()
-    return y if isinstance(y, list) else dataframe.into_series(y).to_list()
+    if isinstance(y, list):
+        return y
+    try:
+        return dataframe.into_series(y).to_list()
+    except TypeError:
+        raise ValueError(f"y is a {type(y).__name__}: expected a series of labels") from None
 
 
 def rows_of(frame: Any) -> NDArray[Any]:

@@ -28,6 +28,9 @@ MISSING = ("", "NA", None)
 # Texts that are refused as categories: each would be one of its own.
 DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?")
 
+# Numbers as several languages write them, which would be categories, too.
+DECIMAL_COMMA = re.compile(r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+")
+
 # What reading a broken file may raise.
 UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zipfile.BadZipFile, zlib.error)
 
@@ -240,6 +243,10 @@ class Reader:
         if is_text and DATE.fullmatch(value):
             raise ValueError(
                 f"{value!r} in column {name!r} is a date: give --ignore {name}, or convert it to numbers"
+            )
+        if is_text and DECIMAL_COMMA.fullmatch(value):
+            raise ValueError(
+                f"{value!r} in column {name!r} has a decimal comma: write a point, or give --ignore {name}"
             )
         if self._has_texts is None:
             return value

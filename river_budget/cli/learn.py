@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -53,9 +53,9 @@ def learn(
     half the lead of the largest score over the second), the label, and the share of right predictions
     so far. A new label may come at any time. A summary ends the run, on standard error.
 
-    With --checkpoint, the model goes on learning from whatever input comes. If it is the input of
-    the last run, by its name and the lines seen of it, those are passed over: so a run goes on after
-    a crash. Standard error tells where it begins. A checkpoint is saved every so many lines, and when
+    With --checkpoint, the model goes on learning from whatever input comes, with the target, features
+    and ignored columns of the last run unless others are given. If it is the input of the last run, by
+    its name and the lines seen of it, those are passed over: so a run goes on after a crash. Standard error tells where it begins. A checkpoint is saved every so many lines, and when
     the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
     """
     notes.set_quiet(quiet)
@@ -63,17 +63,17 @@ def learn(
     algorithm = named.algorithm(model)
     kernel = named.width_of(algorithm, gamma)
     name = Path(file).name
-    columns = files.Columns(target, features, ignored, delimiter)
+    learner, extra = _restored(checkpoint_file, algorithm.build(kernel, budget, seed))
+    columns = _columns(extra or {}, target, features, ignored, delimiter)
     with files.opened(file, columns, form, encoding) as (reader, lines):
-        if reader.form != files.Format.LIBSVM and target is None:
+        if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
-        learner, extra = _restored(checkpoint_file, algorithm.build(kernel, budget, seed))
         if extra is None:
             reader.require_target()
         lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
         rows = reader.rows(recorded)
-        run = _Learning(learner, on_error, recorded)
+        run = _Learning(learner, on_error, recorded, columns)
         run.go_on(extra or {}, rows, n_rows)
         if checkpoint_file is not None:
             run.save_to(checkpoint_file, every)
@@ -97,14 +97,14 @@ def predict(
 ) -> None:
     """Predict line by line with a saved model, and learn nothing.
 
-    The answers are those of `learn`. With --target, the column is no feature, and the predictions are
-    compared with its labels. Give --features and --ignore as they were given to `learn`.
+    The answers are those of `learn`, and so are the target, the features and the ignored columns unless
+    others are given. If the file has the target column, the predictions are compared with its labels.
     """
     notes.set_quiet(quiet)
-    model = _read(checkpoint.load, model_file)
+    model, extra = _read(checkpoint.restore, model_file)
     if not isinstance(classifier_of(model), OnlineClassifier):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
-    columns = files.Columns(target, features, ignored, delimiter)
+    columns = _columns(extra, target, features, ignored, delimiter)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         Predicting(model, on_error).through(reader.rows(lines))
 
@@ -119,6 +119,23 @@ def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
     return model, extra
 
 
+def _columns(
+    extra: dict[str, Any],
+    target: str | None,
+    features: Collection[str] | None,
+    ignored: Collection[str] | None,
+    delimiter: str | None,
+) -> files.Columns:
+    """Return what the options say about columns, and of those that are not given, the last run."""
+    kept: dict[str, Any] = extra.get("columns") or {}
+    return files.Columns(
+        target or kept.get("target"),
+        kept.get("features") if features is None else features,
+        kept.get("ignored") if ignored is None else ignored,
+        delimiter,
+    )
+
+
 def _read(read: Callable[[Path], Any], path: Path) -> Any:
     try:
         return read(path)
@@ -129,9 +146,12 @@ def _read(read: Callable[[Path], Any], path: Path) -> Any:
 class _Learning(Predicting):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
-    def __init__(self, model: Any, on_error: OnError, lines: resume.Lines) -> None:
+    def __init__(
+        self, model: Any, on_error: OnError, lines: resume.Lines, columns: files.Columns
+    ) -> None:
         super().__init__(model, on_error)
         self._lines = lines
+        self._columns = {name: getattr(columns, name) for name in ("target", "features", "ignored")}
         self._checkpointer: checkpoint.Checkpointer | None = None
         self._is_whole = True
 
@@ -166,7 +186,7 @@ class _Learning(Predicting):
     def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
         extra = {
             "n_seen": self.n_seen, "n_labelled": self.n_labelled, "n_right": self.n_right,
-            "place": self._lines.place,
+            "place": self._lines.place, "columns": self._columns,
         }  # fmt: skip
         try:
             save(extra)

@@ -21,9 +21,8 @@ HEADINGS = [
 def lifelong(
     task_names: Annotated[
         str,
-        typer.Option(
-            "--tasks",
-            "--stream",
+        typer.Argument(
+            metavar="TASKS",
             help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
             "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
             f"brings), or streams separated by commas: {options.STREAMS}.",

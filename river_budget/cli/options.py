@@ -44,7 +44,7 @@ def _known_encoding(name: str) -> str:
 STREAMS = (
     "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
 )
-Stream = Annotated[str, typer.Option("--stream", help=f"G{STREAMS[1:]}.")]
+Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"G{STREAMS[1:]}.")]
 File = Annotated[
     str,
     typer.Argument(

@@ -45,9 +45,9 @@ class Run(abc.ABC):
         """Take note that the run is over, whatever its end."""
 
     @property
-    def accuracy(self) -> float:
-        """Share of correct predictions among those whose label is known; 0 before the first."""
-        return self.n_right / self.n_labelled if self.n_labelled else 0.0
+    def accuracy(self) -> float | None:
+        """Share of correct predictions among those whose label is known; None before the first."""
+        return self.n_right / self.n_labelled if self.n_labelled else None
 
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary."""
@@ -80,7 +80,7 @@ class Run(abc.ABC):
 
     def _counts(self) -> str:
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
-        right = f"accuracy {self.accuracy:.4f}" if self.n_labelled else "no label"
+        right = "no label" if self.accuracy is None else f"accuracy {self.accuracy:.4f}"
         noun = "line" if self._n_lines == 1 else "lines"
         return f"{self._n_lines:,} {noun}{skipped}, {right}"
 

@@ -60,7 +60,7 @@ class Prediction(NamedTuple):
     n_seen
         Number of events of the key so far, each counted once.
     accuracy
-        Share of correct predictions among those whose label is known; 0 before the first.
+        Share of correct predictions among those whose label is known; None before the first.
     """
 
     key: Any
@@ -68,7 +68,7 @@ class Prediction(NamedTuple):
     y_pred: Any
     margin: float | None
     n_seen: int
-    accuracy: float
+    accuracy: float | None
 
 
 class KeyedModel:
@@ -85,7 +85,7 @@ class KeyedModel:
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
     accuracy
-        Share of correct predictions among those whose label is known; 0 before the first.
+        Share of correct predictions among those whose label is known; None before the first.
     extra
         Everything but the model.
     """
@@ -114,8 +114,8 @@ class KeyedModel:
         return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
 
     @property
-    def accuracy(self) -> float:
-        return self.n_right / self.n_labelled if self.n_labelled else 0.0
+    def accuracy(self) -> float | None:
+        return self.n_right / self.n_labelled if self.n_labelled else None
 
 
 class KeyedLearner:
@@ -227,6 +227,7 @@ class KeyedLearner:
         Raises ValueError if a value or a label is refused, a new event has no features, or its
         number is not an integer or too far from the last one. The model does not change.
         """
+        check_event(event)
         self._check_number(keyed, event)
         is_new = event.seq > keyed.last_seq
         waiting = None if is_new else keyed.pending.get(event.seq)
@@ -292,6 +293,12 @@ class KeyedLearner:
         room = 0.9 * self.max_state_bytes - fixed
         fitting = int(reached * room / (len(state) - fixed)) if len(state) > fixed else 0
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
+
+
+def check_event(event: Any) -> None:
+    """Raise ValueError unless it is an event."""
+    if not isinstance(event, Event):
+        raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
 
 
 def _array_bytes(state: bytes) -> int:

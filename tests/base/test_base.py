@@ -374,6 +374,8 @@ def test_a_block_with_a_bad_label_is_refused_whole(make):
         of_two_labels(make).learn_many(X, pd.Series(["x", "y", "z"]))
     with pytest.raises(ValueError, match="the label is None"):
         model.learn_many(X, pd.Series(["x", "y", None], dtype=object))
+    with pytest.raises(ValueError, match="y is a DataFrame: expected a series of labels"):
+        model.learn_many(X, X)
     with pytest.raises(ValueError, match="3 rows, but y has 2"):
         model.learn_many(X, pd.Series(["x", "y"]))
     assert pickle.dumps(model) == before

@@ -41,7 +41,7 @@ def test_several_orders_show_deviations(run):
     ],
 )
 def test_streams_by_name(run, stream, kernel):
-    code, out, _ = run("compare", "--stream", stream, "--limit", "100", "--models", "stoptron")
+    code, out, _ = run("compare", stream, "--limit", "100", "--models", "stoptron")
     assert code == 0
     assert out.splitlines()[0] == f"{stream}: 100 examples, budget 100, {kernel}"
 
@@ -49,7 +49,7 @@ def test_streams_by_name(run, stream, kernel):
 def test_a_csv_file(run, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text(CSV)
-    code, out, _ = run("compare", "--stream", path, "--target", "y", "--gamma", "0.5")
+    code, out, _ = run("compare", path, "--target", "y", "--gamma", "0.5")
     assert code == 0
     assert "60 examples, budget 100, RBF(gamma=0.5)" in out
 
@@ -57,7 +57,7 @@ def test_a_csv_file(run, tmp_path):
 def test_a_libsvm_file(run, tmp_path):
     path = tmp_path / "some.libsvm"
     path.write_text("".join(f"{(-1) ** t:+d} {t % 5 + 1}:1 9:0.5\n" for t in range(60)))
-    code, out, _ = run("compare", "--stream", path, "--models", "Stoptron,kernel-perceptron")
+    code, out, _ = run("compare", path, "--models", "Stoptron,kernel-perceptron")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()[2:-1]] == ["Stoptron", "KernelPerceptron"]
 
@@ -80,10 +80,10 @@ def test_figures_and_picture_go_to_files(run, tmp_path):
         (["compare", "--colour"], "No such option"),
         (["compare", "--gamma", "-1"], "gamma must be a positive finite number"),
         (["compare", "--models", "oracle"], "no algorithm is called 'oracle'"),
-        (["compare", "--stream", "rivers"], "no stream is called 'rivers'"),
-        (["compare", "--stream", "absent.csv", "--target", "y"], "absent.csv: [Errno 2]"),
-        (["compare", "--stream", "absent.libsvm"], "absent.libsvm: [Errno 2]"),
-        (["compare", "--stream", "absent.csv"], "needs --target"),
+        (["compare", "rivers"], "no stream is called 'rivers'"),
+        (["compare", "absent.csv", "--target", "y"], "absent.csv: [Errno 2]"),
+        (["compare", "absent.libsvm"], "absent.libsvm: [Errno 2]"),
+        (["compare", "absent.csv"], "needs --target"),
         (["compare", "--plot", "out.foo"], "no picture is drawn to 'out.foo'"),
         (
             ["compare", "--json", "absent/out.json"],
@@ -120,7 +120,7 @@ def test_wrong_usage_is_one_line(run, arguments, message):
 def test_what_a_csv_file_may_lack(run, tmp_path, text, message):
     path = tmp_path / "bad.csv"
     path.write_text(text)
-    code, out, err = run("compare", "--stream", path, "--target", "y")
+    code, out, err = run("compare", path, "--target", "y")
     assert (code, out) == (2, "")
     assert message in err.splitlines()[-1]
 
@@ -128,7 +128,7 @@ def test_what_a_csv_file_may_lack(run, tmp_path, text, message):
 def test_a_file_that_is_not_text(run, tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(b"u,y\n\xff\xfe,1\n")
-    code, _, err = run("compare", "--stream", path, "--target", "y")
+    code, _, err = run("compare", path, "--target", "y")
     assert code == 2
     assert "bad.csv: line 2: not text in the encoding" in err
 
@@ -165,7 +165,7 @@ def clusters(tmp_path):
 
 
 def test_algorithms_are_compared_on_many_labels(run, clusters):
-    options = ["--stream", clusters, "--target", "y", "--budget", "20"]
+    options = [clusters, "--target", "y", "--budget", "20"]
     code, out, err = run("compare", *options)
     assert code == 0
     assert err == 'river-budget: 2 numbers, 0 categories, target "y" with 5 values so far\n'
@@ -179,7 +179,7 @@ def test_algorithms_are_compared_on_many_labels(run, clusters):
 def test_labels_that_are_none(run, tmp_path, command):
     path = tmp_path / "bad.jsonl"
     path.write_text('{"u": 1, "y": "a"}\n{"u": 1, "y": ["b"]}\n')
-    code, out, err = run(command, "--stream", path, "--target", "y")
+    code, out, err = run(command, path, "--target", "y")
     assert (code, out) == (2, "")
     assert "line 2: the label is ['b']: expected a class" in err
 
@@ -396,17 +396,17 @@ def test_tasks_from_files(run, tmp_path):
         (tmp_path / name).write_text(CSV)
     options = ["--target", "y", "--models", "stoptron", "--cycles", "1", "--test", "10"]
     files = f"{tmp_path}/monday.csv,{tmp_path}/tuesday.csv"
-    code, out, _ = run("lifelong", "--tasks", files, "--learn", "50", *options)
+    code, out, _ = run("lifelong", files, "--learn", "50", *options)
     assert code == 0
     assert "2 tasks, 1 x 50 examples each" in out
-    code, _, err = run("lifelong", "--tasks", files, "--learn", "51", *options)
+    code, _, err = run("lifelong", files, "--learn", "51", *options)
     assert code == 2
     assert "task 0 is too short: 1 more examples are needed" in err
 
 
 def test_checkerboards_as_tasks(run):
     options = ["--learn", "20", "--models", "stoptron"]
-    code, out, _ = run("lifelong", "--tasks", "checkerboards", *options)
+    code, out, _ = run("lifelong", "checkerboards", *options)
     assert code == 0
     assert out.startswith("checkerboards: 3 tasks")
 
@@ -415,7 +415,7 @@ def test_tasks_that_bring_new_labels(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"
     code, out, _ = run(
-        "lifelong", "--stream", "class-incremental", "--cycles", "1", "--learn", "40", "--test", "20",
+        "lifelong", "class-incremental", "--cycles", "1", "--learn", "40", "--test", "20",
         "--models", "stoptron,forgetron", "--json", figures, "--plot", picture,
     )  # fmt: skip
     assert code == 0
@@ -452,9 +452,7 @@ def test_mistakes_beside_their_bounds(run, tmp_path):
 
 def test_certificates_of_many_labels(run, clusters, tmp_path):
     figures = tmp_path / "out.json"
-    code, out, _ = run(
-        "certify", "--stream", clusters, "--target", "y", "--budget", "600", "--json", figures
-    )
+    code, out, _ = run("certify", clusters, "--target", "y", "--budget", "600", "--json", figures)
     assert code == 0
     assert out.startswith(f"{clusters}: 100 examples, budget 600")
     models = json.loads(figures.read_text())["models"]
@@ -466,11 +464,11 @@ def test_certificates_of_many_labels(run, clusters, tmp_path):
 def test_certificates_of_a_scaled_file(run, tmp_path):
     path = tmp_path / "some.csv"
     path.write_text(CSV)
-    code, out, _ = run("certify", "--stream", path, "--target", "y")
+    code, out, _ = run("certify", path, "--target", "y")
     assert code == 0
     assert "lacks a budget" not in out
     path.write_text("u,y\ninf,1\n")
-    code, _, err = run("certify", "--stream", path, "--target", "y")
+    code, _, err = run("certify", path, "--target", "y")
     assert code == 2
     assert "inf" in err
 

@@ -103,7 +103,7 @@ def test_parquet_has_the_same_columns(run, tmp_path):
 def test_streams_are_read_the_same(run, tmp_path, command):
     path = tmp_path / "orders.csv"
     path.write_bytes(as_csv(orders(60)))
-    options = ["--stream", path, "--target", "label", "--ignore", "id,when"]
+    options = [path, "--target", "label", "--ignore", "id,when"]
     if command == ["lifelong"]:
         options += ["--models", "stoptron", "--cycles", 1, "--learn", 40, "--test", 20]
     code, _, err = run(*command, *options)
@@ -144,9 +144,19 @@ def test_dates_are_refused(run, stdin, day, form):
     assert message in err
 
 
-@pytest.mark.parametrize("text", ["1.2.3", "2026", "12:30", "10-12", "555-1234", "A-2026-11-23"])
+@pytest.mark.parametrize("number", ["1,5", "-0,25", "1.234.567,8"])
+def test_decimal_commas_are_refused(run, stdin, number):
+    stdin(f"a;b;label\n1;{number};0\n")
+    code, out, err = run(*LEARN)
+    assert (code, out) == (2, "")
+    assert f"{number!r} in column 'b' has a decimal comma: write a point, or give --ignore b" in err
+
+
+@pytest.mark.parametrize(
+    "text", ["1,x", "1, 2", "1,2,3", "1.2.3", "2026", "12:30", "10-12", "555-1234", "A-2026-11-23"]
+)
 def test_other_texts_are_no_dates(run, stdin, text):
-    stdin(f"a,label\n{text},0\n")
+    stdin(f"a;label\n{text};0\n")
     assert run(*LEARN)[0] == 0
 
 

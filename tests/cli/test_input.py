@@ -105,7 +105,7 @@ def test_parquet(run, stdin, tmp_path, expected):
     assert run("learn", path, *OPTIONS)[:2] == (0, expected)
     stdin(path.read_bytes())
     assert run("learn", *OPTIONS)[:2] == (0, expected)
-    code, out, _ = run("compare", "--stream", path, "--target", "y", "--models", "stoptron")
+    code, out, _ = run("compare", path, "--target", "y", "--models", "stoptron")
     assert (code, "60 examples" in out) == (0, True)
 
 
@@ -115,7 +115,7 @@ def test_parquet_without_rows(run, tmp_path):
 
     path = tmp_path / "some.parquet"
     parquet.write_table(arrow.table({"u": arrow.array([], arrow.float64())}), path)
-    for command in (["learn", path], ["keyed", path], ["compare", "--stream", path]):
+    for command in (["learn", path], ["keyed", path], ["compare", path]):
         code, out, err = run(*command, "--target", "y")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert "some.parquet" in err

@@ -46,6 +46,21 @@ def test_the_same_line_is_predicted_the_same_again(run, stdin, saved):
     assert "accuracy" in err
 
 
+def test_the_columns_are_those_that_were_learned(run, tmp_path):
+    rows = [f"{t % 7},{t % 3},2026-11-23,{'yes' if t % 2 else 'no'}\n" for t in range(60)]
+    data, path = tmp_path / "dated.csv", tmp_path / "model"
+    data.write_text("u,v,day,y\n" + "".join(rows))
+    kept = [*OPTIONS, "--checkpoint", path]
+    assert run("learn", data, *kept, "--ignore", "day")[0] == 0
+    assert set(checkpoint.load(path).support_vectors[0]) == {"u", "v"}
+    code, out, err = run("predict", "--model-file", path, data)
+    assert (code, len(answers_of(out))) == (0, 60)
+    assert [answer["label"] for answer in answers_of(out)] == 30 * ["no", "yes"]
+    assert run("learn", data, *kept)[0] == 0
+    code, _, err = run("predict", "--model-file", path, data, "--ignore", "u")
+    assert (code, "'2026-11-23' in column 'day' is a date" in err) == (2, True)
+
+
 def test_a_model_of_many_labels_predicts(run, tmp_path):
     data, path = tmp_path / "clusters.csv", tmp_path / "model"
     data.write_text(CLUSTERS)

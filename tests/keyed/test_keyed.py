@@ -295,7 +295,13 @@ def test_a_key_has_no_prediction_before_its_first_label():
     learner = forgetrons()
     answers = list(keyed.run_local([*events, events[0]._replace(x=None, y=0)], learner))
     assert [answer.y_pred for answer in answers] == [None, None, 0, 0]
-    assert [answer.accuracy for answer in answers] == [0.0, 0.0, 0.5, 1 / 3]
+    assert [answer.accuracy for answer in answers] == [None, 0.0, 0.5, 1 / 3]
+
+
+@pytest.mark.parametrize("event", [{"key": "a", "seq": 0}, ("a", 0), None])
+def test_what_is_no_event_is_refused(event):
+    with pytest.raises(ValueError, match="expected a keyed[.]Event, got"):
+        forgetrons().step(None, event)
 
 
 def test_a_late_label_counts_for_the_prediction_that_its_event_had():

@@ -88,7 +88,7 @@ def test_a_stream_of_keys_equals_one_policy_for_each_key():
             else:
                 rewards.append(event.y)
                 assert alone.reward(tickets[event.seq].id, event.y)
-            expected = sum(rewards) / len(rewards) if rewards else 0.0
+            expected = sum(rewards) / len(rewards) if rewards else None
             assert answer == (
                 key, event.seq, tickets[event.seq].arm, None, len(tickets), expected,
             )  # fmt: skip
