@@ -82,8 +82,11 @@ def learn_block(model, X, y):
     model.learn_many(X, y)
 
 
-@pytest.mark.parametrize("learn", [learn_each, learn_block])
-@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.3), None], ids=["given", "learned"])
+@pytest.mark.parametrize(
+    ("kernel", "learn"),
+    [(rb.RBF(gamma=0.3), learn_block), (None, learn_each)],
+    ids=["given", "learned"],
+)
 @pytest.mark.parametrize("name", MODELS)
 def test_signals_at_random_moments(name, kernel, learn):
     model = MODELS[name](kernel).clone({"class_weight": "balanced"})

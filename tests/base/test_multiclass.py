@@ -123,9 +123,7 @@ def first_disagreement(model, reference, examples):
 
 
 @each_name
-@pytest.mark.parametrize(
-    ("kernel", "n_labels"), [*((kernel, 3) for kernel in KERNELS), (RBF, 10), (RBF, 26)], ids=str
-)
+@pytest.mark.parametrize(("kernel", "n_labels"), [(RBF, 3), (KERNELS[2], 3), (RBF, 26)], ids=str)
 @pytest.mark.slow
 def test_against_plain_loops(name, kernel, n_labels):
     validated = name.startswith("Tight")  # the plain ones are slow

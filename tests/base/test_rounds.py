@@ -60,8 +60,9 @@ def in_blocks(model, X, y, cuts, weights=None):
 
 
 @each
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("n_labels", [2, 5])
+@pytest.mark.parametrize(
+    ("kernel", "n_labels"), [*zip(KERNELS, itertools.cycle([5, 2]), strict=False)]
+)
 @given(seed=st.integers(0, 10**6), cuts=st.sets(st.integers(1, 399), max_size=6), data=st.data())
 @settings(max_examples=2)
 def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels, seed, cuts, data):
@@ -136,8 +137,7 @@ LEARN = {
 
 
 @each
-@pytest.mark.parametrize("kernel", ["polynomial", "learned"])
-@pytest.mark.parametrize("learn", LEARN)
+@pytest.mark.parametrize(("kernel", "learn"), [("polynomial", "one"), ("learned", "many")])
 def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
     X, y = stream(131, 3, seed=4)
     # One row, or three that end with an update of scales; the last label is a new one.
@@ -176,9 +176,11 @@ def test_a_function_kernel_may_return_any_real_number(name, kind):
     assert models[1].coefficients.tolist() == models[0].coefficients.tolist()
 
 
-@each
 @pytest.mark.parametrize(
-    "answer", [math.nan, math.inf, 1e308, -1e308, "x", None, 1j, [1.0]], ids=str
+    ("name", "answer"),
+    [(name, math.nan) for name in PERCEPTRONS]
+    + [("Forgetron", answer) for answer in (math.inf, 1e308, -1e308, "x", None, 1j, [1.0])],
+    ids=str,
 )
 @pytest.mark.parametrize("of_itself", [False, True])
 def test_what_a_function_kernel_may_not_return_changes_nothing(name, answer, of_itself):

@@ -300,7 +300,7 @@ def test_a_key_has_no_prediction_before_its_first_label():
 
 @pytest.mark.parametrize("event", [{"key": "a", "seq": 0}, ("a", 0), None])
 def test_what_is_no_event_is_refused(event):
-    with pytest.raises(ValueError, match="expected a keyed[.]Event, got"):
+    with pytest.raises(ValueError, match=r"expected a keyed\.Event, got"):
         forgetrons().step(None, event)
 
 
