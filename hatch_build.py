@@ -90,15 +90,19 @@ def installed_compiler() -> list[str] | None:
 
 
 def is_current(root: pathlib.Path, source: pathlib.Path) -> bool:
-    """Return whether a module is younger than all that it is made of; so a wheel takes what an editable
-    install has compiled, and that one what has not changed.
+    """Return whether a module was compiled here, and later than all that it is made of was changed.
+
+    So a wheel takes what an editable install has compiled, and that one what has not changed.
     """
     target = root / source.with_name(source.stem + sysconfig.get_config_var("EXT_SUFFIX"))
     if is_special() or not target.exists():
         return False
     made_of = [pathlib.Path(__file__), *root.glob(f"{CORE}/*.pxd"), *root.glob(f"{CORE}/*.h")]
     made_of += [path for path in [root / source] if path.exists()]
-    return target.stat().st_mtime > max(path.stat().st_mtime for path in made_of)
+    found = target.stat()
+    # A copy of a checkout, in an image for instance, may keep the times of its files.
+    was_copied = found.st_ctime - found.st_mtime > 1.0
+    return not was_copied and found.st_mtime > max(path.stat().st_mtime for path in made_of)
 
 
 def is_special() -> bool:

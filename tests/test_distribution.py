@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import time
 import tomllib
 import venv
 import zipfile
@@ -132,6 +133,32 @@ def test_the_sdist_builds_the_same_wheel(unpacked, wheel, tmp_path):
             for archive in (one, other)
         ]
     assert contents[0] == contents[1]
+
+
+def test_what_is_compiled_again(tmp_path, monkeypatch):
+    for name in (hatch_build.CHECKED, "CC", *hatch_build.GIVEN):
+        monkeypatch.delenv(name, raising=False)
+    core = tmp_path / hatch_build.CORE
+    core.mkdir(parents=True)
+    source, header = Path(hatch_build.CORE, "a.pyx"), core / "b.h"
+    made = tmp_path / source.with_name(f"a{sysconfig.get_config_var('EXT_SUFFIX')}")
+    long_ago = time.time() - 10**6
+    for path in (tmp_path / source, header):
+        path.touch()
+        os.utime(path, (long_ago, long_ago))
+    assert not hatch_build.is_current(tmp_path, source)
+    made.touch()
+    now = made.stat().st_mtime
+    monkeypatch.setattr(hatch_build, "__file__", str(header))
+    assert hatch_build.is_current(tmp_path, source)
+    monkeypatch.setenv("CFLAGS", "-O0")
+    assert not hatch_build.is_current(tmp_path, source)
+    monkeypatch.delenv("CFLAGS")
+    os.utime(header, (now + 1, now + 1))
+    assert not hatch_build.is_current(tmp_path, source)
+    os.utime(header, (long_ago, long_ago))
+    os.utime(made, (now - 10, now - 10))  # as a copy that keeps the times
+    assert not hatch_build.is_current(tmp_path, source)
 
 
 @pytest.mark.slow
