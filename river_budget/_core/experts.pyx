@@ -114,8 +114,7 @@ cdef class Experts(Engine):
     cdef int ask_archive(self) except -1 nogil:
         """Compute the probabilities of the archive at the example of the store."""
         cdef Py_ssize_t last = self.mixture.n_experts - 1
-        with gil:
-            self.archive.store.evaluate(self.store.example())
+        self.archive.store.evaluate_like(self.store)
         self.archive.forecast()
         softmax(
             &self.archive.outputs[2, 0], &self.mixture.probabilities[last, 0], self.mixture.n_labels

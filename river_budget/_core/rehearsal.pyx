@@ -88,7 +88,7 @@ cdef class Rehearsal:
             return False
         with gil:
             try:
-                self.store.evaluate(store.example())
+                self.store.evaluate_like(store)
             except ValueError:  # a feature is an array of another length, or a number, in a held-out one
                 return False
         slot = known[OLDER] if known[OLDER] >= 0 else self.store.n

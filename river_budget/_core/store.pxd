@@ -11,7 +11,7 @@ from river_budget._core.rows cimport Point, Rows
 
 cdef class Block:
     """The validated rows of a frame: numbers in one matrix, or a dict for each row."""
-    cdef readonly Py_ssize_t n_rows
+    cdef readonly Py_ssize_t n_rows, n_names
     cdef readonly list names          # the columns of the matrix
     cdef readonly object values       # float64 (rows, names), C order; None if the rows are dicts
     cdef readonly list dicts          # None if the rows are in the matrix
@@ -60,6 +60,8 @@ cdef class Store(Rows):
     cdef int evaluate(self, object x) except -1
     # The same for a row of a block, which is valid. Takes the GIL only for dicts or new names.
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil
+    # The same for the example of another store, without what its kernels do not read.
+    cdef int evaluate_like(self, Store other) except -1 nogil
     # Kernel rows of the vector in a slot (n_kernels, capacity), valid until the next call.
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil
     # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they
@@ -100,6 +102,7 @@ cdef class Store(Rows):
     cdef list vectors_at(self, slots)
     cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
     cdef int refill(self, list vectors) except -1
+    cdef int evaluate_values(self, list names, const double *values) except -1 nogil
     cdef int evaluate_numbers(self, dict x) except -1
     cdef int pack_numbers(self, dict x) except -1
     cdef object too_large(self)

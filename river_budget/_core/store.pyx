@@ -138,6 +138,7 @@ cdef Block block_of(list names, values, list dicts):
     cdef Block block = Block.__new__(Block)
     cdef const double[:, ::1] view
     block.names, block.dicts = names, dicts
+    block.n_names = len(names)
     if values is None:
         block.n_rows = len(dicts)
         return block
@@ -654,19 +655,27 @@ cdef class Store:
             raise invalid_example(x, self.limiting_kernel(), self.means is not None) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        cdef Py_ssize_t m
         if block.data == NULL or self.matrices.n or self.has_arrays:
             with gil:
                 return self.evaluate(block[i])
+        return self.evaluate_values(block.names, block.data + i * block.n_names)
+
+    cdef int evaluate_like(self, Store other) except -1 nogil:
+        if other.has_arrays or other.has_objects or self.matrices.n or self.has_arrays:
+            with gil:
+                return self.evaluate(other.example())
+        return self.evaluate_values(other.columns, other.values)
+
+    cdef int evaluate_values(self, list names, const double *values) except -1 nogil:
+        """Evaluate an example of valid numbers."""
         self.enter()
         try:
-            if <PyObject *> block.names != <PyObject *> self.layout.names:
+            if <PyObject *> names != <PyObject *> self.layout.names:
                 with gil:
-                    self.has_example = self.has_example and block.names == self.layout.names
-                    self.set_layout(block.names)
-            m = self.layout.n_names
+                    self.has_example = self.has_example and names == self.layout.names
+                    self.set_layout(names)
             self.has_filled = False
-            memcpy(self.fresh, block.data + i * m, m * sizeof(double))
+            memcpy(self.fresh, values, self.layout.n_names * sizeof(double))
             self.take()
         finally:
             self.is_busy = False
