@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
-"""Which vector to remove without validation examples: the safest one, or one by chance."""
+"""What to do without validation examples: remove the safest vector, or one by chance; merge two."""
 
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -10,8 +10,20 @@ from river_budget._state import require
 
 from river_budget._core.expansion cimport Expansion
 
-# Margins that differ by less than this, relative to the largest score, are ties.
+# Margins, and what is kept of two vectors, are ties if they differ by less than this, relative to the
+# largest score or to both vectors.
 cdef double ROUNDING = 1e-12
+
+# The golden section search for the place of a merged vector ends at an interval of 2e-4.
+cdef double GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
+cdef enum:
+    N_SECTIONS = 18
+
+cdef double SMALLEST = 5e-324
+
+cdef struct Pair:                     # two terms to merge
+    double log_k                      # the logarithm of the kernel value of their vectors
+    double own, other, inner          # squared norms and product of their coefficients
 
 
 def safest(Expansion f, const double[:, ::1] scores):
@@ -134,3 +146,65 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
                 f.table[c * f.width + i] *= growth
     f.stamp = -1
     return slot
+
+
+def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] row):
+    """Return the best merging of each vector with the first one.
+
+    A merged vector is h times the first one and 1 - h times the other. Returned are the shares h (n,)
+    and the squared norms of what is lost (n,), infinite for the first one itself.
+
+    Parameters
+    ----------
+    rows
+        The coefficients of all labels (n, labels).
+    row
+        The kernel row of the first one. It may end before the last vector, if that is the first one.
+    """
+    cdef Py_ssize_t c, i, n = rows.shape[0]
+    cdef double k
+    cdef Pair pair
+    cdef double[::1] places = np.empty(n), losses = np.empty(n)
+    require(0 <= first < n <= row.shape[0] + (first == n - 1), "a kernel row has another size")
+    pair.own = 0.0
+    for c in range(rows.shape[1]):
+        pair.own += rows[first, c] * rows[first, c]
+    for i in range(n):
+        pair.other = pair.inner = 0.0
+        for c in range(rows.shape[1]):
+            pair.other += rows[i, c] * rows[i, c]
+            pair.inner += rows[i, c] * rows[first, c]
+        k = row[i] if i < row.shape[0] else 1.0
+        pair.log_k = log(max(k, SMALLEST))
+        places[i] = best_place(&pair)
+        losses[i] = max(0.0, pair.own + pair.other + 2.0 * k * pair.inner - kept(&pair, places[i]))
+    losses[first] = INFINITY
+    return places.base, losses.base
+
+
+cdef double kept(Pair *pair, double h) noexcept nogil:
+    """Return the squared norm of the terms' projection onto the vector with the share h."""
+    cdef double near = exp((1.0 - h) * (1.0 - h) * pair.log_k), far = exp(h * h * pair.log_k)
+    return pair.own * near * near + pair.other * far * far + 2.0 * pair.inner * near * far
+
+
+cdef double best_place(Pair *pair) noexcept nogil:
+    """Return the share h that keeps most; among ties, the search goes left, and 0 wins."""
+    cdef double low = 0.0, high = 1.0, slack = ROUNDING * (pair.own + pair.other)
+    cdef double left = 1.0 - GOLDEN, right = GOLDEN
+    cdef double of_left = kept(pair, left), of_right = kept(pair, right)
+    cdef bint goes_left
+    for _ in range(N_SECTIONS):
+        # One of the new places is an old one but for rounding, so its value is known.
+        goes_left = of_left >= of_right - slack
+        if goes_left:
+            high = right
+        else:
+            low = left
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        if goes_left:
+            of_left, of_right = kept(pair, left), of_left
+        else:
+            of_left, of_right = of_right, kept(pair, right)
+    h = 0.5 * (low + high)
+    return h if kept(pair, h) >= kept(pair, 0.0) - slack else 0.0

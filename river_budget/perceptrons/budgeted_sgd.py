@@ -7,6 +7,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_positive
+from river_budget._core.choices import best_merging
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Count
 from river_budget.base import ClassWeight, Perceptron, documented
@@ -15,10 +16,6 @@ from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
 
 MAINTENANCE = ["merging", "removal"]
-
-# The golden section search for the place of a merged vector ends at an interval of this length.
-TOLERANCE = 2e-4
-GOLDEN = (math.sqrt(5) - 1) / 2
 
 # A value that only one of two merged vectors has is dropped once it is at most this fraction of the
 # largest one, and the smallest ones while there are more names than this many times those of the longest
@@ -144,7 +141,7 @@ class BudgetedSGD(Perceptron):
         first = _smallest(f, matrix, np.ones(n + 1))
         if first < n:
             row = np.append(store.row_of(first), row[first])
-        places, losses = _best_merging(matrix, first, row)
+        places, losses = best_merging(matrix, first, row)
         least = losses.min() + ROUNDING * float((matrix**2).sum(axis=1).max())
         second = oldest_of(store, losses <= least)
         h, x = float(places[second]), store.example()
@@ -175,32 +172,6 @@ def _smallest(f: Expansion, matrix: Floats, squares: Floats) -> int:
     """Return the vector with the smallest term, the oldest among ties."""
     sizes = (matrix**2).sum(axis=1) * squares
     return oldest_of(f.store, sizes <= sizes.min() * (1 + 1e-9))
-
-
-def _best_merging(rows: Floats, first: int, row: Floats) -> tuple[Floats, Floats]:
-    """Return the best merging of each vector with the first one, infinitely bad with itself.
-
-    The kernel row of the first one ends before itself if it is the last vector. Returns the share h
-    of the first one in each merged vector, and the squared norm of the loss.
-    """
-    k = np.append(row, 1.0)[: len(rows)]
-    own, others, inner = float(rows[first] @ rows[first]), (rows**2).sum(axis=1), rows @ rows[first]
-
-    def kept(h: Floats) -> Floats:
-        near, far = k ** ((1 - h) ** 2), k ** (h * h)
-        return own * near * near + others * far * far + 2 * inner * near * far
-
-    low, high = np.zeros(len(rows)), np.ones(len(rows))
-    slack = ROUNDING * (own + others)
-    for _ in range(math.ceil(math.log(TOLERANCE) / math.log(GOLDEN))):
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        goes_left = kept(left) >= kept(right) - slack
-        low, high = np.where(goes_left, low, left), np.where(goes_left, right, high)
-    places = (low + high) / 2
-    places = np.where(kept(places) >= kept(np.zeros(len(rows))) - slack, places, 0.0)
-    losses = np.maximum(0.0, own + others + 2 * k * inner - kept(places))
-    losses[first] = np.inf
-    return places, losses
 
 
 def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
