@@ -55,8 +55,9 @@ def learn(
 
     With --checkpoint, the model goes on learning from whatever input comes, with the target, features
     and ignored columns of the last run unless others are given. If it is the input of the last run, by
-    its name and the lines seen of it, those are passed over: so a run goes on after a crash. Standard error tells where it begins. A checkpoint is saved every so many lines, and when
-    the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
+    its name and the lines seen of it, those are passed over: so a run goes on after a crash. Standard
+    error tells where it begins. A checkpoint is saved every so many lines, and when the run ends: with
+    its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
     """
     notes.set_quiet(quiet)
     output.check_directories(checkpoint_file)
