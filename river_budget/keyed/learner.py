@@ -227,8 +227,7 @@ class KeyedLearner:
         Raises ValueError if a value or a label is refused, a new event has no features, or its
         number is not an integer or too far from the last one. The model does not change.
         """
-        check_event(event)
-        self._check_number(keyed, event)
+        self._check_event(keyed, event)
         is_new = event.seq > keyed.last_seq
         waiting = None if is_new else keyed.pending.get(event.seq)
         x = event.x if event.x is not None else waiting[0] if waiting else None
@@ -252,7 +251,10 @@ class KeyedLearner:
         if not hasattr(classifier_of(model), "predict_one"):
             raise ValueError(f"factory must return a classifier, got {self._outline}")
 
-    def _check_number(self, keyed: KeyedModel, event: Event) -> None:
+    def _check_event(self, keyed: KeyedModel, event: Event) -> None:
+        """Raise ValueError unless it is an event whose number may come next."""
+        if not isinstance(event, Event):
+            raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
         seq, last = event.seq, keyed.last_seq
         if not isinstance(seq, numbers.Integral) or isinstance(seq, bool):
             raise ValueError(f"seq is {seq!r}: expected a whole number")
@@ -293,12 +295,6 @@ class KeyedLearner:
         room = 0.9 * self.max_state_bytes - fixed
         fitting = int(reached * room / (len(state) - fixed)) if len(state) > fixed else 0
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
-
-
-def check_event(event: Any) -> None:
-    """Raise ValueError unless it is an event."""
-    if not isinstance(event, Event):
-        raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
 
 
 def _array_bytes(state: bytes) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from river_budget.base import Labels, plain_label
 from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given
-from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction, check_event
+from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
 
 if TYPE_CHECKING:
     from river_budget.bandit import ArmClassifiers
@@ -74,8 +74,7 @@ class PolicyLearner(KeyedLearner):
             If a new event lacks features or arms, has a reward already or a number that is refused, or
             if a value, an arm or a reward is refused. The policy does not change.
         """
-        check_event(event)
-        self._check_number(keyed, event)
+        self._check_event(keyed, event)
         policy = keyed.model
         if event.seq > keyed.last_seq:
             _check_decision(event)
