@@ -10,6 +10,7 @@ import time
 import pytest
 from river import datasets, evaluate, metrics
 
+from benchmarks import lifelong
 from benchmarks.leaderboard import __main__ as board
 from benchmarks.leaderboard import track
 from benchmarks.leaderboard.cells import OURS, RIVERS, STREAMS, Cell, measure, models
@@ -25,7 +26,7 @@ def cell(stream, model, accuracy=50.0, n=100):
 
 
 def written(*cells, **reproduced):
-    found = {"versions": {"River": "9.9.9"}, "reproduced": reproduced}
+    found = {"versions": {"River": "9.9.9"}, "reproduced": reproduced, "tracks": {}}
     return page(found | {"cells": [c._asdict() for c in cells]})
 
 
@@ -76,15 +77,17 @@ def run(tmp_path, monkeypatch):
     """Return a function that runs the command with imitated measurements, and tells which it made."""
     made = []
 
-    def imitated(stream, model, n, seconds):
-        made.append((stream, model, n))
-        return cell(stream, model, n=n)
+    def imitated(function, where, model, n=100, seconds=0.0):
+        made.append((where, model, n))
+        is_cell = function is measure
+        return cell(where, model, n=n) if is_cell else dict.fromkeys(lifelong.HEADINGS, 12.5)
 
     monkeypatch.setattr(board, "in_own_process", imitated)
 
-    def run(*arguments):
+    def run(*arguments, tracks=()):
         made.clear()
-        board.main(["--out", str(tmp_path), "--streams", "Phishing", *arguments])
+        common = ["--out", str(tmp_path), "--streams", "Phishing", "--tracks", *tracks]
+        board.main([*common, *arguments])
         return list(made)
 
     return run
@@ -108,6 +111,21 @@ def test_a_short_cell_is_replaced_and_a_long_one_kept(run):
 def test_models_are_measured_again(run):
     run("--models", "ALMA", "PA")
     assert run("--models", "ALMA", "PA", "--again", "PA") == [("Phishing", "PA", 1250)]
+
+
+def test_tracks_are_kept_measured_again_and_shown(run, tmp_path):
+    chosen = ["--models", "Naive Bayes", "Mnemotron, archive", "--limit", "60"]
+    rows = [
+        ("ClassIncremental", "Mnemotron, archive", 100),
+        ("ClassIncremental", "Naive Bayes", 100),
+    ]
+    assert run(*chosen, tracks=["ClassIncremental"])[1:] == rows
+    assert run(*chosen, tracks=["ClassIncremental"]) == []
+    assert run(*chosen, "--again", "Mnemotron, archive", tracks=["ClassIncremental"]) == rows[:1]
+    section = (tmp_path / "leaderboard.md").read_text().partition("### ClassIncremental")[2]
+    assert "Naive Bayes</td>" in section
+    assert section.count(">12.5<") == 6
+    assert "Not measured: Mnemotron, KernelLDA, " in section
 
 
 def test_other_versions_are_not_continued(run, tmp_path):

@@ -1,14 +1,16 @@
 """All classes of the package beside River's, on the tracks of River's benchmark and on synthetic streams.
 
-    python -m benchmarks.leaderboard [--limit N] [--seconds S] [--streams NAME ...] [--models NAME ...]
-                                     [--again NAME ...] [--river PYTHON] [--out DIRECTORY]
+    python -m benchmarks.leaderboard [--limit N] [--seconds S] [--streams NAME ...] [--tracks NAME ...]
+                                     [--models NAME ...] [--again NAME ...] [--river PYTHON]
+                                     [--out DIRECTORY]
 
 Every pair of a stream and a model is measured in a process of its own, with default parameters. The
-models of the package see the values as they are; River's are those of its benchmark, with its scalers. DIRECTORY,
-docs by default, gets `leaderboard.json`, one cell a line, and the page `leaderboard.md`, which is made
-from that file alone. What the file has is kept, so that an interrupted run continues; a cell with fewer
-examples than asked for is measured again, and so are those of the models after --again. A model stops after S seconds, 1800 by default; its row has
-the number of examples.
+models of the package see the values as they are; River's are those of its benchmark, with its scalers. The
+tracks are those of `benchmarks.lifelong`, where classes come one after the other. DIRECTORY, docs by default,
+gets `leaderboard.json`, one cell a line, and the page `leaderboard.md`, which is made from that file alone.
+What the file has is kept, so that an interrupted run continues; a cell with fewer examples than asked for is
+measured again, and so are those of the models after --again. On a stream, a model stops after S seconds, 1800
+by default; its row has the number of examples.
 
 PYTHON is an interpreter with the River of the published page, for the figures beside that page's. Data
 sets that are not part of River are read from the directory given by RIVER_BUDGET_DATA.
@@ -18,26 +20,36 @@ sets that are not part of River are read from the directory given by RIVER_BUDGE
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy
 import river
 
+from benchmarks import lifelong
 from benchmarks.leaderboard import track
 from benchmarks.leaderboard.cells import STREAMS, Cell, measure, models
 from benchmarks.leaderboard.page import page
+
+T = TypeVar("T")
 
 VERSIONS = {
     "Python": platform.python_version(), "River": river.__version__,
     "NumPy": numpy.__version__, "machine": platform.machine(),
 }  # fmt: skip
-MODELS = list(dict.fromkeys(model for stream in STREAMS for model in models(stream)))
+MODELS = list(
+    dict.fromkeys(
+        itertools.chain(*map(models, STREAMS), *map(lifelong.models, lifelong.TRACKS.values()))
+    )
+)
 
 
 class Board:
@@ -55,12 +67,14 @@ class Board:
         self.cells: dict[tuple[str, str], Cell] = {}
         # Accuracies of the published models by stream, with the River of the published page.
         self.reproduced: dict[str, dict[str, float]] = {}
+        # Figures of `benchmarks.lifelong` by track and model.
+        self.tracks: dict[str, dict[str, dict[str, float]]] = {}
         if path.exists():
             found = json.loads(path.read_text())
             if found["versions"] != VERSIONS:
                 raise SystemExit(f"{path} is of {found['versions']}, and this is {VERSIONS}")
             self.cells = {(cell["stream"], cell["model"]): Cell(**cell) for cell in found["cells"]}
-            self.reproduced = found["reproduced"]
+            self.reproduced, self.tracks = found["reproduced"], found["tracks"]
 
     def has(self, stream: str, model: str, n: int) -> bool:
         """Return whether there is a cell for which at least `n` examples were asked for."""
@@ -72,8 +86,11 @@ class Board:
         self.save()
 
     def drop(self, models: list[str]) -> None:
-        """Forget the cells of models, in memory until a new one is added."""
+        """Forget the figures of models, in memory until a new one is added."""
         self.cells = {key: cell for key, cell in self.cells.items() if cell.model not in models}
+        for rows in self.tracks.values():
+            for model in rows.keys() & set(models):
+                del rows[model]
 
     def save(self) -> None:
         lines = ",\n".join(json.dumps(cell._asdict()) for cell in self.cells.values())
@@ -81,15 +98,16 @@ class Board:
         draft.write_text(
             f'{{"versions": {json.dumps(VERSIONS)},\n'
             f'"reproduced": {json.dumps(self.reproduced)},\n'
+            f'"tracks": {json.dumps(self.tracks)},\n'
             f'"cells": [\n{lines}\n]}}\n'
         )
         draft.replace(self.path)
 
 
-def in_own_process(*arguments) -> Cell:
+def in_own_process(function: Callable[..., T], *arguments: Any) -> T:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(measure, *arguments).result()
+        return pool.submit(function, *arguments).result()
 
 
 def fill(board: Board, streams: list[str], chosen: set[str], limit: int, seconds: float) -> None:
@@ -99,13 +117,24 @@ def fill(board: Board, streams: list[str], chosen: set[str], limit: int, seconds
         for model in models(stream):
             if model not in chosen or board.has(stream, model, n):
                 continue
-            cell = in_own_process(stream, model, n, seconds)
+            cell = in_own_process(measure, stream, model, n, seconds)
             board.add(cell)
             print(
                 f"{stream}, {model}: {cell.accuracy:.2f} % of {cell.examples:,}, "
                 f"{cell.processor:,.1f} µs, {cell.bytes:,} bytes",
                 file=sys.stderr, flush=True,
             )  # fmt: skip
+
+
+def fill_tracks(board: Board, tracks: list[str], chosen: set[str]) -> None:
+    """Measure the rows of tracks that the board does not have, and show them as progress."""
+    for name in tracks:
+        rows = board.tracks.setdefault(name, {})
+        for model in lifelong.models(lifelong.TRACKS[name]):
+            if model in chosen and model not in rows:
+                rows[model] = in_own_process(lifelong.figures, name, model)
+                board.save()
+                print(f"{name}, {model}: {rows[model]}", file=sys.stderr, flush=True)
 
 
 def reproduce(board: Board, streams: list[str], chosen: set[str], interpreter: str) -> None:
@@ -130,6 +159,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--streams", nargs="+", choices=STREAMS, default=list(STREAMS), metavar="NAME"
     )
+    parser.add_argument(
+        "--tracks",
+        nargs="*",
+        choices=lifelong.TRACKS,
+        default=list(lifelong.TRACKS),
+        metavar="NAME",
+    )
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS, metavar="NAME")
     parser.add_argument("--again", nargs="+", choices=MODELS, default=[], metavar="NAME")
     parser.add_argument("--river", metavar="PYTHON")
@@ -139,6 +175,7 @@ def main(arguments: list[str] | None = None) -> None:
     board.drop(options.again)
     chosen = set(options.models)
     fill(board, options.streams, chosen, options.limit, options.seconds)
+    fill_tracks(board, options.tracks, chosen)
     if options.river:
         reproduce(board, options.streams, chosen, options.river)
     text = page(json.loads(board.path.read_text()))

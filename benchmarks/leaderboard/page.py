@@ -15,6 +15,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from benchmarks import lifelong
 from benchmarks.leaderboard.cells import OURS, RIVERS, models
 from benchmarks.leaderboard.track import LAST_LABEL, PUBLISHED, RELEASE
 from river_budget.catalog import ALGORITHMS
@@ -285,6 +286,24 @@ def section(stream: str, cells: list[Cell]) -> str:
     )
 
 
+def one_after_the_other(tracks: dict[str, dict[str, dict[str, float]]]) -> str:
+    """Return the tables of the tracks on which each class comes in one task only."""
+    columns = [Column("model", lambda row: row["model"], "{}")] + [
+        Column(heading, lambda row, key=key: row[key], "{:.1f}", is_best_high=key != "forgetting")
+        for key, heading in lifelong.HEADINGS.items()
+    ]
+    parts = []
+    for name, found in tracks.items():
+        missing = [m for m in lifelong.models(lifelong.TRACKS[name]) if m not in found]
+        left_out = [*lifelong.TRACKS[name].left_out, *missing]
+        absent = f" Not measured: {', '.join(left_out)}." if left_out else ""
+        rows = [{"model": model, **figures} for model, figures in found.items()]
+        rows.sort(key=lambda row: -row["final"])
+        board = table(columns, rows, lambda row: row["model"])
+        parts.append(f"### {name}\n\n{lifelong.described(name)}.{absent}\n\n{board}\n")
+    return "\n".join(parts)
+
+
 def page(found: dict) -> str:
     """Return the page of a leaderboard in Markdown, which is what its JSON file holds."""
     streams = defaultdict(list)
@@ -314,6 +333,13 @@ last label), and the accuracy in the worst and in the last full window, all in p
 others reached the limit of time.
 
 {sections}
+## Classes one after the other
+
+Each task brings a few new classes and is learned once ([which model keeps what](classes.md)). In percent: accuracy on
+test rows of all classes at the end; how far the accuracy on a class has fallen from its best, averaged over classes;
+and progressive accuracy. KNN keeps 1,000 examples, and "archive" is `Mnemotron(archive=300)`.
+
+{one_after_the_other(found["tracks"])}
 ## Beside River's published figures
 
 Accuracy in percent on the page of River {RELEASE}, of the same models with that release here, and with the release
