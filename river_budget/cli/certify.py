@@ -41,7 +41,6 @@ def certify(
     scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
     with the norms that a Forgetron of the budget is compared with.
     """
-    report = output.Report(json_file, plot_file)
     columns = files.Columns(target, features, ignored, delimiter)
     rows, published = named.stream(stream_name, columns, seed, limit)
     if published is None:
@@ -84,7 +83,7 @@ def certify(
     ]
     output.print_table(title, HEADINGS, lines)
     figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-    report.write(title, figures, "plot_certificates", certificates)
+    output.report(json_file, plot_file, title, figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[named.Example]) -> list[Any]:

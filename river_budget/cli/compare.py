@@ -36,7 +36,6 @@ def compare(
     Validation is progressive: each example is predicted, then learned. The line below the table says
     which algorithms chance may have put behind the first.
     """
-    report = output.Report(json_file, plot_file)
     columns = files.Columns(target, features, ignored, delimiter)
     rows, published = named.stream(stream_name, columns, seed, limit)
     kernel = named.rbf(published if gamma is None else gamma)
@@ -55,7 +54,8 @@ def compare(
     output.print_table(title, HEADINGS, lines)
     if len(lines) > 1:
         print(comparison.verdict())
-    report.write(title, comparison.to_dict(), "plot_comparison", comparison)
+    figures = comparison.to_dict()
+    output.report(json_file, plot_file, title, figures, "plot_comparison", comparison)
 
 
 def _cell(figure: tuple[float, float], spec: str, permutations: int) -> str:

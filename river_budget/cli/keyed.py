@@ -43,22 +43,21 @@ def keyed(
 ) -> None:
     """Predict, then learn, line by line, with a model for each key.
 
-    Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come later than its line: as
-    a line with the key, the number and the label, and no features. A label that is empty, NA or null
-    is none. Columns are read as `learn` reads them. Each answer has
-    the key, the number, the prediction (null before the key's first label), the margin (positive for
-    the positive class; with more than two labels, half the lead of the largest score over the second),
-    the number of lines of the key so far, and its share of correct predictions. Each key has labels of
-    its own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
+    Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come
+    later than its line: as a line with the key, the number and the label, and no features. A label that
+    is empty, NA or null is none. Columns are read as `learn` reads them. Each answer has the key, the
+    number, the prediction (null before the key's first label), the margin (positive for the positive
+    class; with more than two labels, half the lead of the largest score over the second), the number of
+    lines of the key so far, and its share of correct predictions. Each key has labels of its own. A
+    summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
     notes.set_quiet(quiet)
-    algorithm = named.algorithm(model)
-    kernel = named.width_of(algorithm, gamma)
+    make = named.maker(model, budget, gamma, seed)
     columns = files.Columns(target, features, ignored, delimiter, (key, seq))
     with files.opened(file, columns, encoding=encoding) as (reader, lines):
         if reader.form == files.Format.LIBSVM:
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
-        learner = _Learner(lambda: algorithm.build(kernel, budget, seed), max_jump=max_jump)
+        learner = _Learner(make, max_jump=max_jump)
         _Keyed(learner, key, seq, on_error).through(reader.rows(lines))
 
 

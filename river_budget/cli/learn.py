@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,10 +11,14 @@ import typer
 
 from river_budget import checkpoint
 from river_budget.base import OnlineClassifier, classifier_of
-from river_budget.cli import files, named, notes, options, output, resume
+from river_budget.cli import files, named, notes, options, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
 from river_budget.cli.runs import Predicting
+from river_budget.keyed.answers import check_label
+
+# What a checkpoint keeps of `files.Columns`.
+KEPT = ("target", "features", "ignored")
 
 
 @app.command()
@@ -33,7 +37,9 @@ def learn(
     checkpoint_file: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", help="Save the model here, and go on from here if there is one already."
+            "--checkpoint",
+            callback=options.writable,
+            help="Save the model here, and go on from here if there is one already.",
         ),
     ] = None,
     every: Annotated[
@@ -60,24 +66,28 @@ def learn(
     its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody reads on.
     """
     notes.set_quiet(quiet)
-    output.check_directories(checkpoint_file)
-    algorithm = named.algorithm(model)
-    kernel = named.width_of(algorithm, gamma)
-    name = Path(file).name
-    learner, extra = _restored(checkpoint_file, algorithm.build(kernel, budget, seed))
-    columns = _columns(extra or {}, target, features, ignored, delimiter)
+    make = named.maker(model, budget, gamma, seed)
+    learner: Any = make()
+    extra: dict[str, Any] | None = None
+    if checkpoint_file is not None and checkpoint_file.exists():
+        learner, extra = _restored(checkpoint_file)
+        if repr(learner) != repr(make()):
+            raise CommandError(f"{checkpoint_file} holds another model than the options ask for")
+    columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
         if extra is None:
             reader.require_target()
+        name = Path(file).name
         lines, n_rows = resume.placed(lines, name, extra)
         recorded = resume.Lines(lines, name)
         rows = reader.rows(recorded)
-        run = _Learning(learner, on_error, recorded, columns)
-        run.go_on(extra or {}, rows, n_rows)
+        for _ in itertools.islice(rows, n_rows):
+            recorded.done()
+        run = _Learning(learner, on_error, recorded, columns, extra or {})
         if checkpoint_file is not None:
-            run.save_to(checkpoint_file, every)
+            run.checkpointer = checkpoint.Checkpointer(learner, checkpoint_file, every)
         run.through(rows)
 
 
@@ -102,87 +112,64 @@ def predict(
     others are given. If the file has the target column, the predictions are compared with its labels.
     """
     notes.set_quiet(quiet)
-    model, extra = _read(checkpoint.restore, model_file)
+    model, extra = _restored(model_file)
     if not isinstance(classifier_of(model), OnlineClassifier):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
-    columns = _columns(extra, target, features, ignored, delimiter)
+    columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         Predicting(model, on_error).through(reader.rows(lines))
 
 
-def _restored(path: Path | None, new: Any) -> tuple[Any, dict[str, Any] | None]:
-    """Return the model of a checkpoint and what its run has kept beside it, or a new one and None."""
-    if path is None or not path.exists():
-        return new, None
-    model, extra = _read(checkpoint.restore, path)
-    if repr(model) != repr(new):
-        raise CommandError(f"{path} holds another model than the options ask for")
-    return model, extra
-
-
-def _columns(
-    extra: dict[str, Any],
-    target: str | None,
-    features: Collection[str] | None,
-    ignored: Collection[str] | None,
-    delimiter: str | None,
-) -> files.Columns:
-    """Return what the options say about columns, and of those that are not given, the last run."""
-    kept: dict[str, Any] = extra.get("columns") or {}
-    return files.Columns(
-        target or kept.get("target"),
-        kept.get("features") if features is None else features,
-        kept.get("ignored") if ignored is None else ignored,
-        delimiter,
-    )
-
-
-def _read(read: Callable[[Path], Any], path: Path) -> Any:
+def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
-        return read(path)
+        return checkpoint.restore(path)
     except (checkpoint.CheckpointError, OSError) as error:
         raise CommandError(str(error)) from None
+
+
+def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Columns:
+    """Return columns, in which those of the last run take the places of those that are not given."""
+    kept: dict[str, Any] = (extra or {}).get("columns") or {}
+    absent = [name for name in KEPT if getattr(columns, name) in (None, "")]
+    taken: dict[str, Any] = {name: kept.get(name) for name in absent}
+    return columns._replace(**taken)
 
 
 class _Learning(Predicting):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
     def __init__(
-        self, model: Any, on_error: OnError, lines: resume.Lines, columns: files.Columns
+        self,
+        model: Any,
+        on_error: OnError,
+        lines: resume.Lines,
+        columns: files.Columns,
+        extra: dict[str, Any],
     ) -> None:
         super().__init__(model, on_error)
-        self._lines = lines
-        self._columns = {name: getattr(columns, name) for name in ("target", "features", "ignored")}
-        self._checkpointer: checkpoint.Checkpointer | None = None
-        self._is_whole = True
-
-    def save_to(self, path: Path, every: int) -> None:
-        """Save checkpoints from now on: every so many rows, and when the run ends."""
-        self._checkpointer = checkpoint.Checkpointer(self._model, path, every)
-
-    def go_on(self, extra: dict[str, Any], rows: Iterator[files.Row], n_rows: int) -> None:
-        """Continue the counts of a checkpoint, and pass over the rows that it has seen."""
         self.n_seen = extra.get("n_seen", 0)
         self.n_labelled = extra.get("n_labelled", 0)
         self.n_right = extra.get("n_right", 0)
-        for _ in itertools.islice(rows, n_rows):
-            self._lines.done()
+        self._lines = lines
+        self._columns = {name: getattr(columns, name) for name in KEPT}
+        self.checkpointer: checkpoint.Checkpointer | None = None
+        self._is_whole = True
 
     def meet(self, x: dict[Any, Any], y: Any) -> None:
         # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-        self._classifier.check_label(y)
+        check_label(self._model, y)
         self._is_whole = False
         self._model.learn_one(x, y)
         self._is_whole = True
 
     def settle(self) -> None:
         self._lines.done()
-        if self._checkpointer is not None:
-            self._saved(self._checkpointer.step)
+        if self.checkpointer is not None:
+            self._saved(self.checkpointer.step)
 
     def close(self) -> None:
-        if self._checkpointer is not None and self._is_whole:
-            self._saved(self._checkpointer.save)
+        if self.checkpointer is not None and self._is_whole:
+            self._saved(self.checkpointer.save)
 
     def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
         extra = {

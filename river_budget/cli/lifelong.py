@@ -53,7 +53,6 @@ def lifelong(
     recover from a drift, and the model size. If tasks bring new labels, two more tables show the
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
-    report = output.Report(json_file, plot_file)
     columns = files.Columns(target, features, ignored, delimiter)
     tasks = _tasks(task_names, columns, seed, test + cycles * learn)
     kernel = named.rbf(tasks[0].gamma if gamma is None else gamma)
@@ -77,7 +76,7 @@ def lifelong(
         _print_classes(runs)
     figures = {name: run.to_dict() for name, run in runs.items()}
     plot = "plot_class_incremental_runs" if brings_new_classes else "plot_continual_runs"
-    report.write(title, figures, plot, runs)
+    output.report(json_file, plot_file, title, figures, plot, runs)
 
 
 def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:

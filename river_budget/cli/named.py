@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import typer
 
 from river_budget import kernels
-from river_budget.base import Labels
+from river_budget.base import Labels, OnlineClassifier
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError
@@ -37,12 +38,15 @@ def algorithms(names: str | None) -> dict[str, Algorithm]:
     return chosen
 
 
-def algorithm(name: str) -> Algorithm:
-    """Return the named algorithm of the package."""
+def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[], OnlineClassifier]:
+    """Return a function that makes models of the named algorithm."""
     chosen = algorithms(name)
     if len(chosen) != 1:
         raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
-    return next(iter(chosen.values()))
+    (algorithm,) = chosen.values()
+    if gamma is not None and not algorithm.takes("kernel"):
+        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
+    return functools.partial(algorithm.build, rbf(gamma), budget, seed)
 
 
 def _short(name: str) -> str:
@@ -56,13 +60,6 @@ def rbf(gamma: float | None) -> kernels.Kernel:
         return kernels.RBF(gamma)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-def width_of(algorithm: Algorithm, gamma: float | None) -> kernels.Kernel:
-    """Return the kernel of one algorithm. Raises CommandError if it has kernels of its own."""
-    if gamma is not None and not algorithm.takes("kernel"):
-        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
-    return rbf(gamma)
 
 
 def described(kernel: kernels.Kernel) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from river_budget.cli.app import CommandError
 from river_budget.cli.files import Format
 
 
@@ -41,6 +42,26 @@ def _known_encoding(name: str) -> str:
     return name
 
 
+def writable(path: Path | None) -> Path | None:
+    """Refuse a file whose directory does not exist, before any work is done."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise typer.BadParameter(f"the directory of {path} does not exist")
+    return path
+
+
+def _picture(path: Path | None) -> Path | None:
+    if path is not None:
+        try:
+            from river_budget import plots
+        except ModuleNotFoundError:
+            raise CommandError("--plot needs matplotlib: pip install matplotlib") from None
+        if path.suffix.removeprefix(".") not in plots.FORMATS:
+            raise typer.BadParameter(
+                f"no picture is drawn to {path.name!r}: end it in .png or .svg"
+            )
+    return writable(path)
+
+
 STREAMS = (
     "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
 )
@@ -59,7 +80,6 @@ Form = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        "--delimiter",
         callback=_character,
         help="What separates the columns of csv; or tab. [default: as the header tells]",
     ),
@@ -67,9 +87,7 @@ Delimiter = Annotated[
 Features = Annotated[
     str | None,
     typer.Option(
-        "--features",
-        callback=_names,
-        help="Names of the columns to learn, with commas. [default: all]",
+        callback=_names, help="Names of the columns to learn, with commas. [default: all]"
     ),
 ]
 Ignored = Annotated[
@@ -78,39 +96,35 @@ Ignored = Annotated[
         "--ignore", callback=_names, help="Names of columns to leave out, such as ids and dates."
     ),
 ]
-Encoding = Annotated[
-    str, typer.Option("--encoding", callback=_known_encoding, help="Encoding of the input.")
-]
+Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of the input.")]
 OnErrorOption = Annotated[
     OnError,
-    typer.Option(
-        "--on-error", help="Stop at a bad line, or skip it and answer with its error and number."
-    ),
+    typer.Option(help="Stop at a bad line, or skip it and answer with its error and number."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 Target = Annotated[
     str | None,
     typer.Option(
-        "--target",
         help="Name of the label in csv and JSON lines: numbers or texts, of any number of classes.",
     ),
 ]
-Budget = Annotated[
-    int, typer.Option("--budget", min=1, max=10**8, help="Number of support vectors.")
-]
+Budget = Annotated[int, typer.Option(min=1, max=10**8, help="Number of support vectors.")]
 Gamma = Annotated[
     float | None,
     typer.Option(
-        "--gamma",
         help="Width of the RBF kernel, for values as they are and none missing. [default: as "
         "published, else learned, with a scale for each feature; in certify 1 / features]",
     ),
 ]
 DEFAULT_MODEL = "mnemotron"
-Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
+Model = Annotated[str, typer.Option(help="Name of the algorithm.")]
 Models = Annotated[
     str | None, typer.Option("--models", help="Names of algorithms, with commas. [default: all]")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.")]
-JsonFile = Annotated[Path | None, typer.Option("--json", help="Write all figures to this file.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", help="Draw a picture to this file.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+JsonFile = Annotated[
+    Path | None, typer.Option("--json", callback=writable, help="Write all figures to this file.")
+]
+PlotFile = Annotated[
+    Path | None, typer.Option("--plot", callback=_picture, help="Draw a picture to this file.")
+]

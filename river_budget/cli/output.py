@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -20,42 +19,22 @@ from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
 
-def check_directories(*paths: Path | None) -> None:
-    """Refuse files whose directory does not exist, before any work is done."""
-    for path in paths:
-        if path is not None and not path.absolute().parent.is_dir():
-            raise typer.BadParameter(f"the directory of {path} does not exist")
+def report(
+    json_file: Path | None,
+    plot_file: Path | None,
+    title: str,
+    figures: Any,
+    plot: str,
+    results: Any,
+) -> None:
+    """Write figures, and draw results with the named function of `plots`, if there are files for them."""
+    if json_file:
+        content = {"title": title, "models": figures}
+        json_file.write_text(json.dumps(content, indent=1) + "\n")
+    if plot_file:
+        from river_budget import plots  # needs matplotlib
 
-
-class Report:
-    """What a command has found: a table, and if asked all figures and a picture.
-
-    It refuses files that cannot be written, before any work is done.
-    """
-
-    def __init__(self, json_file: Path | None, plot_file: Path | None) -> None:
-        check_directories(json_file, plot_file)
-        self._json_file, self._plot_file = json_file, plot_file
-        self._plots = _import_plots(plot_file) if plot_file else None
-
-    def write(self, title: str, figures: Any, plot: str, results: Any) -> None:
-        """Write the figures, and draw the results with the named function of `plots`."""
-        if self._json_file:
-            content = {"title": title, "models": figures}
-            self._json_file.write_text(json.dumps(content, indent=1) + "\n")
-        if self._plots:
-            getattr(self._plots, plot)(results, title, self._plot_file)
-
-
-def _import_plots(path: Path) -> Any:
-    """Return the module of pictures, which needs matplotlib, if it can draw to this file."""
-    try:
-        from river_budget import plots
-    except ModuleNotFoundError:
-        raise CommandError("--plot needs matplotlib: pip install matplotlib") from None
-    if path.suffix.removeprefix(".") not in plots.FORMATS:
-        raise typer.BadParameter(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
-    return plots
+        getattr(plots, plot)(results, title, plot_file)
 
 
 def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:

@@ -14,56 +14,34 @@ from river_budget.cli import notes
 SPOOL = 2**24
 
 
-class Record:
-    """Which lines were seen: their number, and digests of the first 1, 2, 4, 8, ... and of all.
+class Lines:
+    """The lines of an input with a name, and a record of those whose rows are done.
 
-    So the first two lines mostly tell whether other input is the same.
+    The record has digests of the first 1, 2, 4, 8, ... lines and of all, so the first two lines
+    mostly tell whether other input is the same.
     """
 
-    def __init__(self) -> None:
-        self.n_lines = 0
-        self._hash = hashlib.sha256()
-        self._digests: list[str] = []
-
-    def add(self, line: str) -> None:
-        """Add a line; the last one of a file may still lack its end."""
-        self._hash.update(line.removesuffix("\n").encode("utf-8", "surrogateescape") + b"\n")
-        self.n_lines += 1
-        if self.n_lines.bit_count() == 1:
-            self._digests.append(self._hash.hexdigest())
-
-    @property
-    def digests(self) -> list[str]:
-        """The digests, that of all lines last."""
-        return [*self._digests, self._hash.hexdigest()]
-
-    def may_become(self, digests: list[str]) -> bool:
-        """Tell whether these can be the first lines of those with the digests."""
-        return self._digests == digests[: len(self._digests)]
-
-
-class Lines:
-    """The lines of an input with a name, and a record of those whose rows are done."""
-
     def __init__(self, lines: Iterable[str], name: str) -> None:
-        self._lines = iter(lines)
+        self._lines = lines
         self._name = name
         self._read: list[str] = []
-        self._record = Record()
-        self._n_rows = 0
+        self._hash = hashlib.sha256()
+        self._digests: list[str] = []
+        self._n_lines = self._n_rows = 0
 
     def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._read.append(line)
-        return line
+        for line in self._lines:
+            self._read.append(line)
+            yield line
 
     def done(self) -> None:
         """Take note that one more row is done, with all lines that were read for it."""
         for line in self._read:
-            self._record.add(line)
+            # The last line of a file may still lack its end.
+            self._hash.update(line.removesuffix("\n").encode("utf-8", "surrogateescape") + b"\n")
+            self._n_lines += 1
+            if self._n_lines.bit_count() == 1:
+                self._digests.append(self._hash.hexdigest())
         self._read.clear()
         self._n_rows += 1
 
@@ -71,9 +49,13 @@ class Lines:
     def place(self) -> dict[str, Any]:
         """What `placed` needs, in plain values."""
         return {
-            "name": self._name, "n_rows": self._n_rows, "n_lines": self._record.n_lines,
-            "digests": self._record.digests,
+            "name": self._name, "n_rows": self._n_rows, "n_lines": self._n_lines,
+            "digests": [*self._digests, self._hash.hexdigest()],
         }  # fmt: skip
+
+    def may_reach(self, place: dict[str, Any]) -> bool:
+        """Tell whether the lines that are done can be the first ones before a place."""
+        return self._digests == place["digests"][: len(self._digests)]
 
 
 def placed(
@@ -99,17 +81,17 @@ def placed(
 
 def _compared(lines: Iterator[str], place: dict[str, Any]) -> tuple[Iterator[str], bool]:
     """Return all lines, and whether they begin with those that were seen, reading no more to tell."""
-    record = Record()
+    begin = Lines(itertools.islice(lines, place["n_lines"]), place["name"])
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
         SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline="\n"
     )
-    for line in itertools.islice(lines, place["n_lines"]):
+    for line in begin:
         spool.write(line)
-        record.add(line)
-        if not record.may_become(place["digests"]):
+        begin.done()
+        if not begin.may_reach(place):
             break
     spool.seek(0)
-    return _again(spool, lines), record.digests == place["digests"]
+    return _again(spool, lines), begin.place["digests"] == place["digests"]
 
 
 def _again(spool: IO[str], lines: Iterator[str]) -> Iterator[str]:

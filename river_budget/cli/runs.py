@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from river_budget._features import shortened
-from river_budget.base import classifier_of, memory_of
+from river_budget.base import memory_of
 from river_budget.cli import files, notes, output
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
@@ -96,7 +96,6 @@ class Predicting(Run):
         super().__init__(on_error)
         self.n_seen = 0
         self._model = model
-        self._classifier = classifier_of(model)
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         row.check()
