@@ -80,13 +80,17 @@ class Columns(NamedTuple):
 
 
 @contextlib.contextmanager
-def _opened(file: str, encoding: str) -> Iterator[tuple[Iterator[str], bool]]:
-    """Open a file, or standard input, which is -, and yield its lines, and whether all are there.
+def opened(
+    file: str, columns: Columns, form: Format | None = None, encoding: str = "utf-8-sig"
+) -> Iterator[tuple[Reader, Iterator[str]]]:
+    """Open a file, or standard input, which is -, and yield a reader for its format and all its lines.
 
     Its first bytes tell whether it is compressed, or parquet, whose rows become lines of JSON. Bytes
-    that are no text come as surrogates, so that one bad line is not the end of the file.
+    that are no text come as surrogates, so that one bad line is not the end of the file. If the format
+    is not given, the name tells it, or the first line: JSON lines begin with a brace, and with a target,
+    whose name it needs, anything else is csv. An error names the file, also one that comes later.
     """
-    with contextlib.ExitStack() as stack:
+    with blaming(file), contextlib.ExitStack() as stack:
         if file == "-" and sys.stdin is None:
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
@@ -95,24 +99,12 @@ def _opened(file: str, encoding: str) -> Iterator[tuple[Iterator[str], bool]]:
             data = stack.enter_context(gzip.open(data))
         elif magic.startswith(ZIP):
             data = stack.enter_context(_only_member(_seekable(data)))
+        lines: Iterator[str]
         if magic.startswith(PARQUET):
-            yield _parquet(_seekable(data)), is_whole
+            lines = _parquet(_seekable(data))
         else:
             text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
-            yield stack.enter_context(text), is_whole
-
-
-@contextlib.contextmanager
-def opened(
-    file: str, columns: Columns, form: Format | None = None, encoding: str = "utf-8-sig"
-) -> Iterator[tuple[Reader, Iterator[str]]]:
-    """Open a file, and yield a reader for its format and all its lines.
-
-    If the format is not given, the name tells it, or the first line: JSON lines begin with a brace,
-    and with a target, whose name it needs, anything else is csv. An error names the file, also one
-    that comes later.
-    """
-    with blaming(file), _opened(file, encoding) as (lines, is_whole):
+            lines = stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
         form = form or format_of(file) or _format_of_line("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
@@ -164,11 +156,11 @@ class Reader:
             self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
             self.header = self._header(first)
         rows = list(self._read(first))
-        n_texts, n_known = collections.Counter[Any](), collections.Counter[Any]()
+        are_texts: dict[Any, list[bool]] = collections.defaultdict(list)
         for name, value in itertools.chain(*(row.x.items() for row in rows)):
-            n_known[name] += value is not None
-            n_texts[name] += isinstance(value, str)
-        kinds = {name: 2 * n_texts[name] > n for name, n in n_known.items() if n}
+            if value is not None:
+                are_texts[name].append(isinstance(value, str))
+        kinds = {name: 2 * sum(cells) > len(cells) for name, cells in are_texts.items()}
         n_labels = len({str(row.label) for row in rows if row.label is not None})
         self._summary = _summary(list(kinds.values()), columns.target, n_labels)
         self._has_texts = kinds if form == Format.CSV else None
@@ -176,7 +168,7 @@ class Reader:
     def require_target(self) -> None:
         """Raise ValueError if a header lacks the target, so that a new model would learn nothing."""
         if self.header and self.columns.target not in self.header:
-            raise ValueError(self._lack_of(self.columns.target))
+            raise ValueError(_absent(self.columns.target, self.header))
 
     def rows(self, lines: Iterable[str]) -> Iterator[Row]:
         """Yield the rows of all lines, which are read one by one, and say what is taken as what."""
@@ -184,13 +176,13 @@ class Reader:
             notes.say(self._summary)
         target = self.columns.target
         if self.header and target not in (None, *self.header):
-            notes.say(f"{self._lack_of(target)}: no line has a label")
+            notes.say(f"{_absent(target, self.header)}: no line has a label")
         yield from self._read(lines)
 
     def _header(self, first: list[str]) -> list[str]:
         reader = csv.reader(first, delimiter=self._delimiter, skipinitialspace=True)
         try:
-            self.header = header = [_decoded(name) for name in next(reader, [])]
+            header = [_decoded(name) for name in next(reader, [])]
             for name, count in collections.Counter(header).items():
                 if count > 1:
                     times = "twice" if count == 2 else f"{count} times"
@@ -199,13 +191,10 @@ class Reader:
                 raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
             for name in (*(self.columns.features or ()), *(self.columns.ignored or ())):
                 if header and name not in header:
-                    raise ValueError(self._lack_of(name))
+                    raise ValueError(_absent(name, header))
         except (csv.Error, ValueError) as error:
             raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
         return header
-
-    def _lack_of(self, name: str | None) -> str:
-        return f"no column {name!r}, only {', '.join(self.header or ())}"
 
     def _read(self, lines: Iterable[str]) -> Iterator[Row]:
         items: Any = iter(lines)
@@ -265,6 +254,10 @@ class Reader:
             )
         _decoded("".join(cells))
         return dict(zip(header, cells, strict=True))
+
+
+def _absent(name: str | None, header: list[str]) -> str:
+    return f"no column {name!r}, only {', '.join(header)}"
 
 
 def _delimiter_of(header: str) -> str:
