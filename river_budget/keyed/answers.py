@@ -17,6 +17,9 @@ from river_budget.base import Labels, classifier_of
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
+# Types of most values, which need no further look unless they are NaN.
+PLAIN = (bool, int, float)
+
 
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
@@ -49,9 +52,8 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
 
 def check_given(x: Any) -> None:
     """Raise ValueError unless x maps names to texts, lists of them, arrays, valid numbers or nothing."""
-    if isinstance(x, dict) and not all(map(_is_plain, x.values())):
-        taken = {name for name, value in x.items() if _is_text(value) or is_unknown(value)}
-        x = {name: value for name, value in x.items() if name not in taken}
+    if isinstance(x, dict) and not all(type(v) in PLAIN and v == v for v in x.values()):
+        x = {n: value for n, value in x.items() if not (_is_text(value) or is_unknown(value))}
     check_features(x)
 
 
@@ -102,10 +104,6 @@ def _transformed(part: Any, x: Any) -> Any:
         # classifier would refuse, again and again, before the scaler can learn it.
         return {name: 0.0 if value != value else value for name, value in transformed.items()}
     return transformed
-
-
-def _is_plain(value: Any) -> bool:
-    return type(value) in (bool, int, float) and value == value
 
 
 def _is_text(value: Any) -> bool:

@@ -229,7 +229,7 @@ class KeyedLearner:
         """
         self._check_event(keyed, event)
         is_new = event.seq > keyed.last_seq
-        waiting = None if is_new else keyed.pending.get(event.seq)
+        waiting = keyed.pending.get(event.seq)
         x = event.x if event.x is not None else waiting[0] if waiting else None
         if x is None:
             if is_new:

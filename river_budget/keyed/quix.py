@@ -131,10 +131,9 @@ class _Models(BaseSink):
         context, stream_id = self._sdf.processing_context, self._sdf.stream_id
         number = message_context().partition
         stored = context.state_manager.get_store(stream_id).partitions[number]
-        partition = self._partitions.get(stored)
-        if partition is None:
-            partition = _Partition(stream_id, number, self._learner, self._max_live)
-            self._partitions[stored] = partition
+        if stored not in self._partitions:
+            self._partitions[stored] = _Partition(stream_id, number, self._learner, self._max_live)
+        partition = self._partitions[stored]
         partition.checkpoint = context.checkpoint
         return partition.models.advance(event)
 
