@@ -11,10 +11,17 @@ from river_budget import evaluate
 from river_budget.cli import files, named, options, output
 from river_budget.cli.app import app
 
-HEADINGS = [
-    "error %", "final acc. %", "seen acc. %", "backward", "forward", "forgetting", "recovery",
-    "bytes",
-]  # fmt: skip
+# The columns of the table: a figure of a run, its factor and its format.
+COLUMNS = {
+    "error %": ("prequential_error", 100, ".1f"),
+    "final acc. %": ("accuracy_final", 100, ".1f"),
+    "seen acc. %": ("accuracy_seen_avg", 100, ".1f"),
+    "backward": ("backward_transfer", 1, "+.3f"),
+    "forward": ("forward_transfer", 1, "+.3f"),
+    "forgetting": ("forgetting", 1, "+.3f"),
+    "recovery": ("mean_recovery_time", 1, ",.0f"),
+    "bytes": ("memory_bytes", 1, ","),
+}
 
 
 @app.command()
@@ -70,7 +77,7 @@ def lifelong(
         f"{task_names}: {len(rows)} tasks, {cycles} x {learn:,} examples each, "
         f"budget {budget}, {named.described(kernel)}"
     )
-    output.print_table(title, HEADINGS, [[name, *_cells(run)] for name, run in runs.items()])
+    output.print_table(title, list(COLUMNS), [[name, *_cells(run)] for name, run in runs.items()])
     brings_new_classes = next(iter(runs.values())).brings_new_classes
     if brings_new_classes:
         _print_classes(runs)
@@ -117,13 +124,5 @@ def _percents(shares: Iterable[float]) -> list[str]:
 
 
 def _cells(run: evaluate.ContinualRun) -> list[str]:
-    return [
-        f"{100 * run.prequential_error:.1f}",
-        f"{100 * run.accuracy_final:.1f}",
-        f"{100 * run.accuracy_seen_avg:.1f}",
-        f"{run.backward_transfer:+.3f}",
-        f"{run.forward_transfer:+.3f}",
-        f"{run.forgetting:+.3f}",
-        f"{run.mean_recovery_time:,.0f}",
-        f"{run.memory_bytes:,}",
-    ]
+    figures = run.figures
+    return [f"{factor * figures[name]:{spec}}" for name, factor, spec in COLUMNS.values()]
