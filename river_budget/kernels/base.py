@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from river import base
 
-from river_budget.kernels.spec import Spec, kernel_spec
+from river_budget.kernels.spec import Spec
 
 Features = dict[base.typing.FeatureName, Any]
 
@@ -85,7 +85,7 @@ class VectorKernel(Kernel):
 
     @property
     def spec(self) -> Spec:
-        return kernel_spec(self.inner_statistic, self.kernel_function)
+        return Spec(self.inner_statistic, self.kernel_function)
 
 
 def check_kernel(kernel: Any) -> None:

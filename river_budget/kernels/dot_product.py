@@ -7,7 +7,7 @@ import math
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget.kernels.base import Features, VectorKernel, aligned
-from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, POWER, Spec, kernel_spec
+from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, POWER, Spec
 
 # A kernel value takes time in proportion to the degree.
 LARGEST_DEGREE = 1000
@@ -48,9 +48,7 @@ class Polynomial(VectorKernel):
 
     @property
     def spec(self) -> Spec:
-        return kernel_spec(
-            self.inner_statistic, self.kernel_function, self.gamma, self.coef0, self.degree
-        )
+        return super().spec._replace(gamma=self.gamma, coef0=self.coef0, degree=self.degree)
 
     def __call__(self, x: Features, z: Features) -> float:
         return float((self.gamma * _dot(x, z) + self.coef0) ** self.degree)

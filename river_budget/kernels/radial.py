@@ -30,7 +30,6 @@ from river_budget.kernels.spec import (
     SQUARED_DISTANCE,
     SUM_OF_RATIONALS,
     Spec,
-    kernel_spec,
 )
 
 
@@ -50,8 +49,7 @@ class RadialKernel(VectorKernel):
     @property
     def spec(self) -> Spec:
         # The kernel is not evaluated before gamma is set.
-        gamma = math.nan if self.gamma is None else float(self.gamma)
-        return kernel_spec(self.inner_statistic, self.kernel_function, gamma)
+        return super().spec._replace(gamma=math.nan if self.gamma is None else float(self.gamma))
 
     @property
     def is_resolved(self) -> bool:
@@ -65,9 +63,7 @@ class RadialKernel(VectorKernel):
         return dataclasses.replace(self, gamma=gamma)  # type: ignore[type-var]
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        if self.gamma is not None:
-            return self
-        return dataclasses.replace(self, gamma=1 / max(len(names), 1))  # type: ignore[type-var]
+        return self if self.is_resolved else self.with_width(1 / max(len(names), 1), names)
 
     def _resolved_gamma(self) -> float:
         if self.gamma is None:
@@ -167,9 +163,6 @@ class RationalQuadratic(RadialKernel):
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
         return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
 
-    def resolve(self, names: Collection[Any]) -> Kernel:
-        return self if self.gamma is not None else self.with_width(1 / max(len(names), 1), names)
-
     def __call__(self, x: Features, z: Features) -> float:
         return 1 / (1 + self._resolved_gamma() * _squared_distance(x, z))
 
@@ -213,11 +206,8 @@ class AdditiveRationalQuadratic(RadialKernel):
 
     @property
     def spec(self) -> Spec:
-        n_names = len(self.names or ())
-        gamma = math.nan if self.gamma is None else float(self.gamma)
-        return kernel_spec(
-            self.inner_statistic, self.kernel_function, gamma * n_names, n_names=n_names
-        )
+        spec, n_names = super().spec, len(self.names or ())
+        return spec._replace(gamma=spec.gamma * n_names, n_names=n_names)
 
     @property
     def is_resolved(self) -> bool:
@@ -228,8 +218,9 @@ class AdditiveRationalQuadratic(RadialKernel):
         return dataclasses.replace(self, gamma=gamma, names=own)
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        named = self if self.names is not None else dataclasses.replace(self, names=tuple(names))
-        return super(AdditiveRationalQuadratic, named).resolve(named.names or ())
+        own = tuple(names) if self.names is None else self.names
+        gamma = 1 / max(len(own), 1) if self.gamma is None else self.gamma
+        return self.with_width(gamma, own)
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
         if self.names is None or self._known.issuperset(names):

@@ -18,7 +18,7 @@ from river_budget.kernels.base import (
     with_categories,
 )
 from river_budget.kernels.dot_product import Linear
-from river_budget.kernels.spec import NORMALIZED, Spec
+from river_budget.kernels.spec import Spec
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,9 +55,7 @@ class Normalized(Kernel):
     @property
     def spec(self) -> Spec | None:
         spec = self.kernel.spec
-        if spec is not None:
-            spec[NORMALIZED] = True
-        return spec
+        return None if spec is None else spec._replace(is_normalized=True)
 
     @property
     def is_resolved(self) -> bool:
@@ -91,8 +89,8 @@ class Cosine(VectorKernel):
     has_unit_norm = True
 
     @property
-    def spec(self) -> Any:
-        return Normalized(Linear()).spec
+    def spec(self) -> Spec:
+        return Linear().spec._replace(is_normalized=True)
 
     def __call__(self, x: Features, z: Features) -> float:
         return Normalized(Linear())(x, z)
@@ -135,7 +133,11 @@ class Scaled(Kernel):
         x, z = with_categories(x), with_categories(z)
         if self.kernel.is_radial:
             # The difference of large values is scaled, instead of the values, which would be rounded.
-            x, z = {name: _gap(name, x, z) for name in x.keys() | z.keys()}, {}
+            gaps = {
+                name: np.float64(x.get(name, 0.0)) - np.float64(z.get(name, 0.0))
+                for name in x.keys() | z.keys()
+            }
+            x, z = gaps, {}
         return self.kernel(self._scaled(x), self._scaled(z))
 
     def _scaled(self, x: Features) -> Features:
@@ -181,8 +183,3 @@ class FunctionKernel(Kernel):
 
     def __repr__(self) -> str:
         return f"FunctionKernel(f={getattr(self.f, '__qualname__', self.f)})"
-
-
-def _gap(name: Any, x: Features, z: Features) -> Any:
-    """Return the difference of two examples in a feature."""
-    return np.float64(x.get(name, 0.0)) - np.float64(z.get(name, 0.0))
