@@ -52,7 +52,7 @@ class ContinualRun:
         Size of the model at the end.
     microseconds_per_example
         Mean time to predict and learn one example.
-    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg backward_transfer,
+    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer,
     forward_transfer, forgetting, class_forgetting, class_forgetting_avg
     brings_new_classes, mean_recovery_time, figures
         Derived from these; see each property.
@@ -178,25 +178,19 @@ class ContinualRun:
         """Return the accuracy matrix in percent as text, a row for each step; the last column is
         `accuracy_seen`.
         """
-        tasks = (f"task {j}" for j in range(self.accuracy_matrix.shape[1]))
-        rows = zip(self.task_sequence, self.accuracy_matrix, self.accuracy_seen, strict=True)
-        return _text(
-            ["after", *tasks, "seen"],
-            [[f"task {j}", *map(_percent, [*values, seen])] for j, values, seen in rows],
-        )
+        tasks = [f"task {j}" for j in range(self.accuracy_matrix.shape[1])]
+        steps = [f"task {j}" for j in self.task_sequence]
+        shares = np.column_stack((self.accuracy_matrix, self.accuracy_seen))
+        return _table(["after", *tasks, "seen"], steps, shares)
 
     def class_table(self) -> str:
         """Return the accuracy on each class in percent as text, a row for each class.
 
         The columns are the steps, named by their tasks; the last one is `class_forgetting`.
         """
-        steps = (f"task {j}" for j in self.task_sequence)
-        columns = self.class_accuracy_matrix.T
-        rows = zip(self.classes, columns, self.class_forgetting, strict=True)
-        return _text(
-            ["class", *steps, "drop"],
-            [[str(label), *map(_percent, [*values, drop])] for label, values, drop in rows],
-        )
+        steps = [f"task {j}" for j in self.task_sequence]
+        shares = np.column_stack((self.class_accuracy_matrix.T, self.class_forgetting))
+        return _table(["class", *steps, "drop"], list(map(str, self.classes)), shares)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan."""
@@ -418,14 +412,12 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(listed)) if listed else float("nan")
 
 
-def _percent(share: float) -> str:
-    return "-" if share != share else f"{100 * share:.1f}"
-
-
-def _text(heading: list[str], rows: list[list[str]]) -> str:
-    """Return a table whose columns are as wide as the longest cell of the first one, or 8."""
-    width = max(8, *(len(row[0]) + 1 for row in rows))
-    return "\n".join("".join(f"{cell:>{width}}" for cell in row) for row in [heading, *rows])
+def _table(heading: list[str], names: list[str], shares: NDArray[np.float64]) -> str:
+    """Return named rows of percentages as text; the columns are as wide as the longest name, or 8."""
+    width = max(8, *(len(name) + 1 for name in names))
+    cells = [["-" if p != p else f"{p:.1f}" for p in row] for row in 100 * shares]
+    lines = [heading, *([name, *row] for name, row in zip(names, cells, strict=True))]
+    return "\n".join("".join(f"{cell:>{width}}" for cell in line) for line in lines)
 
 
 def _plain(value: Any) -> Any:
