@@ -17,39 +17,19 @@ __all__ = ["ALGORITHMS", "Algorithm", "Variant"]
 
 
 class Variant(NamedTuple):
-    """A set of parameters of an algorithm that is tested separately.
+    """A set of parameters of an algorithm that is tested separately."""
 
-    Attributes
-    ----------
-    parameters
-        The parameters other than kernel, budget and seed.
-    is_bounded
-        Whether the memory is bounded.
-    """
-
-    parameters: Mapping[str, Any]
-    is_bounded: bool = True
+    parameters: Mapping[str, Any]  # other than kernel, budget and seed
+    is_bounded: bool = True  # in memory
 
 
 class Algorithm(NamedTuple):
-    """One row of the table.
-
-    Attributes
-    ----------
-    model
-        The class.
-    when_full
-        The action once the budget is full, for tables.
-    source
-        The publication.
-    variants
-        The variants by name, the one with the default parameters first.
-    """
+    """One row of the table."""
 
     model: type[OnlineClassifier]
-    when_full: str
+    when_full: str  # what it does once the budget is full, for tables
     source: str
-    variants: Mapping[str, Variant] = {"": Variant({})}
+    variants: Mapping[str, Variant] = {"": Variant({})}  # by name, the default parameters first
 
     @property
     def name(self) -> str:
@@ -91,7 +71,7 @@ ROWS = [
         rb.Mnemotron,
         "removes the support vector that contributes least to its Gaussian process experts",
         "its docstring",
-        {"": Variant({}), "archive": Variant({"archive": 10})},
+        variants(archive={"archive": 10}),
     ),
     Algorithm(
         rb.KernelLDA,

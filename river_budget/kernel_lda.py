@@ -9,11 +9,9 @@ from river_budget._core.store import Store, is_array
 from river_budget._state import AtLeast
 from river_budget.base import ClassWeight, Labels, OnlineClassifier, documented
 from river_budget.base.classifier import ADVICE
+from river_budget.base.machine import NEVER
 from river_budget.base.scales import Scales, next_update
 from river_budget.kernels import RBF
-
-# No number of examples.
-NEVER = 2**62
 
 # The learned gamma as a share of the perceptrons': for numbers, and for arrays.
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2

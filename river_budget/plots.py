@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -204,10 +204,8 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
 
 def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
-    _draw_cells(axes, run.accuracy_matrix, "RdYlGn")
-    axes.set_yticks(range(len(run.task_sequence)), [str(j) for j in run.task_sequence], fontsize=6)
-    axes.set_xticks(range(run.accuracy_matrix.shape[1]))
-    axes.tick_params(axis="x", labelsize=6)
+    tasks = range(run.accuracy_matrix.shape[1])
+    _draw_cells(axes, run.accuracy_matrix, "RdYlGn", run.task_sequence, tasks)
     axes.set_title(title, fontsize="x-small")
     axes.set_ylabel("after learning task", fontsize=6)
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
@@ -228,10 +226,8 @@ def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
 
     Cells are empty for classes that the last step brings.
     """
-    _draw_cells(axes, np.array([run.class_forgetting for run in runs.values()]), "RdYlGn_r")
-    classes = next(iter(runs.values())).classes
-    axes.set_xticks(range(len(classes)), [str(label) for label in classes], fontsize=6)
-    axes.set_yticks(range(len(runs)), list(runs), fontsize=6)
+    drops = np.array([run.class_forgetting for run in runs.values()])
+    _draw_cells(axes, drops, "RdYlGn_r", runs, next(iter(runs.values())).classes)
     axes.set_xlabel("class")
     axes.set_title("drop from the best earlier accuracy on the class (%)", fontsize="small")
 
@@ -300,9 +296,13 @@ def _draw_regions(axes: Axes, model: Any, grid: Any, points: Any, vectors: Any) 
         axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
 
 
-def _draw_cells(axes: Axes, shares: Any, colors: str) -> None:
+def _draw_cells(
+    axes: Axes, shares: Any, colors: str, rows: Iterable[Any], columns: Iterable[Any]
+) -> None:
     """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
     axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
+    axes.set_yticks(range(len(shares)), list(map(str, rows)), fontsize=6)
+    axes.set_xticks(range(len(shares[0])), list(map(str, columns)), fontsize=6)
     for (i, j), share in np.ndenumerate(shares):
         if share == share:
             axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)

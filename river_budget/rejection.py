@@ -150,12 +150,9 @@ def _innermost(model: Any) -> Any:
 
 def _novelty(model: Any, x: Features) -> float:
     """Return the novelty of x for the innermost classifier of a model, as its pipelines transform it."""
-    while isinstance(model, Pipeline | Calibrated):
-        if isinstance(model, Pipeline):
-            model, x = classifier_of(model), model.transform_one(x)
-        else:
-            model = model.model
-    return model.novelty_one(x)
+    if isinstance(model, Pipeline):
+        return _novelty(classifier_of(model), model.transform_one(x))
+    return _novelty(model.model, x) if isinstance(model, Calibrated) else model.novelty_one(x)
 
 
 def _entropy(probabilities: dict[Any, float]) -> float:
