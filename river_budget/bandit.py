@@ -7,7 +7,6 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from river import bandit, base
@@ -19,8 +18,6 @@ from river_budget.mnemotron import Mnemotron
 
 # As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
 KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
-
-NO_COSTS: Mapping[Any, float] = MappingProxyType({})
 
 
 class Ticket(NamedTuple):
@@ -117,7 +114,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         check_positive("prior_successes", prior_successes)
         if costs is not None and not isinstance(costs, Mapping):
             raise ValueError(f"costs must be a dict from arms to numbers, got {costs!r}")
-        for arm, cost in (costs or NO_COSTS).items():
+        for arm, cost in (costs or {}).items():
             check_real(f"the cost of {arm!r}", cost)
         check_count("max_arms", max_arms)
         check_count("max_pending", max_pending)
@@ -165,7 +162,7 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         cost.
         """
         waiting = Counter(arm for arm, _ in self._pending.values())
-        costs = self.costs or NO_COSTS
+        costs = self.costs or {}
         return {
             arm: self._worth(arm, context, waiting[arm]) - costs.get(arm, 0.0) for arm in arm_ids
         }

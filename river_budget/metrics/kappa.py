@@ -9,8 +9,6 @@ from river import metrics
 class _Kappa(metrics.base.MultiClassMetric):
     """How much of a baseline's error a model avoids, from the labels in the order of the stream."""
 
-    _fmt = ".2%"
-
     def __init__(self) -> None:
         super().__init__()
         # What the baseline predicts; None before the first label.

@@ -39,10 +39,6 @@ class UnitNorm(base.Transformer):
     def __init__(self, *names: base.typing.FeatureName) -> None:
         self.names = names
 
-    @classmethod
-    def _unit_test_params(cls) -> Any:
-        yield {}
-
     def transform_one(self, x: Features) -> Features:
         return {**x, **{name: _unit(name, x[name]) for name in self.names if name in x}}
 
