@@ -57,7 +57,7 @@ class Kernel(base.Base, abc.ABC):
     @property
     def is_resolved(self) -> bool:
         """Whether all parameters are set, so none depends on the first example."""
-        return True
+        return self.resolve(()) == self
 
     @property
     def learns_scales(self) -> bool:

@@ -52,10 +52,6 @@ class RadialKernel(VectorKernel):
         return super().spec._replace(gamma=math.nan if self.gamma is None else float(self.gamma))
 
     @property
-    def is_resolved(self) -> bool:
-        return self.gamma is not None
-
-    @property
     def learns_scales(self) -> bool:
         return self.gamma is None
 
@@ -63,7 +59,7 @@ class RadialKernel(VectorKernel):
         return dataclasses.replace(self, gamma=gamma)  # type: ignore[type-var]
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        return self if self.is_resolved else self.with_width(1 / max(len(names), 1), names)
+        return self.with_width(1 / max(len(names), 1), names) if self.gamma is None else self
 
     def _resolved_gamma(self) -> float:
         if self.gamma is None:
@@ -208,10 +204,6 @@ class AdditiveRationalQuadratic(RadialKernel):
     def spec(self) -> Spec:
         spec, n_names = super().spec, len(self.names or ())
         return spec._replace(gamma=spec.gamma * n_names, n_names=n_names)
-
-    @property
-    def is_resolved(self) -> bool:
-        return self.names is not None and self.gamma is not None
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
         own = tuple(names) if self.names is None else self.names

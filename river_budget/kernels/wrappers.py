@@ -57,10 +57,6 @@ class Normalized(Kernel):
         spec = self.kernel.spec
         return None if spec is None else spec._replace(is_normalized=True)
 
-    @property
-    def is_resolved(self) -> bool:
-        return self.kernel.is_resolved
-
     def resolve(self, names: Collection[Any]) -> Kernel:
         return Normalized(self.kernel.resolve(names))
 

@@ -343,7 +343,7 @@ def simplified_forgetron(
     return Guarantee("unified analysis, Theorem 2", norm, loss, formula, assumptions)
 
 
-def fixed_comparator(path_length: float, *guarantees: Guarantee) -> tuple[Guarantee, ...]:
+def fixed_comparator(path_length: float, *guarantees: Guarantee) -> Guarantees:
     """Add the assumption of a fixed comparator to guarantees."""
     check_not_negative("path_length", path_length)
     return assuming({"a fixed comparator": path_length == 0}, *guarantees)

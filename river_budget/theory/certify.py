@@ -14,8 +14,6 @@ from river_budget._checks import check_count
 from river_budget.theory.bounds import Guarantee
 from river_budget.theory.comparators import Comparator, Span
 
-Example = tuple[dict[Any, Any], Any]
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Certificate:
@@ -81,7 +79,7 @@ class Certificate:
 
 def certify(
     model: Any,
-    stream: Iterable[Example],
+    stream: Iterable[tuple[dict[Any, Any], Any]],
     comparator: Comparator | None = None,
     span: Span | None = None,
     n_points: int = 100,
