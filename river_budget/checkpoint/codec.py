@@ -1,7 +1,7 @@
 """Models as JSON and tensors, and back.
 
-The codec knows the classes, and how plain values, arrays and kernels are written. A classifier of
-this package returns its `state`; a new one with the same parameters checks and takes it with
+The codec knows how plain values, arrays and kernels are written, and the classifiers of this
+package: each returns its `state`, and a new one with the same parameters checks and takes it with
 `restore`. `rivers` has the classes of River, which take seconds to import.
 """
 
@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,41 +19,52 @@ import numpy as np
 from numpy.typing import NDArray
 
 from river_budget import kernels
-from river_budget._state import require
+from river_budget._state import State, require
 from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
 from river_budget.kernels.base import Category
 
 Tensors = dict[str, NDArray[Any]]
+# The models that a model consists of, each with a name or with plain values that belong to it.
+Parts = list[tuple[Any, Any]]
 
 
-class Stateful(NamedTuple):
-    """How to store a class with a `state` of its own; see `rivers.Part`."""
+class Part:
+    """How to store a class that consists of parameters and of what it has learned."""
 
-    model: type
+    def __init__(self, model: type) -> None:
+        self.model = model
 
-    def parameters(self, model: Any) -> dict[str, Any]:
+    def parameters(self, model: Any) -> State:
         """Return the parameters as plain values."""
         return {name: getattr(model, name) for name in inspect.signature(self.model).parameters}
 
-    def make(self, parameters: dict[str, Any]) -> Any:
+    def make(self, parameters: State) -> Any:
         """Return a new object with these parameters."""
         return self.model(**parameters)
 
-    def state(self, model: Any) -> dict[str, Any]:
-        """Return what was learned."""
+    def state(self, model: Any) -> State:
+        """Return what was learned, as plain values and arrays."""
         return model.state()
 
-    def restore(self, model: Any, state: dict[str, Any]) -> None:
+    def restore(self, model: Any, state: State) -> None:
         """Take what `state` returned on a new object."""
         model.restore(state)
 
     def check(self, model: Any) -> None:
-        """Do nothing: `restore` has checked it."""
+        """Raise ValueError if the object cannot be stored, unless `restore` does."""
 
 
-OWN: dict[str, Any] = {
-    model.__name__: Stateful(model)
+class Composite(NamedTuple):
+    """How to store a class that consists of other models: two functions list and join them."""
+
+    model: type
+    parts: Callable[[Any], Iterable[tuple[Any, Any]]]
+    make: Callable[[Parts], Any]
+
+
+OWN: dict[str, Part] = {
+    model.__name__: Part(model)
     for model in (*(row.model for row in ALGORITHMS.values()), Calibrator)
 }
 KERNELS: dict[str, Any] = {
@@ -76,18 +87,26 @@ class CheckpointError(ValueError):
 def outline(model: Any) -> str:
     """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
     name = type(model).__name__
-    return name if name in OWN else _rivers().outline(model)
+    composite = _known(name)
+    if not isinstance(composite, Composite):
+        return name
+    parts = (outline(part) for _, part in composite.parts(model))
+    if name == "Pipeline":
+        return " | ".join(parts)
+    if name == "TransformerUnion":
+        return f"({' + '.join(parts)})"
+    return f"{name}({next(parts)})"
+
+
+def _known(name: str) -> Part | Composite | None:
+    """Return how the class of a name is stored, or None."""
+    return OWN.get(name) or _rivers().CLASSES.get(name)
 
 
 def _rivers() -> ModuleType:
     from river_budget.checkpoint import rivers
 
     return rivers
-
-
-def _category(name: Any, text: Any) -> Category:
-    require(type(text) is str, "a category is not a text")
-    return Category.of(name, text)
 
 
 class Writer:
@@ -99,37 +118,22 @@ class Writer:
     def model(self, model: Any) -> Any:
         """Return a model, with the models that it consists of."""
         name = type(model).__name__
-        own = OWN.get(name)
-        if own is not None and own.model is type(model):
-            return self._part(own, model)
-        rivers = _rivers()
-        composite, part = rivers.COMPOSITES.get(name), rivers.PARTS.get(name)
-        if composite is not None and composite.model is type(model):
-            try:
-                listed = list(composite.parts(model))
-            except ValueError as error:
-                raise CheckpointError(f"{name} cannot be stored: {error}") from None
-            parts = [[self.value(key), self.model(part)] for key, part in listed]
-            return {"class": name, "parts": parts}
-        if type(model) in rivers.CODE:
-            raise CheckpointError(f"{name} cannot be stored: {rivers.CODE[type(model)]}")
+        part = _known(name)
         if part is None or part.model is not type(model):
-            others = ", ".join([*rivers.PARTS, *rivers.COMPOSITES])
-            raise CheckpointError(
-                f"{name} cannot be stored; these classes can: the classifiers of river_budget, {others}"
-            )
-        return self._part(part, model)
-
-    def _part(self, part: Any, model: Any) -> Any:
-        name = part.model.__name__
+            raise CheckpointError(f"{name} cannot be stored{_rivers().refusal(model)}")
         try:
-            part.check(model)
-            parameters = {key: self.value(value) for key, value in part.parameters(model).items()}
-            return {"class": name, "parameters": parameters, "state": self.state(part.state(model))}
+            if isinstance(part, Composite):
+                listed = list(part.parts(model))
+            else:
+                part.check(model)
+                options = {key: self.value(value) for key, value in part.parameters(model).items()}
+                state = self.state(part.state(model))
+                return {"class": name, "parameters": options, "state": state}
         except ValueError as error:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
+        return {"class": name, "parts": [[self.value(key), self.model(m)] for key, m in listed]}
 
-    def state(self, state: dict[str, Any]) -> Any:
+    def state(self, state: State) -> Any:
         """Return what a model has learned: its `state`, with arrays as tensors."""
         written: dict[str, Any] = {}
         for key, value in state.items():
@@ -189,24 +193,15 @@ class Reader:
 
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
-        self._readers: dict[str, Callable[[Any], Any]] = {
-            "array": tensors.__getitem__,
-            "float": float,
-            "tuple": lambda items: tuple(map(self.value, items)),
-            "Category": lambda items: _category(*map(self.value, items)),
-            "frozenset": lambda items: frozenset(map(self.value, items)),
-            "set": lambda items: set(map(self.value, items)),
-            "dict": lambda items: {self.value(key): self.value(item) for key, item in items},
-        }
 
     def model(self, node: Any) -> Any:
         """Return what `Writer.model` wrote; raise ValueError or others if it does not fit together."""
         name = node["class"]
-        if name not in OWN and name in _rivers().COMPOSITES:
-            parts = [(self.value(key), self.model(part)) for key, part in node["parts"]]
-            return _rivers().COMPOSITES[name].make(parts)
-        part = OWN.get(name) or _rivers().PARTS.get(name)
-        require(part is not None, f"there is no model called {name!r}")
+        part = _known(name)
+        if isinstance(part, Composite):
+            return part.make([(self.value(key), self.model(inner)) for key, inner in node["parts"]])
+        if part is None:
+            raise ValueError(f"there is no model called {name!r}")
         parameters = self._values(node["parameters"])
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
@@ -214,9 +209,9 @@ class Reader:
         part.check(model)
         return model
 
-    def state(self, node: Any) -> dict[str, Any]:
+    def state(self, node: Any) -> State:
         """Return what `Writer.state` wrote."""
-        state: dict[str, Any] = {}
+        state: State = {}
         for key, value in node.items():
             match value:
                 case {"tensor": name}:
@@ -229,18 +224,33 @@ class Reader:
 
     def value(self, node: Any) -> Any:
         """Return what `Writer.value` wrote."""
-        if isinstance(node, list):
-            return [self.value(item) for item in node]
-        if type(node) is int:
-            require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
-        if not isinstance(node, dict):
-            return node
-        for tag, read in self._readers.items():
-            if tag in node:
-                return read(node[tag])
-        kernel = KERNELS[node["kernel"]](**self._values(node["fields"]))
-        hash(kernel)
-        return kernel
+        match node:
+            case None | str() | float():
+                return node
+            case int():
+                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
+                return node
+            case list():
+                return [self.value(item) for item in node]
+            case {"array": name}:
+                return self._tensors[name]
+            case {"float": text}:
+                return float(text)
+            case {"tuple": items}:
+                return tuple(map(self.value, items))
+            case {"frozenset": items}:
+                return frozenset(map(self.value, items))
+            case {"set": items}:
+                return set(map(self.value, items))
+            case {"dict": items}:
+                return {self.value(key): self.value(item) for key, item in items}
+            case {"Category": [name, text]}:
+                require(type(text) is str, "a category is not a text")
+                return Category.of(self.value(name), text)
+            case _:
+                kernel = KERNELS[node["kernel"]](**self._values(node["fields"]))
+                hash(kernel)
+                return kernel
 
-    def _values(self, node: dict[str, Any]) -> dict[str, Any]:
+    def _values(self, node: State) -> State:
         return {key: self.value(value) for key, value in node.items()}

@@ -1,12 +1,12 @@
 """The classes of River that a checkpoint can hold, and the wrappers and transformers of this package.
 
-They are listed in `PARTS` and `COMPOSITES`. The same check runs before writing and after reading,
-so whatever is written can be read.
+They are listed in `CLASSES`. The same check runs before writing and after reading, so whatever is
+written can be read.
 """
 
 from __future__ import annotations
 
-import inspect
+import functools
 import math
 import re
 import sys
@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from numbers import Integral, Number, Real
 from operator import attrgetter, not_
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from river import (
@@ -38,11 +38,10 @@ from river_budget._state import (
     finite,
     random_state,
     require,
-    require_numbers,
     restore_random,
 )
+from river_budget.checkpoint.codec import Composite, Part, Parts, outline
 
-Parts = list[tuple[Any, Any]]
 # By name: a type, a range of whole numbers, or a condition.
 Kinds = Mapping[str, Any]
 
@@ -70,13 +69,13 @@ COMPONENTS = {
 }  # fmt: skip
 
 
-class Part:
-    """How to store a class that consists of parameters and of what it has learned.
+class RiverPart(Part):
+    """How to store a class that keeps what it learns in attributes.
 
     `kinds` are those of its parameters; any other parameter may be a plain value. `learned` has the
-    kinds of learned attributes, also nested ones ("optimizer.n_iterations"); the file drops owners
-    and leading underscores. `agree` raises ValueError if values that are valid by themselves
-    contradict each other.
+    kinds of learned attributes, also nested ones ("optimizer.n_iterations"), as far as an object has
+    them; the file drops owners and leading underscores. `agree` raises ValueError if values that are
+    valid by themselves contradict each other.
     """
 
     def __init__(
@@ -86,46 +85,22 @@ class Part:
         learned: Kinds = NOTHING,
         agree: Callable[[Any], None] = lambda model: None,
     ) -> None:
-        self.model, self.kinds, self.learned, self.agree = model, kinds, learned, agree
-
-    def learned_by(self, model: Any) -> Kinds:
-        """Return which attributes an object learns."""
-        return self.learned
-
-    def parameters(self, model: Any) -> State:
-        """Return the parameters as plain values."""
-        return {name: getattr(model, name) for name in inspect.signature(self.model).parameters}
-
-    def make(self, parameters: State) -> Any:
-        """Return a new object with these parameters."""
-        return self.model(**parameters)
+        super().__init__(model)
+        self.kinds, self.learned, self.agree = kinds, learned, agree
 
     def state(self, model: Any) -> State:
-        """Return what was learned, as plain values."""
-        return {_key(path): _plain(attrgetter(path)(model)) for path in self.learned_by(model)}
+        return _learned(model, self.learned)
 
     def restore(self, model: Any, state: State) -> None:
-        """Take what `state` returned on a new object."""
-        for path in self.learned_by(model):
-            held, learned = attrgetter(path)(model), state[_key(path)]
-            if hasattr(held, "items"):
-                # A dict is filled, so that it keeps its type.
-                for name, value in learned.items():
-                    if getattr(held, "default_factory", None) in (stats.Min, stats.Max):
-                        held[name].update(value)
-                    else:
-                        held[name] = value
-            else:
-                _set(model, path, learned)
+        _restore(model, self.learned, state)
 
     def check(self, model: Any) -> None:
-        """Raise ValueError if the object cannot be stored."""
-        _check(self.parameters(model), self.kinds)
-        _check(self.state(model), self.learned_by(model))
+        _check(model, self.kinds)
+        _check(model, self.learned)
         self.agree(model)
 
 
-class Named(Part):
+class Named(RiverPart):
     """A class whose parameters are the names of features."""
 
     def parameters(self, model: Any) -> State:
@@ -141,7 +116,7 @@ class Named(Part):
         return model
 
 
-class StatImputer(Part):
+class StatImputer(RiverPart):
     """It has statistics with a parameter each, and learns theirs."""
 
     def parameters(self, model: Any) -> State:
@@ -170,13 +145,13 @@ class StatImputer(Part):
         for stat in model.stats.values():
             (kind, k), learned = _described(stat)
             if kind == "mean":
-                _check({"n": stat.n, "mean": stat._mean}, {"n": _is_weight, "mean": _is_number})
+                STATISTICS["Mean"].check(stat)
             elif kind == "mode":
                 require(k == -1 or len(learned) <= count(k), "its k is out of range")
                 require(all(map(count, learned.values())), "a count is 0")
 
 
-class SelectType(Part):
+class SelectType(RiverPart):
     """Its parameters are types. A checkpoint has their names."""
 
     def parameters(self, model: Any) -> State:
@@ -189,7 +164,7 @@ class SelectType(Part):
         return self.model(*(TYPES[name] for name in parameters["types"]))
 
 
-class Agg(Part):
+class Agg(RiverPart):
     """It has a statistic for each group."""
 
     def parameters(self, model: Any) -> State:
@@ -212,14 +187,13 @@ class Agg(Part):
             _statistic(model.how).restore(model._groups[key], learned)
 
     def check(self, model: Any) -> None:
-        by = model.by or ()
         for key, stat in model._groups.items():
-            fits = isinstance(key, tuple) and len(key) == len(by) if by else key is None
+            fits = isinstance(key, tuple) and len(key) == len(model.by) if model.by else key is None
             require(fits, f"{key!r} is not a group")
             _statistic(model.how).check(stat)
 
 
-class OneHotEncoder(Part):
+class OneHotEncoder(RiverPart):
     """It learns categories, unless they are given, and the order of the columns."""
 
     def state(self, model: Any) -> State:
@@ -232,12 +206,8 @@ class OneHotEncoder(Part):
         model._zero_dict = dict.fromkeys(state["columns"], 0)
 
 
-class LogisticRegression(Part):
+class LogisticRegression(RiverPart):
     """Its parameters are numbers, also those of its optimizer, loss and schedulers."""
-
-    def learned_by(self, model: Any) -> Kinds:
-        penalty = {"max_cum_l1": _is_number, "cum_l1": _are_numbers} if model.l1 else {}
-        return {**self.learned, **penalty}
 
     def parameters(self, model: Any) -> State:
         return {name: attrgetter(path)(model) for name, path in NUMBERS.items()}
@@ -254,29 +224,19 @@ class LogisticRegression(Part):
             found = attrgetter(path)(model)
             message = f"only {allowed.__name__} can, and not its {type(found).__name__}"
             require(type(found) is allowed, message)
+        _are_numbers(self.parameters(model))
+        require(not model.l1 or hasattr(model, "cum_l1"), "its l1 was 0 when it was made")
         super().check(model)
 
 
-class Composite(NamedTuple):
-    """How to store a class that consists of other models: two functions list and join them."""
-
-    model: type
-    parts: Callable[[Any], Iterable[tuple[Any, Any]]]
-    make: Callable[[Parts], Any]
-
-
-def outline(model: Any) -> str:
-    """Return which classes a model consists of; see `codec.outline`."""
-    name = type(model).__name__
-    composite = COMPOSITES.get(name)
-    if composite is None:
-        return name
-    parts = (outline(part) for _, part in composite.parts(model))
-    if composite.model is compose.Pipeline:
-        return " | ".join(parts)
-    if composite.model is compose.TransformerUnion:
-        return f"({' + '.join(parts)})"
-    return f"{name}({next(parts)})"
+def refusal(model: Any) -> str:
+    """Return what follows "cannot be stored" in the message about a class that is not listed."""
+    if type(model) is compose.FuncTransformer:
+        return (
+            ": its function is code, and a checkpoint that named functions could call any: apply it to "
+            "x before the pipeline"
+        )
+    return f"; these classes can: the classifiers of river_budget, {', '.join(CLASSES)}"
 
 
 def _pipeline(parts: Parts) -> Any:
@@ -293,15 +253,29 @@ def _union(parts: Parts) -> Any:
     return union
 
 
+def _require_steps(steps: Parts, transformers: Parts) -> None:
+    names = [name for name, _ in steps]
+    require(all(isinstance(name, str) for name in names), "a part has no name")
+    require(len(set(names)) == len(names), "two parts have the same name")
+    for _, part in transformers:
+        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
+        require(is_transformer, f"{outline(part)} is not a transformer")
+
+
 def _one_vs_rest(parts: Parts) -> Any:
     (_, classifier), *classifiers = parts
-    expected = outline(classifier)
-    require(hasattr(classifier, "predict_proba_one"), f"{expected} is not a classifier")
-    for _, other in classifiers:
-        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
+    is_classifier = hasattr(classifier, "predict_proba_one")
+    require(is_classifier, f"{outline(classifier)} is not a classifier")
+    _require_alike(classifier, classifiers)
     one_vs_rest = multiclass.OneVsRestClassifier(classifier)
     one_vs_rest.classifiers.update(classifiers)
     return one_vs_rest
+
+
+def _require_alike(model: Any, others: Parts) -> None:
+    expected = outline(model)
+    for _, other in others:
+        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
 
 
 def _calibrated(parts: Parts) -> Any:
@@ -317,20 +291,21 @@ def _reject(parts: Parts) -> Any:
     return rejection.Reject(model, threshold, doubt)
 
 
-def _query_parts(model: Any) -> Parts:
-    learned = {name: getattr(model, name) for name in QUERY}
-    parameters = {"rate": model.rate, "seed": model.seed}
-    return [
-        ({"parameters": parameters, **learned, "random": random_state(model._rng)}, model.model)
-    ]
+def _query_parts(query: Any) -> Parts:
+    state = {
+        "parameters": {"rate": query.rate, "seed": query.seed},
+        **_held(query, QUERY),
+        "random": random_state(query._rng),
+    }
+    return [(state, query.model)]
 
 
 def _query(parts: Parts) -> Any:
     ((state, model),) = parts
     query = active.Query(model, **state["parameters"])
-    _check({_key(name): state[name] for name in QUERY}, QUERY)
     for name in QUERY:
         setattr(query, name, state[name])
+    _check(query, QUERY)
     restore_random(query._rng, state["random"])
     return query
 
@@ -354,9 +329,8 @@ def _policy(parts: Parts) -> Any:
     (state, model), *arms = parts
     given = None if state["is_default"] else model
     policy = bandit.ArmClassifiers(given, **state["parameters"])
-    expected = outline(policy.new_model())
+    _require_alike(policy.new_model(), arms)
     for (arm, n, mean), learned in arms:
-        require(outline(learned) == expected, f"{outline(learned)} is beside {expected}")
         policy._models[arm] = learned
         policy._counts[arm] = count(n)
         policy._n += n
@@ -378,58 +352,34 @@ def _policy(parts: Parts) -> Any:
     return policy
 
 
-def _sampler(kind: type) -> Composite:
-    """Return how a sampler of examples is stored, with its state beside its classifier."""
-    given = inspect.signature(kind).parameters
-    parameters = {name: allowed for name, allowed in SAMPLING.items() if name in given}
-
-    def parts(model: Any) -> Parts:
+def _sampler_parts(sampler: Any) -> Parts:
+    _check(sampler, SAMPLING | SAMPLED)
+    parameters, learned = _held(sampler, SAMPLING), _learned(sampler, SAMPLED)
+    desired = parameters.pop("desired_dist")
+    counts = [learned.pop("actual_dist"), learned.pop("trained_on_dist")]
+    state = {
+        "parameters": parameters,
         # A sampler without a desired distribution follows the one that it counts.
-        desired = None if model.desired_dist is model._actual_dist else dict(model.desired_dist)
-        state = {
-            "parameters": {name: getattr(model, name) for name in parameters},
-            "desired_dist": desired,
-            "learned": {_key(name): getattr(model, name) for name in _sampled(model)},
-            "counts": [dict(model._actual_dist), dict(model._trained_on_dist)],
-            "random": random_state(model._rng),
-        }
-        check(state, model)
-        return [(state, model.classifier)]
-
-    def make(parts: Parts) -> Any:
-        ((state, classifier),) = parts
-        model: Any = kind(classifier, desired_dist=state["desired_dist"], **state["parameters"])
-        check(state, model)
-        for name in _sampled(model):
-            setattr(model, name, state["learned"][_key(name)])
-        model._actual_dist.update(state["counts"][0])
-        model._trained_on_dist.update(state["counts"][1])
-        restore_random(model._rng, state["random"])
-        return model
-
-    def check(state: State, model: Any) -> None:
-        require_numbers(state["desired_dist"] or {})
-        _check(state["parameters"], parameters)
-        _check(state["learned"], _sampled(model))
-        for counts in state["counts"]:
-            for n in counts.values():
-                count(n)
-
-    return Composite(kind, parts, make)
+        "desired_dist": None if desired is sampler._actual_dist else dict(desired),
+        "learned": learned,
+        "counts": counts,
+        "random": random_state(sampler._rng),
+    }
+    return [(state, sampler.classifier)]
 
 
-def _sampled(model: Any) -> Kinds:
-    """Return what a sampler learns beside counts."""
-    return {name: kind for name, kind in SAMPLED.items() if hasattr(model, name)}
-
-
-def _require_steps(steps: Parts, transformers: Parts) -> None:
-    names = [name for name, _ in steps]
-    require(all(isinstance(name, str) for name in names), "a part has no name")
-    require(len(set(names)) == len(names), "two parts have the same name")
-    for _, part in transformers:
-        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
-        require(is_transformer, f"{outline(part)} is not a transformer")
+def _sampler(kind: Any, parts: Parts) -> Any:
+    ((state, classifier),) = parts
+    parameters = {"desired_dist": state["desired_dist"], **state["parameters"]}
+    sampler = kind(classifier, **parameters)
+    is_whole = parameters.keys() == _held(sampler, SAMPLING).keys()
+    require(is_whole, f"{kind.__name__} lacks parameters")
+    actual, trained_on = state["counts"]
+    learned = {**state["learned"], "actual_dist": actual, "trained_on_dist": trained_on}
+    _restore(sampler, SAMPLED, learned)
+    _check(sampler, SAMPLING | SAMPLED)
+    restore_random(sampler._rng, state["random"])
+    return sampler
 
 
 def _key(path: str) -> str:
@@ -438,21 +388,39 @@ def _key(path: str) -> str:
 
 def _set(model: Any, path: str, value: Any) -> None:
     *owners, name = path.split(".")
-    for owner in owners:
-        model = getattr(model, owner)
-    setattr(model, name, value)
+    setattr(functools.reduce(getattr, owners, model), name, value)
 
 
-def _plain(value: Any) -> Any:
-    """Return a dict of any type as a plain one, and a smallest or largest value as a number."""
-    if hasattr(value, "items"):
-        return {name: _plain(item) for name, item in value.items()}
-    return value.get() if isinstance(value, stats.Min | stats.Max) else value
+def _held(model: Any, paths: Iterable[str]) -> State:
+    """Return those of some attributes that an object has."""
+    held = (path for path in paths if hasattr(model, path.partition(".")[0]))
+    return {path: attrgetter(path)(model) for path in held}
 
 
-def _check(values: State, kinds: Kinds) -> None:
-    for path, kind in kinds.items():
-        value = values[_key(path)]
+def _learned(model: Any, paths: Iterable[str]) -> State:
+    """Return those of some attributes that an object has, as a file has them."""
+    return {_key(path): _plain(value) for path, value in _held(model, paths).items()}
+
+
+def _restore(model: Any, paths: Iterable[str], state: State) -> None:
+    """Set those of some attributes that an object has."""
+    for path, held in _held(model, paths).items():
+        learned = state[_key(path)]
+        if hasattr(held, "items"):
+            # A dict is filled, so that it keeps its type.
+            for name, value in learned.items():
+                if getattr(held, "default_factory", None) in (stats.Min, stats.Max):
+                    held[name].update(value)
+                else:
+                    held[name] = value
+        else:
+            _set(model, path, learned)
+
+
+def _check(model: Any, kinds: Kinds) -> None:
+    """Raise ValueError unless those of some attributes that an object has are of their kinds."""
+    for path, held in _held(model, kinds).items():
+        value, kind = _plain(held), kinds[path]
         if isinstance(kind, range):
             holds = type(value) is int and value in kind
         elif isinstance(kind, type | UnionType):
@@ -460,6 +428,13 @@ def _check(values: State, kinds: Kinds) -> None:
         else:
             holds = kind(value)
         require(holds, f"its {_key(path)} cannot be {value!r:.100}")
+
+
+def _plain(value: Any) -> Any:
+    """Return a dict of any type as a plain one, and a smallest or largest value as a number."""
+    if hasattr(value, "items"):
+        return {name: _plain(item) for name, item in value.items()}
+    return value.get() if isinstance(value, stats.Min | stats.Max) else value
 
 
 def _is_number(value: Any) -> bool:
@@ -472,8 +447,15 @@ def _is_weight(value: Any) -> bool:
 
 
 def _are_numbers(values: Any) -> bool:
-    require_numbers(values)
+    """Raise ValueError unless all values of a dict are finite numbers."""
+    require(isinstance(values, dict), f"{values!r} is not a dict")
+    for name, value in values.items():
+        require(_is_number(value), f"{name!r} has the value {value!r}, which is not finite")
     return True
+
+
+def _are_counts(values: Any) -> bool:
+    return all(count(n) >= 0 for n in values.values())
 
 
 def _is_order(value: Any) -> bool:
@@ -492,12 +474,16 @@ def _is_ngram_range(value: Any) -> bool:
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
 
 
-def _statistic(stat: Any) -> Part:
+def _statistic(stat: Any) -> RiverPart:
     """Return how the statistic of an `Agg` is stored."""
     part = STATISTICS.get(type(stat).__name__)
     if part is None or part.model is not type(stat):
         raise ValueError(f"only {', '.join(STATISTICS)} can, and not its {type(stat).__name__}")
     return part
+
+
+def _by_name(*parts: Any) -> dict[str, Any]:
+    return {part.model.__name__: part for part in parts}
 
 
 def _described(stat: Any) -> tuple[tuple[str, Any], Any]:
@@ -526,7 +512,7 @@ def _extremes_agree(model: Any) -> None:
         least, most = stat.get(), model.max[name].get()
         # Predicting a feature that was not seen leaves an empty range.
         if (least, most) != (math.inf, -math.inf):
-            require_numbers({"min": least, "max": most})
+            _are_numbers({"min": least, "max": most})
             require(least <= most, "a minimum is above its maximum")
 
 
@@ -546,94 +532,80 @@ SPLITTING: Kinds = {
     "on": Hashable, "preprocessor": not_, "tokenizer": not_, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
-SAMPLING: Kinds = {"sampling_rate": _is_number, "seed": int | NoneType}
+SAMPLING = {"desired_dist": _are_numbers, "sampling_rate": _is_number, "seed": int | NoneType}
+SAMPLED = {
+    "_pivot": Hashable, "_n": COUNTS, "_actual_dist": _are_counts, "_trained_on_dist": _are_counts,
+}  # fmt: skip
 QUERY: Kinds = {"_labels": _is_weight, "_threshold": _is_number}
 POLICY = ("prior_successes", "costs", "max_arms", "max_pending", "seed")
-SAMPLED: Kinds = {"_pivot": Hashable, "_n": COUNTS}
-STATISTICS: dict[str, Part] = {
-    part.model.__name__: part
-    for part in (
-        Part(stats.Mean, learned={"n": _is_weight, "_mean": _is_number}),
-        Part(
-            stats.Var,
-            {"ddof": COUNTS},
-            {"mean.n": _is_weight, "mean._mean": _is_number, "_S": _is_number},
-        ),
-        Part(stats.Sum, learned={"sum": _is_number}),
-        Part(stats.Count, learned={"n": COUNTS}),
-        Part(stats.Min, learned={"min": Real}),
-        Part(stats.Max, learned={"max": Real}),
-    )
-}
-PARTS: dict[str, Part] = {
-    part.model.__name__: part
-    for part in (
-        Part(
-            rivers.StandardScaler,
-            {"with_std": bool, "window_size": NoneType},
-            {"counts": dict, "means": _are_numbers, "vars": _are_numbers},
-            _means_agree,
-        ),
-        Part(
-            rivers.MinMaxScaler, {"window_size": NoneType}, {"min": dict, "max": dict}, _extremes_agree
-        ),
-        Part(rivers.Normalizer, {"order": _is_order}),
-        StatImputer(rivers.StatImputer),
-        OneHotEncoder(
-            rivers.OneHotEncoder, {"drop_zeros": bool, "drop_first": bool}, agree=_columns_agree
-        ),
-        Part(
-            rivers.FeatureHasher,
-            {"n_features": range(1, 2**31), "alternate_sign": bool},
-            {"_seed": range(2**32)},
-        ),
-        Part(feature_extraction.BagOfWords, SPLITTING),
-        Part(feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, _documents_agree),
-        SelectType(compose.SelectType),
-        Agg(feature_extraction.Agg),
-        Named(compose.Select),
-        Named(compose.Discard),
-        LogisticRegression(
-            linear_model.LogisticRegression,
-            dict.fromkeys(NUMBERS, _is_number),
-            {
-                "_weights": _are_numbers, "intercept": _is_number,
-                "optimizer.n_iterations": COUNTS, "_y_name": object,
-            },
-        ),
-        Named(preprocessing.UnitNorm),
-    )
-}  # fmt: skip
-COMPOSITES: dict[str, Composite] = {
-    composite.model.__name__: composite
-    for composite in (
-        Composite(compose.Pipeline, lambda model: model.steps.items(), _pipeline),
-        Composite(compose.TransformerUnion, lambda model: model.transformers.items(), _union),
-        Composite(
-            multiclass.OneVsRestClassifier,
-            lambda model: [(None, model.classifier), *model.classifiers.items()],
-            _one_vs_rest,
-        ),
-        Composite(
-            calibration.Calibrated,
-            lambda model: [(None, model.model), (None, model.calibrator)],
-            _calibrated,
-        ),
-        Composite(
-            rejection.Reject,
-            lambda model: [((float(model.threshold), model.doubt), model.model)],
-            _reject,
-        ),
-        Composite(active.Query, _query_parts, _query),
-        Composite(bandit.ArmClassifiers, _policy_parts, _policy),
-        *map(
-            _sampler,
-            (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler),
-        ),
-    )
-}
-# What is never stored, and why.
-CODE: dict[type, str] = {
-    compose.FuncTransformer: "its function is code, and a checkpoint that named functions could call any: "
-    "apply it to x before the pipeline",
-}
+STATISTICS: dict[str, RiverPart] = _by_name(
+    RiverPart(stats.Mean, learned={"n": _is_weight, "_mean": _is_number}),
+    RiverPart(
+        stats.Var,
+        {"ddof": COUNTS},
+        {"mean.n": _is_weight, "mean._mean": _is_number, "_S": _is_number},
+    ),
+    RiverPart(stats.Sum, learned={"sum": _is_number}),
+    RiverPart(stats.Count, learned={"n": COUNTS}),
+    RiverPart(stats.Min, learned={"min": Real}),
+    RiverPart(stats.Max, learned={"max": Real}),
+)
+CLASSES: dict[str, Part | Composite] = _by_name(
+    RiverPart(
+        rivers.StandardScaler,
+        {"with_std": bool, "window_size": NoneType},
+        {"counts": dict, "means": _are_numbers, "vars": _are_numbers},
+        _means_agree,
+    ),
+    RiverPart(
+        rivers.MinMaxScaler, {"window_size": NoneType}, {"min": dict, "max": dict}, _extremes_agree
+    ),
+    RiverPart(rivers.Normalizer, {"order": _is_order}),
+    StatImputer(rivers.StatImputer),
+    OneHotEncoder(
+        rivers.OneHotEncoder, {"drop_zeros": bool, "drop_first": bool}, agree=_columns_agree
+    ),
+    RiverPart(
+        rivers.FeatureHasher,
+        {"n_features": range(1, 2**31), "alternate_sign": bool},
+        {"_seed": range(2**32)},
+    ),
+    RiverPart(feature_extraction.BagOfWords, SPLITTING),
+    RiverPart(feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, _documents_agree),
+    SelectType(compose.SelectType),
+    Agg(feature_extraction.Agg),
+    Named(compose.Select),
+    Named(compose.Discard),
+    LogisticRegression(
+        linear_model.LogisticRegression,
+        learned={
+            "_weights": _are_numbers, "intercept": _is_number,
+            "optimizer.n_iterations": COUNTS, "_y_name": object,
+            "max_cum_l1": _is_number, "cum_l1": _are_numbers,
+        },
+    ),
+    Named(preprocessing.UnitNorm),
+    Composite(compose.Pipeline, lambda model: model.steps.items(), _pipeline),
+    Composite(compose.TransformerUnion, lambda model: model.transformers.items(), _union),
+    Composite(
+        multiclass.OneVsRestClassifier,
+        lambda model: [(None, model.classifier), *model.classifiers.items()],
+        _one_vs_rest,
+    ),
+    Composite(
+        calibration.Calibrated,
+        lambda model: [(None, model.model), (None, model.calibrator)],
+        _calibrated,
+    ),
+    Composite(
+        rejection.Reject,
+        lambda model: [((float(model.threshold), model.doubt), model.model)],
+        _reject,
+    ),
+    Composite(active.Query, _query_parts, _query),
+    Composite(bandit.ArmClassifiers, _policy_parts, _policy),
+    *(
+        Composite(kind, _sampler_parts, functools.partial(_sampler, kind))
+        for kind in (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler)
+    ),
+)  # fmt: skip
