@@ -30,15 +30,14 @@ def write(places: Sequence[Path], data: bytes) -> None:
 
     The file in the last place is lost. If this fails with an OSError, all files are as they were.
     """
-    directory = places[0].absolute().parent
+    directory = places[0].parent
     temporary, spare = _temporary(places[0]), _temporary(places[0])
     try:
         with _locked(directory):
             _sweep(places[0])
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             file = os.fdopen(handle, "wb")
-            with contextlib.suppress(OSError):
-                _lock(handle, wait=False)
+            _lock(handle, wait=False)
         with file:
             file.write(data)
             file.flush()
@@ -54,8 +53,8 @@ def write(places: Sequence[Path], data: bytes) -> None:
 
 def _rotate(places: Sequence[Path], new: Path) -> None:
     """Move a file to the first place, and the files there, up to a gap, one place on."""
-    taken = list(itertools.takewhile(Path.exists, places[:-1]))
-    moves = list(itertools.pairwise(places))[: len(taken)]
+    pairs = itertools.pairwise(places)
+    moves = list(itertools.takewhile(lambda move: move[0].exists(), pairs))
     with contextlib.ExitStack() as undo:
         for place, older in reversed(moves[1:]):
             os.replace(place, older)
@@ -64,10 +63,10 @@ def _rotate(places: Sequence[Path], new: Path) -> None:
             # The first place is never empty.
             undo.callback(_take_back, older, place)
             _copy(place, older)
-        if not taken:
+        if not moves:
             undo.callback(places[0].unlink, missing_ok=True)
         os.replace(new, places[0])
-        _sync(places[0].absolute().parent)
+        _sync(places[0].parent)
         undo.pop_all()
 
 
@@ -95,7 +94,7 @@ def _temporary(place: Path) -> Path:
 def _sweep(place: Path) -> None:
     """Remove the temporary files of a place whose writers are gone."""
     pattern = re.compile(rf"\.{re.escape(place.name)}\.[0-9a-f]{{8}}\.tmp")
-    for entry in place.absolute().parent.iterdir():
+    for entry in place.parent.iterdir():
         if pattern.fullmatch(entry.name):
             with contextlib.suppress(OSError):
                 if _is_abandoned(entry):
@@ -106,11 +105,7 @@ def _is_abandoned(temporary: Path) -> bool:
     if fcntl is None:
         return time.time() - temporary.stat().st_mtime > ABANDONED_AFTER
     with open(temporary, "rb") as file:
-        try:
-            _lock(file.fileno(), wait=False)
-        except OSError:
-            return False
-    return True
+        return _lock(file.fileno(), wait=False)
 
 
 @contextlib.contextmanager
@@ -121,17 +116,21 @@ def _locked(directory: Path) -> Iterator[None]:
         return
     handle = os.open(directory, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):
-            _lock(handle, wait=True)
+        _lock(handle, wait=True)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int, wait: bool) -> None:
-    """Lock a file until it is closed; raise OSError if it cannot be locked, or not at once."""
-    if fcntl is not None:
+def _lock(handle: int, wait: bool) -> bool:
+    """Lock a file until it is closed; return False if it cannot be locked, or not at once."""
+    if fcntl is None:
+        return False
+    try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
 
 
 def _sync(directory: Path) -> None:
