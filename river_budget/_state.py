@@ -3,7 +3,9 @@
 A `Learned` class declares what it learns as class attributes, each of which is a `Field`:
 
     class Counter(Learned):
-        n_seen = Count(doc="Number of examples.") _largest = AtLeast(0.0) _sums = Array("n_names")
+        n_seen = Count(doc="Number of examples.")
+        _largest = AtLeast(0.0)
+        _sums = Array("n_names")
 
 An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
 dict of None, booleans, numbers, strings, tuples, kernels, arrays and nested dicts. `restore` takes
@@ -14,7 +16,6 @@ each field validates its value, and `_check_restored` what values say of each ot
 from __future__ import annotations
 
 import math
-import numbers
 import operator
 import random
 import sys
@@ -81,13 +82,6 @@ def count(value: Any) -> int:
     return value
 
 
-def require_numbers(values: Any) -> None:
-    """Raise ValueError unless all values of a dict are finite numbers."""
-    require(isinstance(values, dict), f"{values!r} is not a dict")
-    for name, value in values.items():
-        require(_is_finite(value), f"{name!r} has the value {value!r}, which is not finite")
-
-
 def require_definite(matrices: Floats, otherwise: str) -> None:
     """Raise ValueError unless matrices (..., n, n) are symmetric, and no eigenvalue is below 0."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -119,13 +113,6 @@ def restore_random(rng: random.Random, state: State) -> None:
     rng.setstate((RANDOM_VERSION, tuple(internal.tolist()), state["gauss"]))
 
 
-def _is_finite(value: Any) -> bool:
-    try:
-        return isinstance(value, numbers.Real) and math.isfinite(value)
-    except OverflowError:
-        return False
-
-
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
     is_valid = (
         isinstance(value, np.ndarray)
@@ -140,11 +127,18 @@ def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
 class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
-    `key` is its name in the state, by default that of the attribute without a leading underscore;
-    `doc` is its docstring.
+    `make` makes the starting value, unless the constructor of the class does. `key` is its name in
+    the state, by default that of the attribute without a leading underscore; `doc` is its docstring.
     """
 
-    def __init__(self, *, key: str | None = None, doc: str | None = None) -> None:
+    def __init__(
+        self,
+        make: Callable[[], T] | None = None,
+        *,
+        key: str | None = None,
+        doc: str | None = None,
+    ) -> None:
+        self.make = make
         self._key = key
         self.__doc__ = doc
 
@@ -159,6 +153,8 @@ class Field(Generic[T]):
 
     def begin(self, owner: Any) -> None:
         """Set the starting value, unless the constructor of the class does."""
+        if self.make is not None:
+            setattr(owner, self.name, self.make())
 
     def dump(self, owner: Any) -> Any:
         """Return the value for the state."""
@@ -183,11 +179,8 @@ class Number(Field[float]):
         most: float = math.inf,
         **names: str | None,
     ) -> None:
-        super().__init__(**names)
-        self.start, self.least, self.most = start, least, most
-
-    def begin(self, owner: Any) -> None:
-        setattr(owner, self.name, self.start)
+        super().__init__(lambda: start, **names)
+        self.least, self.most = least, most
 
     def dump(self, owner: Any) -> float:
         return float(getattr(owner, self.name))
@@ -213,8 +206,8 @@ class Between(Number):
 class Count(Field[int]):
     """An integer of at least 0, the starting value."""
 
-    def begin(self, owner: Any) -> None:
-        setattr(owner, self.name, 0)
+    def __init__(self, **names: str | None) -> None:
+        super().__init__(int, **names)
 
     def load(self, owner: Any, value: Any) -> None:
         setattr(owner, self.name, count(value))
@@ -234,12 +227,8 @@ class Array(Field[NDArray[Any]]):
         dtype: Any = np.float64,
         **names: str | None,
     ) -> None:
-        super().__init__(**names)
-        self.shape, self.start, self.dtype = shape, start, dtype
-
-    def begin(self, owner: Any) -> None:
-        if self.start is not None:
-            setattr(owner, self.name, np.zeros(self.start, self.dtype))
+        super().__init__(None if start is None else lambda: np.zeros(start, dtype), **names)
+        self.shape, self.dtype = shape, dtype
 
     def dump(self, owner: Any) -> NDArray[Any]:
         array, shape = getattr(owner, self.name), self._shape_of(owner)
@@ -277,9 +266,8 @@ class Random(Field[random.Random]):
 class Part(Field[T]):
     """An object with `state` and `restore` of its own, or None, which has no state.
 
-    `make` makes it, unless the constructor of the class does. `state` and `restore` name attributes
-    of the owner that these methods take as further arguments. `before` names a method of the owner
-    that is called with the state before it is restored.
+    `state` and `restore` name attributes of the owner that these methods take as further arguments.
+    `before` names a method of the owner that is called with the state before it is restored.
     """
 
     def __init__(
@@ -291,12 +279,8 @@ class Part(Field[T]):
         before: str | None = None,
         **names: str | None,
     ) -> None:
-        super().__init__(**names)
-        self.make, self.state, self.restore, self.before = make, state, restore, before
-
-    def begin(self, owner: Any) -> None:
-        if self.make is not None:
-            setattr(owner, self.name, self.make())
+        super().__init__(make, **names)
+        self.state, self.restore, self.before = state, restore, before
 
     def dump(self, owner: Any) -> Any:
         part = getattr(owner, self.name)
