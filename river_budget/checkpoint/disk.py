@@ -61,8 +61,10 @@ def _rotate(places: Sequence[Path], new: Path) -> None:
             undo.callback(os.replace, older, place)
         for place, older in moves[:1]:
             # The first place is never empty.
-            undo.callback(_take_back, older, place)
+            undo.callback(older.unlink, missing_ok=True)
             _copy(place, older)
+            # Nothing is moved if both are names of the same file.
+            undo.callback(os.replace, older, place)
         if not moves:
             undo.callback(places[0].unlink, missing_ok=True)
         os.replace(new, places[0])
@@ -78,13 +80,6 @@ def _copy(place: Path, other: Path) -> None:
         shutil.copy2(place, other)
         with open(other, "rb") as file:
             os.fsync(file.fileno())
-
-
-def _take_back(copy: Path, place: Path) -> None:
-    if copy.exists():
-        os.replace(copy, place)
-        # Nothing is moved if both are names of the same file.
-        copy.unlink(missing_ok=True)
 
 
 def _temporary(place: Path) -> Path:

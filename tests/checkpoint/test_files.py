@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -129,6 +130,25 @@ def test_copies_are_kept_where_there_are_no_hard_links(path, monkeypatch):
         writer.save({"example": example})
     assert saved_examples(path) == [4, 3, 2, 1]
     assert len(os.listdir(path.parent)) == KEPT
+
+
+def test_a_copy_that_breaks_off_leaves_everything_as_it_was(path, monkeypatch):
+    def fail(*arguments, **options):
+        raise OSError("operation not supported")
+
+    def break_off(source, target, **options):
+        target.write_bytes(source.read_bytes()[:100])
+        raise OSError("no space")
+
+    writer = checkpointer(path)
+    for example in range(2):
+        writer.save({"example": example})
+    before = contents(path)
+    monkeypatch.setattr(os, "link", fail)
+    monkeypatch.setattr(shutil, "copy2", break_off)
+    with pytest.raises(OSError, match="no space"):
+        writer.save({"example": 2})
+    assert contents(path) == before
 
 
 def test_a_missing_copy_is_filled_before_an_older_one_goes(path):
