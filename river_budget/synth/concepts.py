@@ -196,11 +196,8 @@ class ClassIncremental(_Switching):
     @property
     def tasks(self) -> list[datasets.base.SyntheticDataset]:
         """The tasks, each as an endless stream."""
-        starts = range(0, self.n_classes, self.classes_per_task)
-        return [
-            _Task(self, range(start, min(start + self.classes_per_task, self.n_classes)))
-            for start in starts
-        ]
+        labels, n = range(self.n_classes), self.classes_per_task
+        return [_Task(self, labels[start : start + n]) for start in labels[::n]]
 
     def means_of(self, label: int) -> list[Point]:
         """Return the means of the clusters of a class."""
