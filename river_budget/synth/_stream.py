@@ -20,15 +20,21 @@ Example = tuple[Point, Any]
 
 @dataclass_transform(eq_default=False)
 def stream(cls: type) -> Any:
-    """Make a dataclass of a stream, and add its parameters to its docstring."""
+    """Make a dataclass of a stream, and add its parameters and attributes to its docstring."""
     dataclasses.dataclass(eq=False, repr=False)(cls)
-    lines = ["Parameters", "----------"]
-    for field in dataclasses.fields(cls):
-        lines += [field.name, textwrap.indent(textwrap.fill(field.metadata["doc"], 92), "    ")]
-    lines += ["", "Raises", "------", "ValueError", "    If a parameter is out of its range.", ""]
-    text, *rest = re.split(r"(?m)^(?=Attributes$|Examples$)", inspect.cleandoc(cls.__doc__ or ""))
-    sections = text, "\n".join([*lines, ""]), *rest
-    cls.__doc__ = textwrap.indent("".join(sections), "    ").lstrip()
+    sections = {
+        "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(cls)},
+        "Raises": {"ValueError": "If a parameter is out of its range."},
+        "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
+    }
+    text, *rest = re.split(r"(?m)^(?=Examples$)", inspect.cleandoc(cls.__doc__ or ""))
+    for heading, entries in sections.items():
+        if entries:
+            lines = [heading, "-" * len(heading)]
+            for name, entry in entries.items():
+                lines += [name, textwrap.indent(textwrap.fill(entry or "", 92), "    ")]
+            text += "\n".join(lines) + "\n\n"
+    cls.__doc__ = textwrap.indent("".join([text, *rest]), "    ").lstrip()
     return cls
 
 

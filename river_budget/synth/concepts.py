@@ -129,11 +129,6 @@ class ClassIncremental(_Switching):
     their variance is 1 in every direction. A class with several clusters is too complex for a
     linear model, or for one Gaussian for each class.
 
-    Attributes
-    ----------
-    tasks
-        The tasks, each as an endless stream.
-
     Examples
     --------
 

@@ -118,11 +118,6 @@ class RarePositives(Stream):
     small Gaussian clusters, evenly spaced on a circle around the origin, so no line separates them.
     With the default parameters, the best possible F1 is about 0.6.
 
-    Attributes
-    ----------
-    means
-        The means of the clusters.
-
     Examples
     --------
 

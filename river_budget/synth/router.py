@@ -25,13 +25,6 @@ class Router(Stream):
     (`costs`). Each arm is better at the topic with its number. After `change_at` requests, the
     order of strengths is reversed.
 
-    Attributes
-    ----------
-    arms
-        The arms, from 0 on.
-    costs
-        The cost of each arm, in units of rewards.
-
     Examples
     --------
 
@@ -59,12 +52,12 @@ class Router(Stream):
 
     @property
     def arms(self) -> list[int]:
-        """The arms."""
+        """The arms, from 0 on."""
         return list(range(self.n_arms))
 
     @property
     def costs(self) -> dict[int, float]:
-        """What each arm costs, in units of rewards."""
+        """The cost of each arm, in units of rewards."""
         return {arm: COST_STEP * arm for arm in self.arms}
 
     def success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
