@@ -157,7 +157,7 @@ class Writer:
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": repr(value)}
-        if isinstance(value, tuple | frozenset):
+        if type(value) in (tuple, frozenset, Category):
             return {type(value).__name__: [self.value(item) for item in value]}
         if isinstance(value, set):
             # In an order of its own, so that equal models are equal bytes.

@@ -5,6 +5,7 @@ import enum
 import json
 import os
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +21,11 @@ from river_budget import checkpoint, synth
 from river_budget.checkpoint import CheckpointError, files
 
 ROWS = list(synth.NoisyCheckerboard(160, seed=3))
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
 
 
 class Answer(enum.IntEnum):
@@ -212,6 +218,8 @@ def test_a_pipeline_with_a_scaler():
             trained(rb.Forgetron(), [({frozenset("a"): 1.0, b"b": 1.0}, True)]),
             "b'b' cannot be stored: a bytes is not a number",
         ),
+        (trained(rb.Forgetron(), [({}, Place(1, 2)), ({}, "b")]), "a Place is not a number"),
+        (trained(rb.Forgetron(), [({Place(1, 2): 1.0}, True)]), "a Place is not a number"),
     ],
     ids=lambda value: value[:12] if isinstance(value, str) else "",
 )
