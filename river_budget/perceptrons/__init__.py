@@ -10,11 +10,12 @@ bound the support set in different ways:
 - Shrink all coefficients, then remove the oldest: `Forgetron`.
 - Remove, and project the removed term onto others (`_maintenance`): `BudgetPassiveAggressive`,
   `Ahpatron` (half of the vectors at a time).
-- Gradient steps in a ball (`_ball`): `SimplifiedForgetron`, `ModifiedRandomizedBudgetPerceptron`.
+- Gradient steps in a ball (`_norm`): `SimplifiedForgetron`, `ModifiedRandomizedBudgetPerceptron`.
 - Gradient descent: `BudgetedOGD` (random removal), `BudgetedSGD` (merging).
 - Remove what harms a validation set least (`_validation`): `TighterPerceptron`,
   `TightestPerceptron`.
-- Project examples near the span onto it: `Projectron`, `ProjectronPlusPlus`, `ProjectedGradient`.
+- Project examples near the span onto it (`_span`): `Projectron`, `ProjectronPlusPlus`,
+  `ProjectedGradient`.
 
 A new algorithm is a documented subclass with an `_update`, an export in `river_budget/__init__.py`,
 a row in `catalog.py`, a plain implementation in `tests/plain.py` and a trace computed by hand.

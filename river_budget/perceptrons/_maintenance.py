@@ -7,49 +7,14 @@ example is always one of them, so the removal does not change its margin.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
 from river_budget._core.expansion import Expansion
-from river_budget._core.gram import GramFactor
 from river_budget._state import LARGEST_SUM, Count, Learned, Part, State, floats, require
-
-# A vector is numerically in the span of others if its squared distance from the span is at most this
-# fraction of its squared norm.
-IN_SPAN = 1e-10
-
-
-class Basis:
-    """The vectors that are apart from the span of those before them in a given order.
-
-    A vector is apart if its squared distance from the span is above a fraction of its squared norm.
-    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram
-    matrix.
-    """
-
-    __slots__ = ("_gram", "factor", "kept")
-
-    def __init__(self, gram: Floats, order: list[int], apart: float = IN_SPAN) -> None:
-        self._gram = gram
-        self.factor = GramFactor()
-        self.kept: list[int] = []
-        for slot in order:
-            z = self.factor.forward(gram[slot, self.kept])
-            square = gram[slot, slot] - float(z @ z)
-            if square > apart * gram[slot, slot]:
-                self.factor.append(z, math.sqrt(square))
-                self.kept.append(slot)
-
-    def merge_others(self, merge: Callable[[int, list[int], Floats], None]) -> list[int]:
-        """Project all other vectors onto the span by `Expansion.merge`, and return their slots."""
-        others = sorted(set(range(len(self._gram))) - set(self.kept))
-        for slot in others:
-            z = self.factor.forward(self._gram[slot, self.kept])
-            merge(slot, self.kept, self.factor.backward(z))
-        return others
+from river_budget.perceptrons._span import IN_SPAN, Basis
 
 
 class OwnProjection(NamedTuple):
@@ -64,6 +29,7 @@ class Maintenance(Learned):
 
     def __init__(self, f: Expansion) -> None:
         self.f = f
+        self.forget()
 
     @property
     def n(self) -> int:
@@ -112,35 +78,23 @@ class Maintenance(Learned):
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
-    def __init__(self, f: Expansion) -> None:
-        super().__init__(f)
-        self.forget()
-
     def squares(self, own: OwnProjection) -> Floats:
-        if self.n == 1:
-            return super().squares(own)
         slots = np.arange(self.n)
         nearest, to_nearest, to_example = self._project(slots)
         near = to_nearest * self._gram[slots, nearest]
         return np.maximum(0.0, self._gram.diagonal() - near - to_example * self.f.row)
 
     def weights(self, slot: int, own: OwnProjection) -> Floats:
-        if self.n == 1:
-            return super().weights(slot, own)
         nearest, to_nearest, to_example = self._project(np.array([slot]))
         weights = np.zeros(self.n)
         weights[nearest], weights[slot] = to_nearest, to_example[0]
         return weights
 
     def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
-        if self.n == 1:
-            return super().residual_scores(slot, weights, square)
         nearest = self._nearest[slot]
         return self._left(self._gram[slot] - weights[nearest] * self._gram[nearest], slot, weights)
 
     def on_replace(self, slot: int, own: OwnProjection) -> None:
-        if not len(self._gram):
-            return
         row, square = self.f.row, self.f.y.self_value
         self._gram[slot] = self._gram[:, slot] = row
         self._gram[slot, slot] = square
@@ -154,7 +108,11 @@ class Nearest(Maintenance):
         self._find_nearest(np.flatnonzero(has_lost), np.append(order[order != slot], slot))
 
     def forget(self) -> None:
-        self._set_gram(np.zeros((0, 0)))
+        self._gram: Floats = np.zeros((0, 0))
+        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
+        # less the vector's own squared norm (n,).
+        self._nearest: Ints = np.zeros(0, np.intp)
+        self._distances: Floats = np.zeros(0)
 
     def error(self) -> float:
         gram = self.f.store.gram() if len(self._gram) else self._gram
@@ -167,7 +125,9 @@ class Nearest(Maintenance):
     def _project(self, slots: Ints) -> tuple[Ints, Floats, Floats]:
         """Return the nearest vectors, their coefficients and the incoming example's: (slots,) each."""
         if not len(self._gram):
-            self._set_gram(self.f.store.gram())
+            self._gram = self.f.store.gram()
+            self._nearest, self._distances = np.zeros(self.n, np.intp), np.zeros(self.n)
+            self._find_nearest(np.arange(self.n), self.f.store.by_age)
         gram, k, row = self._gram, self.f.y.self_value, self.f.row
         nearest = self._nearest[slots]
         squares, between, near = gram.diagonal()[nearest], row[nearest], gram[slots, nearest]
@@ -177,20 +137,8 @@ class Nearest(Maintenance):
         to_nearest = numerator / np.where(apart, determinant, 1.0)
         return nearest, to_nearest, (row[slots] - to_nearest * between) / k
 
-    def _set_gram(self, gram: Floats) -> None:
-        n = len(gram)
-        self._gram = gram
-        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
-        # less the vector's own squared norm (n,).
-        self._nearest: Ints = np.zeros(n, np.intp)
-        self._distances: Floats = np.zeros(n)
-        if n:
-            self._find_nearest(np.arange(n), self.f.store.by_age)
-
     def _find_nearest(self, slots: Ints, order: Ints) -> None:
         """Find the vectors nearest to the given ones, where `order` has all slots, oldest first."""
-        if not len(slots):
-            return
         distances = self._gram.diagonal()[order] - 2 * self._gram[np.ix_(slots, order)]
         distances[order == slots[:, None]] = np.inf
         self._nearest[slots] = order[distances.argmin(axis=1)]
@@ -206,19 +154,14 @@ class GramRoot:
     and its squared distance from the span, which is positive.
     """
 
-    __slots__ = ("_table", "n")
+    __slots__ = ("matrix",)
 
     def __init__(self) -> None:
-        self.n = 0
-        self._table: Floats = np.zeros((0, 0))
-
-    @property
-    def matrix(self) -> Floats:
-        return self._table[: self.n, : self.n]
+        self.matrix: Floats = np.zeros((0, 0))
 
     @property
     def nbytes(self) -> int:
-        return self._table.nbytes
+        return self.matrix.nbytes
 
     def project(self, row: Floats) -> tuple[Floats, float]:
         """Return the coefficients d = K^-1 k of a projection (n,) and its square, for a kernel row k."""
@@ -227,13 +170,8 @@ class GramRoot:
 
     def append(self, d: Floats, square: float) -> None:
         """Add a vector."""
-        n, distance = self.n, math.sqrt(square)
-        if n == len(self._table):
-            table = np.zeros((max(8, 2 * n), max(8, 2 * n)))
-            table[:n, :n] = self._table
-            self._table = table
-        self._table[:n, n], self._table[n, n] = -d / distance, 1 / distance
-        self.n += 1
+        self.matrix = np.pad(self.matrix, (0, 1))
+        self.matrix[:, -1] = np.append(-d, 1.0) / math.sqrt(square)
 
     def squares(self, d: Floats, square: float) -> Floats:
         """Return the squared distance of each vector from all others and one to add (n,)."""
@@ -263,28 +201,27 @@ class GramRoot:
     def rebuild(self, gram: Floats, order: Any) -> None:
         """Recompute the root, where each vector is apart from the span of those before it."""
         factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
-        table = np.zeros_like(gram)
-        table[order] = np.linalg.inv(factor).T
-        self.n, self._table = len(gram), table
+        self.matrix = np.zeros_like(gram)
+        self.matrix[order] = np.linalg.inv(factor).T
 
     def state(self) -> State:
         return {"root": self.matrix.copy()}
 
     def restore(self, state: State, n: int) -> None:
-        self.n = n = len(state["root"]) and n
-        self._table = floats(state["root"], (n, n), LARGEST_SUM)
-        require(bool(self._table.any(axis=1).all()), "the root of the Gram matrix is singular")
+        n = len(state["root"]) and n
+        self.matrix = floats(state["root"], (n, n), LARGEST_SUM)
+        require(bool(self.matrix.any(axis=1).all()), "the root of the Gram matrix is singular")
 
 
 class Projection(Maintenance):
     """All other support vectors and the incoming example take over the removed term."""
 
-    _root = Part(GramRoot, restore=["n"])
+    _root = Part[GramRoot](restore=["n"])
     # Replacements since the root was last recomputed.
     _n_replaced = Count()
 
     def own(self) -> OwnProjection:
-        if self._root.n != self.n:
+        if len(self._root.matrix) != self.n:
             self._rebuild()
         return OwnProjection(*self._root.project(self.f.row))
 
@@ -309,14 +246,14 @@ class Projection(Maintenance):
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
-        basis = Basis(self.f.store.gram(), list(range(self.n)))
+        basis = Basis(self.f.store.gram(), range(self.n))
         self.f.remove(basis.merge_others(self.f.merge))
 
     def forget(self) -> None:
         self._root, self._n_replaced = GramRoot(), 0
 
     def error(self) -> float:
-        gram = self.f.store.gram() if self._root.n else np.zeros((0, 0))
+        gram = self.f.store.gram() if len(self._root.matrix) else self._root.matrix
         products = self._root.matrix.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
 

@@ -1,14 +1,16 @@
-"""Perceptrons that keep the norm of their hypothesis."""
+"""Perceptrons that keep the norm of their hypothesis, and gradient descent in a ball."""
 
 from __future__ import annotations
 
 import math
 
+from river_budget._checks import check_positive
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Number
-from river_budget.base import Perceptron
+from river_budget.base import BudgetPerceptron
 
 
-class NormedPerceptron(Perceptron):
+class NormedPerceptron(BudgetPerceptron):
     """A perceptron that updates the squared norm of its hypothesis, which may be limited to a ball."""
 
     _square = Number(key="squared_norm")
@@ -33,3 +35,36 @@ class NormedPerceptron(Perceptron):
         if self._square > largest:
             self._f.shrink(math.sqrt(largest / self._square))
             self._square = largest
+
+
+class BallPerceptron(NormedPerceptron):
+    """A perceptron with its hypothesis in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
+
+    It is the template of Sutskever's unified analysis. A subclass chooses the term to remove, and
+    its constructor sets the ball. The norm of w is updated incrementally, so the projection pi_C
+    onto the ball needs no kernel row.
+    """
+
+    _decay = 1.0
+
+    def _set_ball(self, learning_rate: float, radius: float) -> None:
+        check_positive("learning_rate", learning_rate)
+        self.learning_rate = learning_rate
+        self._radius = radius
+
+    def _descend(self, f: Expansion, y: Example, r: int) -> None:
+        """Make one gradient step on the example, in place of the vector r if there is one."""
+        decay, margin, square = self._decay, y.margin, self._square
+        eta = self.learning_rate * y.weight
+        is_full = r < f.n
+        if is_full:
+            sigma, mu = f.step_of(r), f.margin_of(r)
+            square += sigma * (sigma * f.self_value_of(r) - 2 * mu)
+            margin -= sigma * f.overlap(r) * f.row_at(r)
+        self._square = decay**2 * square + eta * (2 * decay * margin + eta * y.self_value)
+        f.shrink(decay)
+        if is_full:
+            f.replace(r, y, self.learning_rate)
+        else:
+            f.add(y, self.learning_rate)
+        self._limit_norm()

@@ -18,7 +18,6 @@ SMALLEST = math.exp(-30.0)
 # From this parameter on, asymptotic series are more accurate than SciPy's Gamma functions.
 LARGE = 1e5
 
-
 # SciPy's Beta distribution returns NaN for parameters above about 1e15.
 LARGEST = 1e12
 

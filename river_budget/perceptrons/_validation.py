@@ -136,11 +136,8 @@ class Reservoir(StoredExamples):
             return
         x, row, label = f.store.example(), f.row, y.label
         if slot < f.n:
-            x, row, label = (
-                f.store.vector(slot),
-                f.store.row_of(slot),
-                self.table.label_of_term(slot),
-            )
+            x, row = f.store.vector(slot), f.store.row_of(slot)
+            label = self.table.label_of_term(slot)
             row[slot] = f.row_at(slot)
         super().replace(slot, y)
         self._put(i, x, row, row @ f.matrix, label)

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_positive
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._maintenance import Basis
 from river_budget.perceptrons._norm import NormedPerceptron
+from river_budget.perceptrons._span import Basis
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -90,10 +90,8 @@ class Ahpatron(NormedPerceptron):
             raise ValueError(f"epsilon must be below 1, got {epsilon!r}")
         if norm_bound is not None:
             check_positive("norm_bound", norm_bound)
-        check_count("budget", budget)
         check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.epsilon = epsilon
         self.learning_rate = learning_rate
         self.norm_bound = norm_bound

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_positive
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, documented
@@ -12,13 +12,13 @@ from river_budget.kernels import Kernel
 from river_budget.kernels.spec import LARGEST
 from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons._maintenance import (
-    IN_SPAN,
     Maintenance,
     Nearest,
     OwnProjection,
     Projection,
 )
 from river_budget.perceptrons._norm import NormedPerceptron
+from river_budget.perceptrons._span import IN_SPAN
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -96,15 +96,15 @@ class BudgetPassiveAggressive(NormedPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
         check_positive("C", C)
         if maintenance not in MAINTENANCE:
             raise ValueError(f"maintenance must be one of {list(MAINTENANCE)}, got {maintenance!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.C = C
         self.maintenance = maintenance
-        self._maintenance = MAINTENANCE[maintenance](self._f)
+        # A single vector has no nearest other one.
+        kind = Maintenance if budget == 1 and maintenance == "nearest" else MAINTENANCE[maintenance]
+        self._maintenance = kind(self._f)
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""

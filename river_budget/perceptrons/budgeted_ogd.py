@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 import random
 
-from river_budget._checks import check_count, check_not_negative, check_positive, check_real
+from river_budget._checks import check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Random
-from river_budget.base import ClassWeight, Perceptron, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
 
 LOSSES = ["hinge", "logistic"]
@@ -18,7 +18,7 @@ LARGEST_MARGIN = 100.0
 
 
 @documented
-class BudgetedOGD(Perceptron):
+class BudgetedOGD(BudgetPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
     Use it for rare classes, with `class_weight="balanced"`. Every example decays all coefficients,
@@ -80,7 +80,6 @@ class BudgetedOGD(Perceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
         check_loss(loss)
         check_positive("learning_rate", learning_rate)
         check_not_negative("regularization", regularization)
@@ -91,8 +90,7 @@ class BudgetedOGD(Perceptron):
             raise ValueError(f"clip must be at least 1, got {clip!r}")
         if sampling not in SAMPLINGS:
             raise ValueError(f"sampling must be one of {SAMPLINGS}, got {sampling!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.loss = loss
         self.learning_rate = learning_rate
         self.regularization = regularization

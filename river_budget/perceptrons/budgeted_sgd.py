@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_positive
 from river_budget._core.choices import best_merging
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Count
-from river_budget.base import ClassWeight, Perceptron, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
@@ -28,7 +28,7 @@ ROUNDING = 1e-12
 
 
 @documented
-class BudgetedSGD(Perceptron):
+class BudgetedSGD(BudgetPerceptron):
     """Budgeted stochastic gradient descent (BSGD), with merging or removal.
 
     Use it on a long stream without drift: it approaches a support vector machine trained on all
@@ -97,13 +97,11 @@ class BudgetedSGD(Perceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
         check_loss(loss)
         check_positive("regularization", regularization)
         if maintenance is not None and maintenance not in MAINTENANCE:
             raise ValueError(f"maintenance must be one of {MAINTENANCE}, got {maintenance!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.loss = loss
         self.regularization = regularization
         self.maintenance = maintenance
@@ -144,10 +142,8 @@ class BudgetedSGD(Perceptron):
         places, losses = best_merging(matrix, first, row)
         least = losses.min() + ROUNDING * float((matrix**2).sum(axis=1).max())
         second = oldest_of(store, losses <= least)
-        h, x = float(places[second]), store.example()
-        merged = matrix[first] * row[second] ** ((1 - h) ** 2) + matrix[second] * row[second] ** (
-            h * h
-        )
+        h, k, x = float(places[second]), row[second], store.example()
+        merged = matrix[first] * k ** ((1 - h) ** 2) + matrix[second] * k ** (h * h)
         one, other = (store.vector(i) if i < n else x for i in (first, second))
         between = _between(h, one, other, MOST_NAMES * self._longest)
         slots = [slot for slot in (first, second) if slot < n]

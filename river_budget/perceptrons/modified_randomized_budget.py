@@ -6,7 +6,7 @@ from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Random
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._ball import BallPerceptron
+from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
 

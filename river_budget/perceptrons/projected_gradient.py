@@ -2,22 +2,19 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._checks import check_not_negative, check_positive
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.gram import GramFactor
-from river_budget._state import AtLeast, Part
+from river_budget._state import AtLeast
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._maintenance import IN_SPAN, Basis
 from river_budget.perceptrons._norm import NormedPerceptron
+from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
 @documented
-class ProjectedGradient(NormedPerceptron):
+class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
     Gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum
@@ -51,7 +48,6 @@ class ProjectedGradient(NormedPerceptron):
     """
 
     _threshold = 1.0
-    _factor = Part(GramFactor, restore=["n_support"])
     gradients = AtLeast(
         0.0, doc="G, the sum of the squared norms of the gradients that were followed."
     )
@@ -69,11 +65,9 @@ class ProjectedGradient(NormedPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
         check_not_negative("eta", eta)
         check_positive("norm_bound", norm_bound)
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.eta = eta
         self.norm_bound = self._radius = norm_bound
 
@@ -83,20 +77,6 @@ class ProjectedGradient(NormedPerceptron):
             norm, loss, self.norm_bound, self.gradients, self.residuals, self.excess_loss
         )
         return assuming(self._assumptions, *fixed_comparator(path_length, run))
-
-    def numerical_errors(self) -> dict[str, float]:
-        factor = self._factor.matrix()
-        error = np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0)
-        return {"factor": float(error), **super().numerical_errors()}
-
-    def _derive(self) -> None:
-        self._factor.truncate(self.n_support)
-
-    def _on_rescaled(self) -> None:
-        basis = Basis(self._f.store.gram(), list(range(self.n_support)))
-        self._f.remove(basis.merge_others(self._f.merge))
-        self._factor = basis.factor
-        super()._on_rescaled()
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value
@@ -121,7 +101,3 @@ class ProjectedGradient(NormedPerceptron):
         change = step * y.weight
         self._square += change * (2 * y.margin + change * followed)
         self._limit_norm()
-
-    def _projected(self) -> float:
-        z = self._factor.forward(self._f.row)
-        return float(z @ z)

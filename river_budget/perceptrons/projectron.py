@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.gram import GramFactor
-from river_budget._state import Part
 from river_budget.base import ClassWeight, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._maintenance import Basis
+from river_budget.perceptrons._span import SpanPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
@@ -23,7 +19,7 @@ DEFAULT_ETA = 0.1
 
 
 @documented
-class Projectron(GrowingPerceptron):
+class Projectron(GrowingPerceptron, SpanPerceptron):
     """The Projectron.
 
     Use it for a support set that stays small by itself, and a mistake bound. A misclassified
@@ -70,7 +66,7 @@ class Projectron(GrowingPerceptron):
     [^1]: [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), Algorithm 2
     """
 
-    _factor = Part(GramFactor, restore=["n_support"])
+    _apart = ROUNDING
 
     def __init__(
         self,
@@ -104,19 +100,6 @@ class Projectron(GrowingPerceptron):
             theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
         return assuming(self._assumptions, *theorems)
 
-    def numerical_errors(self) -> dict[str, float]:
-        factor = self._factor.matrix()
-        return {"factor": float(np.abs(factor @ factor.T - self._f.store.gram()).max(initial=0.0))}
-
-    def _derive(self) -> None:
-        self._factor.truncate(self.n_support)
-
-    def _on_rescaled(self) -> None:
-        """Factorize the new Gram matrix, and project vectors that are in the span of others now."""
-        basis = Basis(self._f.store.gram(), list(range(self.n_support)), ROUNDING)
-        self._remove(basis.merge_others(self._merge))
-        self._factor = basis.factor
-
     def _theorems(self, norm: float, loss: float) -> Guarantees:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
@@ -140,9 +123,6 @@ class Projectron(GrowingPerceptron):
         if n == 0 or n == self.budget:
             return n > 0
         return delta <= self._largest_distance(margin, projected)
-
-    def _projected(self) -> float:
-        return self._project()[1]
 
     def _project(self) -> tuple[Floats, float, float]:
         """Return the projection P k of the example onto the span of the support vectors.

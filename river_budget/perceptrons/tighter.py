@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import math
 
-from river_budget._checks import check_count
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import ClassWeight, Perceptron, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import SupportVectors, validation_set
 
 
 @documented
-class TighterPerceptron(Perceptron):
+class TighterPerceptron(BudgetPerceptron):
     """The Tighter Perceptron.
 
     Use it for rare positives, or for few vectors without drift. Once the budget is full, a
@@ -54,10 +53,8 @@ class TighterPerceptron(Perceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self._validation = validation_set(self._f, budget, validation, seed)
-        self.budget = budget
         self.validation = validation
         self.seed = seed
         if validation != "support":

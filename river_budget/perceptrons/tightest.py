@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_positive
+from river_budget._checks import check_positive
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import CountedTable
 from river_budget._state import Part
-from river_budget.base import ClassWeight, Perceptron, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons._choice import oldest_of
@@ -23,7 +23,7 @@ LEAST_SIMILARITY = 0.93
 
 
 @documented
-class TightestPerceptron(Perceptron):
+class TightestPerceptron(BudgetPerceptron):
     """The Tightest Perceptron: the most accurate perceptron on a small budget without drift.
 
     Every support vector counts the positive and negative labels of the examples that were nearest
@@ -79,12 +79,10 @@ class TightestPerceptron(Perceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_count("budget", budget)
         check_positive("prior", prior)
         # Imported now, so that no round waits for it.
         importlib.import_module("scipy.special")
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget = budget
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.prior = prior
         ranks_by_distance = isinstance(self._f.store.kernels[0], RBF | RationalQuadratic)
         self._vectors = CountedTable(budget + 1, ranks_by_distance)
