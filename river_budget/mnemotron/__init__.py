@@ -1,8 +1,7 @@
 """Mnemotron: Gaussian process experts with different kernels and forgetting factors.
 
-- `estimator`: the classifier; `parameters`: its default kernels and forgetting factors, and checks;
-  `archive`: a `KernelLDA` among its experts.
-- `priors`: the posteriors of the experts after a change of scales and widths.
+- `estimator`: the classifier, and the `KernelLDA` among its experts.
+- `parameters`: its default kernels and forgetting factors, and checks.
 
 The rounds are native: `_core.experts` over one store, its posteriors in `_core.posteriors`, and the
 mixture in `_core.mixing`.

@@ -8,17 +8,29 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_dtype, check_not_negative
+from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
 from river_budget._state import Part
 from river_budget.base import ClassWeight, Labels, Machine, documented
 from river_budget.base.classifier import ADVICE
 from river_budget.base.scales import Scales
-from river_budget.kernel_lda import check_n_features
+from river_budget.kernel_lda import KernelLDA, check_n_features
 from river_budget.kernels import Features, Kernel
-from river_budget.mnemotron.archive import Archive
 from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
-from river_budget.mnemotron.priors import follow_prior
+
+
+class Archive(KernelLDA):
+    """A `KernelLDA` whose rounds another model goes through, with columns as labels."""
+
+    @property
+    def engine(self) -> Discriminant:
+        """What goes through the rounds."""
+        return self._f
+
+    def follow(self) -> None:
+        """Update scales and width if the last round has made that due, or an interrupt prevented it."""
+        self._recover()
 
 
 @documented
@@ -249,7 +261,24 @@ class Mnemotron(Machine):
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
-        follow_prior(self._f, before)
+        self._follow_prior(before)
+
+    def _follow_prior(self, before: Floats) -> None:
+        """Give each expert the prior of the kernels as they are now, given the `grams` before.
+
+        What the data say about f at the support vectors is kept: with the precision L that they add,
+        `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D, the
+        change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
+        """
+        f, n = self._f, before.shape[-1]
+        after = f.grams()
+        covariances, means = f.posteriors.posteriors(n)
+        for e, (z, _, _) in enumerate(f.posteriors.experts):
+            system = np.eye(n) - covariances[e] @ (after[z] - before[z])
+            solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
+            covariances[e], means[e] = solution[:, :n], solution[:, n:].T
+        inverses: Any = np.linalg.inv(after)
+        f.set_posteriors(inverses, covariances, means)
 
     def _novelty(self, x: Features) -> float:
         weights: Any = np.zeros(self._f.store.n_kernels)

@@ -62,12 +62,10 @@ def pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> Sequence[
 
 def _is_nested(forgetting: Any) -> bool:
     """Return whether there is a tuple of pairs for each kernel."""
-    parts: Any = forgetting
-    for _ in range(2):
-        if not isinstance(parts, Sequence) or not parts:
-            return False
-        parts = parts[0]
-    return isinstance(parts, Sequence)
+    try:
+        return isinstance(forgetting[0][0], Sequence)
+    except (TypeError, LookupError):
+        return False
 
 
 def _check_pairs(pairs: Any) -> None:
