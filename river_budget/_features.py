@@ -71,12 +71,11 @@ def category_of(name: Any, text: str) -> Category:
 
 def as_given(x: Features) -> Features:
     """Return features with texts instead of categories."""
-    return {
-        (name[0] if type(name) is Category and value == 1.0 else name): (
-            name[1] if type(name) is Category and value == 1.0 else value
-        )
+    # A category is itself the pair of a name and a text.
+    return dict(
+        name if type(name) is Category and value == 1.0 else (name, value)
         for name, value in x.items()
-    }
+    )
 
 
 def _warn_of_number(category: Category) -> None:
@@ -106,17 +105,14 @@ def as_double(value: Any) -> float:
 
 def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return the values of a frame as doubles (rows, columns); None if there are others."""
-    if rows.dtype.kind in "biuf":
-        return _known(np.array(rows, np.float64, order="C"))
-    try:
-        packed = [[as_double(value) for value in values] for values in rows]
-    except NOT_NUMBERS:
-        return None
-    return _known(np.array(packed, np.float64).reshape(rows.shape))
-
-
-def _known(rows: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    return None if np.isnan(rows).any() else rows
+    values: Any = rows
+    if rows.dtype.kind not in "biuf":
+        try:
+            values = [[as_double(value) for value in row] for row in rows]
+        except NOT_NUMBERS:
+            return None
+    packed = np.array(values, np.float64, order="C").reshape(rows.shape)
+    return None if np.isnan(packed).any() else packed
 
 
 def check_features(x: Any) -> None:

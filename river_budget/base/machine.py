@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import copy
+import functools
 import inspect
 import math
 import sys
@@ -363,16 +364,11 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 class Machine(OnlineClassifier):
     """A classifier with a support set, which checks scales and width of the kernel."""
 
-    def __init__(
-        self,
-        labels: Labels,
-        engine: Engine,
-        class_weight: ClassWeight | None,
-        dtype: str,
-    ) -> None:
-        self._checks_width = any(kernel.is_radial for kernel in engine.store.kernels)
-        self._n_flat_rows = 0
-        super().__init__(labels, engine, class_weight, dtype)
+    _n_flat_rows = 0
+
+    @functools.cached_property
+    def _checks_width(self) -> bool:
+        return any(kernel.is_radial for kernel in self._f.store.kernels)
 
     def _check_restored(self) -> None:
         super()._check_restored()

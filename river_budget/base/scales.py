@@ -88,13 +88,18 @@ class Scales:
         if not with_scale.any():
             return 1.0, np.ones(len(factors))
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
-        logs = _pooled(np.log2(measures.scales[with_scale]), errors)
+        logs = np.log2(measures.scales[with_scale])
+        # As near to their mean as the errors allow.
+        logs -= np.clip(logs - logs.mean(), -errors, errors)
         mean = float(logs.mean())
         # Without the integer part of the difference, from -1/2 to 1/2.
         self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
         pooled = float(_nearest(mean - self._offset))
         updated = np.full(len(factors), pooled)
-        updated[with_scale] = _inverse_scales(logs - self._offset, factors[with_scale])
+        logs, factors = logs - self._offset, factors[with_scale]
+        # A feature without a scale so far has the factor NaN.
+        kept = abs(logs + np.log2(factors)) < KEPT
+        updated[with_scale] = np.where(kept, factors, _nearest(logs))
         return pooled, updated
 
     def in_units_of_user(self, kernel: Kernel) -> Kernel:
@@ -120,22 +125,12 @@ class Scales:
 
     def restore(self, state: State) -> None:
         self.sums.restore(state["sums"])
-        self.factors = _factors(state["names"], floats(state["factors"], (None,)))
+        names, factors = state["names"], floats(state["factors"], (None,)).tolist()
+        require(type(names) is tuple and len(names) == len(factors), "scales lack names")
+        self.factors = dict(zip(names, map(_factor, factors), strict=True))
         self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
         self._offset = finite(state["offset"], -math.inf, math.inf)
         self.gamma = finite(state["gamma"], 0.0, math.inf)
-
-
-def _pooled(logs: Floats, errors: Floats) -> Floats:
-    """Return the logarithms of scales as near to their mean as their errors allow."""
-    distances = logs - logs.mean()
-    return logs - np.clip(distances, -errors, errors)
-
-
-def _inverse_scales(logs: Floats, factors: Floats) -> Floats:
-    """Return inverse scales, kept where the logarithms allow it; factors are NaN without a scale so far."""
-    kept = abs(logs + np.log2(factors)) < KEPT
-    return np.where(kept, factors, _nearest(logs))
 
 
 def _nearest(logs: Any) -> Any:
@@ -148,8 +143,3 @@ def _factor(value: float) -> float:
     valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
     require(valid and value > 0, f"the scale of a feature is 1 / {value}, which is impossible")
     return value
-
-
-def _factors(names: Any, values: Floats) -> dict[Any, float]:
-    require(type(names) is tuple and len(names) == len(values), "scales lack names")
-    return {name: _factor(value) for name, value in zip(names, values.tolist(), strict=True)}

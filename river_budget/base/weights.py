@@ -50,10 +50,16 @@ class ClassWeights:
     __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
 
     def __init__(self, given: ClassWeight) -> None:
-        _check_class_weight(given)
         self._given: dict[Any, float] | None = None
         if isinstance(given, Mapping):
+            for label, weight in given.items():
+                name = f"class_weight: the weight of {label!r}"
+                check_weight(name, weight, least=SMALLEST_CLASS_WEIGHT)
             self._given = {label: float(weight) for label, weight in given.items()}
+        elif not isinstance(given, str) or given != "balanced":
+            raise ValueError(
+                f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
+            )
         # The number of examples of each label, by columns, which balanced weights need.
         self._counts = [0, 0]
         self._total = 0
@@ -114,15 +120,3 @@ def _list_of(w: Any) -> list[Any]:
         return list(w.tolist() if hasattr(w, "tolist") else w)
     except TypeError:
         raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None
-
-
-def _check_class_weight(given: Any) -> None:
-    if isinstance(given, Mapping):
-        for label, weight in given.items():
-            check_weight(
-                f"class_weight: the weight of {label!r}", weight, least=SMALLEST_CLASS_WEIGHT
-            )
-    elif not isinstance(given, str) or given != "balanced":
-        raise ValueError(
-            f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
-        )
