@@ -1,11 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False
 """The Cholesky factor of a growing Gram matrix."""
 
-from cpython.mem cimport PyMem_Free, PyMem_Realloc
-from libc.string cimport memcpy
-
 import numpy as np
 
+from river_budget._arrays import padded
 from river_budget._state import floats, require
 
 from river_budget._core.loops cimport loops
@@ -19,27 +17,19 @@ cdef class GramFactor:
     """
 
     cdef readonly Py_ssize_t n
-    cdef Py_ssize_t room  # for so many doubles
-    cdef double *packed
+    cdef double[::1] packed  # with room for more
 
-    def __dealloc__(self):
-        PyMem_Free(self.packed)
+    def __cinit__(self):
+        self.packed = np.empty(0)
 
     def __reduce__(self):
-        return _restored, (type(self), self.state(), self.n)
+        return type(self), (), (self.state(), self.n)
+
+    def __setstate__(self, learned):
+        self.restore(*learned)
 
     cdef Py_ssize_t size(self) noexcept:
         return self.n * (self.n + 1) // 2
-
-    cdef int reserve(self, Py_ssize_t size) except -1:
-        """Make room for so many doubles."""
-        if size <= self.room:
-            return 0
-        packed = <double *> PyMem_Realloc(self.packed, size * sizeof(double))
-        if packed == NULL:
-            raise MemoryError
-        self.packed, self.room = packed, size
-        return 0
 
     cdef int check(self, const double[::1] values) except -1:
         require(values.shape[0] == self.n, f"expected {self.n} values, got {values.shape[0]}")
@@ -55,7 +45,7 @@ cdef class GramFactor:
         self.check(row)
         cdef double[::1] z = np.empty(self.n)
         if self.n:
-            loops.forward(self.packed, &row[0], &z[0], self.n)
+            loops.forward(&self.packed[0], &row[0], &z[0], self.n)
         return z.base
 
     def backward(self, const double[::1] z):
@@ -63,7 +53,7 @@ cdef class GramFactor:
         self.check(z)
         cdef double[::1] d = np.array(z)
         if self.n:
-            loops.backward(self.packed, &d[0], self.n)
+            loops.backward(&self.packed[0], &d[0], self.n)
         return d.base
 
     def append(self, const double[::1] z, double distance):
@@ -78,10 +68,9 @@ cdef class GramFactor:
         """
         self.check(z)
         cdef Py_ssize_t end = self.size()
-        if end + self.n + 1 > self.room:
-            self.reserve(2 * end + self.n + 1)
-        if self.n:
-            memcpy(self.packed + end, &z[0], self.n * sizeof(double))
+        if end + self.n + 1 > self.packed.shape[0]:
+            self.packed = padded(self.packed.base, 2 * end + self.n + 1)
+        self.packed.base[end : end + self.n] = z
         self.packed[end + self.n] = distance
         self.n += 1
 
@@ -93,37 +82,20 @@ cdef class GramFactor:
     @property
     def nbytes(self):
         """Memory of the factor in bytes."""
-        return self.room * sizeof(double)
+        return self.packed.nbytes
 
     def matrix(self):
         """Return L as a matrix (n, n)."""
         factor = np.zeros((self.n, self.n))
-        factor[np.tril_indices(self.n)] = self.rows()
+        factor[np.tril_indices(self.n)] = self.packed[: self.size()]
         return factor
 
-    def rows(self):
-        """Return the packed rows of L (n (n + 1) / 2,)."""
-        cdef double[::1] rows = np.empty(self.size())
-        if self.n:
-            memcpy(&rows[0], self.packed, self.size() * sizeof(double))
-        return rows.base
-
     def state(self):
-        """Return the packed rows of L."""
-        return {"rows": self.rows()}
+        """Return the packed rows of L (n (n + 1) / 2,)."""
+        return {"rows": np.array(self.packed[: self.size()])}
 
     def restore(self, state, Py_ssize_t n):
         """Restore a factor from its state for n vectors."""
-        array = floats(state["rows"], (n * (n + 1) // 2,))
-        require((array[np.cumsum(np.arange(n) + 1) - 1] > 0).all(), "the Gram factor is singular")
-        cdef const double[::1] rows = array
-        self.reserve(rows.shape[0])
-        self.n = n
-        if n:
-            memcpy(self.packed, &rows[0], rows.shape[0] * sizeof(double))
-
-
-def _restored(cls, state, n):
-    factor = cls()
-    factor.restore(state, n)
-    return factor
+        rows = floats(state["rows"], (n * (n + 1) // 2,))
+        require((rows[np.cumsum(np.arange(n) + 1) - 1] > 0).all(), "the Gram factor is singular")
+        self.packed, self.n = rows, n

@@ -86,11 +86,11 @@ def test_a_row_of_another_length_is_not_appended():
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])
 def test_a_copy_goes_on_alone(twin_of):
     factor = factor_of(gram_of(5))
-    before, twin = factor.rows(), twin_of(factor)
+    before, twin = factor.state()["rows"], twin_of(factor)
     twin.append(np.zeros(5), 1.0)
     assert (factor.n, twin.n) == (5, 6)
-    assert (factor.rows() == before).all()
-    assert (twin.rows()[:15] == before).all()
+    assert (factor.state()["rows"] == before).all()
+    assert (twin.state()["rows"][:15] == before).all()
 
 
 def test_a_state_of_another_size_or_a_singular_factor_is_refused():
