@@ -1,17 +1,16 @@
 # The arrays of the vectors: a matrix for each name, as long as a vector has an array of that name.
 cdef struct Matrix:                   # the arrays of one name
     Py_ssize_t size, start            # elements of each, and those of all matrices before it
-    Py_ssize_t count                  # vectors that have it
-    char *present                     # which (capacity,)
     char *values                      # (capacity, size) floats or doubles, 0 if absent
 
 
 cdef class Matrices:
     cdef readonly dict place_of       # name -> place in `all`, in the order of the names
     cdef readonly object dtype        # float32 or float64
-    cdef Matrix *all                  # (n,)
+    cdef Matrix *all                  # (n,), whose values are those of the tables
     cdef Py_ssize_t n, n_elements, capacity
     cdef bint is_float
+    cdef dict tables                  # name -> values, and whether a slot has them (capacity,)
 
     # Raise ValueError unless an array has the length of others of its name.
     cdef int check_length(self, object name, object array) except -1
@@ -25,8 +24,4 @@ cdef class Matrices:
     cdef int clear(self) except -1
     cdef size_t n_bytes(self)
     # Private.
-    cdef int allocate(self, Matrix *matrix, Py_ssize_t old, Py_ssize_t new) except -1
-    cdef int add(self, object name, Py_ssize_t size) except -1
-    cdef int drop(self, object name) except -1
-    cdef int order(self) except -1
-    cdef void release(self) noexcept
+    cdef int set_tables(self, dict tables) except -1
