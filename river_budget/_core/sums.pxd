@@ -20,24 +20,23 @@ cdef struct FeatureSums:
 cdef class Sums:
     cdef readonly Py_ssize_t n_observed
     cdef dict rows                    # names of numbers -> rows
-    cdef dict arrays                  # names of arrays -> ArraySums
+    # Names of arrays -> numbers as in a row of the table, and first array, sums of the differences
+    # from it and of their squares (3, elements).
+    cdef dict arrays
     cdef dict means                   # of the names that had sums when they were cleared
     cdef object table                 # the array of `features`, with room for more
     cdef FeatureSums *features
     cdef list columns                 # the last list of names
-    cdef object found                 # the array of `slots`, of which one with unknown values is used once
     cdef Py_ssize_t n_columns
-    cdef int64_t *slots               # the rows of these names, -1 for those without
+    cdef int64_t[::1] slots           # the rows of these names; those with unknown values are used once
     cdef int64_t n_inserted           # of the store when a name had no row; -1 if all have one
 
     # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.
     cdef int add(self, Store store) except -1 nogil
     cdef int look_up(self, Store store) except -1
-    cdef int look_up_columns(self, Store store) except -1
     cdef int begin(self, name, double value) except -1
     cdef int add_arrays(self, dict arrays, names) except -1
     cdef int forget_columns(self) except -1
     cdef int set_table(self, table) except -1
     cdef int keep(self, list names) except -1
-    cdef tuple measure(self, Py_ssize_t row)
     cdef double mean_at(self, Py_ssize_t row)

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
 """Running sums of the values of features, for their scales."""
 
-from libc.math cimport sqrt
 from libc.stdint cimport int64_t
 
 from collections import namedtuple
@@ -34,46 +34,6 @@ cdef double LARGEST_MEAN = 1e60
 Measures = namedtuple("Measures", ("sizes", "variances", "scales"))
 
 
-cdef class ArraySums:
-    """Running sums of the elements of an array feature, which share a scale.
-
-    `counts` are those of a row of the table. `sums` are the first array, the sum of the differences
-    from it and that of their squares (3, elements).
-    """
-
-    cdef readonly object counts, sums
-
-    def __init__(self, counts, sums):
-        self.counts, self.sums = counts, sums
-
-    cdef int add(self, const double[::1] values) except -1:
-        cdef double[:, ::1] sums = self.sums
-        cdef double[::1] counts = self.counts
-        cdef FeatureSums *own = <FeatureSums *> &counts[0]
-        cdef double difference
-        cdef Py_ssize_t i
-        for i in range(values.shape[0]):
-            difference = values[i] - sums[0, i]
-            own.n_nonzero += values[i] != 0.0
-            sums[1, i] += difference
-            sums[2, i] += difference * difference
-        own.n_present += 1.0
-
-    def measures(self, n_observed):
-        """Return number of values, variance and scale; see `Measures`."""
-        since, _, n_present, n_nonzero, _, _ = self.counts.tolist()
-        reference, total, squares = self.sums
-        n, n_missing = n_observed - since, n_observed - since - n_present
-        mean_square = (squares + n_missing * reference**2) / n
-        variances = np.maximum(0.0, mean_square - ((total - n_missing * reference) / n) ** 2)
-        n_values = n * len(reference)
-        mean_of_squares = variances.mean()
-        if 2.0 * n_nonzero < n_values:
-            present = squares + reference * (2.0 * total + n_present * reference)
-            mean_of_squares = max(0.0, present.sum()) / n_nonzero if n_nonzero else 0.0
-        return n_values, float(variances.sum()), float(np.sqrt(mean_of_squares))
-
-
 cdef class Sums:
     """Running sums of the values of each feature, and of arrays."""
 
@@ -83,7 +43,10 @@ cdef class Sums:
         self.forget_columns()
 
     def __reduce__(self):
-        return _restored, (type(self), self.state())
+        return type(self), (), self.state()
+
+    def __setstate__(self, state):
+        self.restore(state)
 
     @property
     def names(self):
@@ -98,21 +61,22 @@ cdef class Sums:
         if (
             <void *> store.columns != <void *> self.columns
             or self.n_inserted not in (-1, store.n_inserted)
-            or store.arrays is not None
             or store.has_filled
         ):
             with gil:
                 self.look_up(store)
-        cdef int64_t *slots = self.slots
+        if store.arrays is not None:
+            with gil:
+                self.add_arrays(store.arrays, store.names)
         cdef const double *values = store.values
         cdef FeatureSums *own
         cdef double difference
         cdef Py_ssize_t i
         for i in range(self.n_columns):
-            if slots[i] < UNSEEN:
-                self.features[UNKNOWN - slots[i]].since += 1.0
-            elif slots[i] >= 0:
-                own = self.features + slots[i]
+            if self.slots[i] < UNSEEN:
+                self.features[UNKNOWN - self.slots[i]].since += 1.0
+            elif self.slots[i] >= 0:
+                own = self.features + self.slots[i]
                 difference = values[i] - own.reference
                 own.n_present += 1.0
                 own.n_nonzero += values[i] != 0.0
@@ -121,17 +85,7 @@ cdef class Sums:
         self.n_observed += 1
 
     cdef int look_up(self, Store store) except -1:
-        """Set the rows of the example's numbers, where new names get one, and add its arrays."""
-        if (
-            store.columns is not self.columns
-            or self.n_inserted not in (-1, store.n_inserted)
-            or store.has_filled
-        ):
-            self.look_up_columns(store)
-        if store.arrays is not None:
-            self.add_arrays(store.arrays, store.names)
-
-    cdef int look_up_columns(self, Store store) except -1:
+        """Set the rows of the example's numbers, where new names get one."""
         cdef list columns = store.columns
         cdef Py_ssize_t n_before
         self.forget_columns()
@@ -156,8 +110,7 @@ cdef class Sums:
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
-        cdef int64_t[::1] slots = found
-        self.found, self.slots, self.n_columns = found, &slots[0], len(columns)
+        self.slots, self.n_columns = found, len(columns)
         self.columns = None if store.has_filled else columns
         self.n_inserted = n_inserted
 
@@ -184,13 +137,14 @@ cdef class Sums:
             if name in names
         }
         for name, values in used.items():
-            own = kept.get(name)
-            if own is None or own.sums.shape[1] != len(values):
-                kept[name] = ArraySums(np.zeros(N_COLUMNS), np.zeros((3, len(values))))
-                kept[name].counts[0], kept[name].sums[0] = self.n_observed, values
+            if name not in kept or kept[name][1].shape[1] != len(values):
+                counts, sums = np.zeros(N_COLUMNS), np.zeros((3, len(values)))
+                counts[0], sums[0] = self.n_observed, values
+                kept[name] = counts, sums
         self.arrays = kept
         for name, values in used.items():
-            (<ArraySums> kept[name]).add(values)
+            counts, sums = kept[name]
+            add_elements(values, counts, sums)
 
     def drop_unused(self, names):
         """Drop sums of names that are not given, if there are many."""
@@ -228,37 +182,25 @@ cdef class Sums:
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
         examples, the root mean square of the values other than 0: a rare word is not blown up.
         """
-        cdef Py_ssize_t i
-        measured = [self.measure(i) for i in range(len(self.rows))]
-        measured += [own.measures(self.n_observed) for own in self.arrays.values()]
-        return Measures(*np.array(measured, np.float64).reshape(-1, 3).T)
-
-    cdef tuple measure(self, Py_ssize_t row):
-        cdef FeatureSums *own = self.features + row
-        cdef double n = self.n_observed - own.since
-        cdef double n_missing = n - own.n_present, reference = own.reference, scale = 0.0
-        cdef double mean = (own.total - n_missing * reference) / n
-        cdef double mean_square = (own.squares + n_missing * reference * reference) / n
-        cdef double variance = max(0.0, mean_square - mean * mean), nonzero
-        if 2.0 * own.n_nonzero >= n:
-            scale = sqrt(variance)
-        elif own.n_nonzero > 0.0:
-            nonzero = own.squares + reference * (2.0 * own.total + own.n_present * reference)
-            scale = sqrt(max(0.0, nonzero) / own.n_nonzero)
-        return n, variance, scale
+        numbers = self.table[: len(self.rows)]
+        sums = numbers.T[[1, 4, 5], :, np.newaxis]  # references, sums and squares
+        measured = [measures_of(self.n_observed, numbers, sums)]
+        for counts, sums in self.arrays.values():
+            measured.append(measures_of(self.n_observed, counts[np.newaxis], sums[:, np.newaxis]))
+        return Measures(*np.hstack(measured))
 
     @property
     def nbytes(self):
         """Memory of the sums in bytes."""
-        of_arrays = sum([own.counts.nbytes + own.sums.nbytes for own in self.arrays.values()])
+        of_arrays = sum([part.nbytes for own in self.arrays.values() for part in own])
         # The last names and their rows are always counted, so that the figure does not depend on them.
         containers = sys.getsizeof(self.rows) + sys.getsizeof(self.means) + 24 * len(self.means)
         return containers + self.table.nbytes + of_arrays + 16 * len(self.rows)
 
     def state(self):
         arrays = {"names": tuple(self.arrays)}
-        for i, own in enumerate(self.arrays.values()):
-            arrays[str(i)] = {"counts": own.counts.copy(), "sums": own.sums.copy()}
+        for i, (counts, sums) in enumerate(self.arrays.values()):
+            arrays[str(i)] = {"counts": counts.copy(), "sums": sums.copy()}
         return {
             "n_observed": self.n_observed,
             "names": tuple(self.rows),
@@ -280,19 +222,54 @@ cdef class Sums:
         arrays = {}
         for i, name in enumerate(state["arrays"]["names"]):
             own = state["arrays"][str(i)]
-            arrays[name] = ArraySums(floats(own["counts"], (N_COLUMNS,)), floats(own["sums"], (3, None), LARGEST_SUM))
-            check(arrays[name].counts[np.newaxis], arrays[name].sums.shape[1], n_observed)
-            require((arrays[name].sums[2] >= 0).all(), "the sums of an array are wrong")
+            counts = floats(own["counts"], (N_COLUMNS,))
+            of_array = floats(own["sums"], (3, None), LARGEST_SUM)
+            check(counts[np.newaxis], of_array.shape[1], n_observed)
+            require((of_array[2] >= 0).all(), "the sums of an array are wrong")
+            arrays[name] = counts, of_array
         self.means = restored_means(state["means"]) if "means" in state else {}
         self.n_observed, self.rows, self.arrays = n_observed, rows, arrays
         self.set_table(padded(sums, max(1, len(sums))))
         self.forget_columns()
 
 
-def _restored(cls, state):
-    sums = cls()
-    sums.restore(state)
-    return sums
+cdef void add_elements(
+    const double[::1] values, double[::1] counts, double[:, ::1] sums
+) noexcept:
+    """Add an array to its sums."""
+    cdef FeatureSums *own = <FeatureSums *> &counts[0]
+    cdef double difference
+    cdef Py_ssize_t i
+    for i in range(values.shape[0]):
+        difference = values[i] - sums[0, i]
+        own.n_nonzero += values[i] != 0.0
+        sums[1, i] += difference
+        sums[2, i] += difference * difference
+    own.n_present += 1.0
+
+
+def measures_of(n_observed, counts, sums):
+    """Return the measures of features with the same number of elements, whose squares are averaged.
+
+    Parameters
+    ----------
+    counts
+        Their rows of the table (features, columns).
+    sums
+        References, sums of differences and of their squares (3, features, elements).
+    """
+    since, _, n_present, n_nonzero, _, _ = counts.T[:, :, np.newaxis]
+    reference, total, squares = sums
+    n = n_observed - since
+    n_missing, n_values = n - n_present, n * reference.shape[1]
+    mean = (total - n_missing * reference) / n
+    mean_square = (squares + n_missing * reference * reference) / n
+    variances = np.maximum(0.0, mean_square - mean * mean)
+    nonzero = squares + reference * (2.0 * total + n_present * reference)
+    mean_nonzero = np.maximum(0.0, nonzero.sum(axis=1)) / np.maximum(n_nonzero, 1.0)[:, 0]
+    is_dense = (2.0 * n_nonzero >= n_values)[:, 0]
+    scales = np.sqrt(np.where(is_dense, variances.mean(axis=1), mean_nonzero))
+    return n_values[:, 0], variances.sum(axis=1), scales
 
 
 def restored_means(state):
