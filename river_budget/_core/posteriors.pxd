@@ -36,7 +36,8 @@ cdef extern from "triangles.h":
 cdef class Triangles:
     cdef readonly Py_ssize_t n_matrices, width
     cdef Triangle *matrices
-    cdef double[::1] memory           # of all matrices
+    cdef object memory                # of all matrices: their blocks, diagonals and terms
+    cdef object blocks, diagonals, terms
 
     # Add a term sign x x', and return its vector x, which is 0 (width,).
     cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil
@@ -47,7 +48,7 @@ cdef class Triangles:
         self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
     ) noexcept nogil
     cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil
-    cdef void scale(self, Py_ssize_t i, Py_ssize_t n, double factor) noexcept nogil
+    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil
 
 
 cdef class Posteriors:
@@ -95,7 +96,7 @@ cdef class Posteriors:
     ) noexcept nogil
     cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil
     cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil
-    cdef void change_means(self, Py_ssize_t e, double factor, Py_ssize_t n) noexcept nogil
+    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil
     cdef void project(self, Py_ssize_t n) noexcept nogil
     cdef void append(self, Py_ssize_t n) noexcept nogil
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil

@@ -9,6 +9,8 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from river_budget._core.matrices import aligned_zeros
+from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, integers, require, require_definite
 
 cdef TriangleLoops loops
@@ -55,20 +57,20 @@ cdef class Triangles:
     """
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
-        cdef Py_ssize_t i, size = row_start(width) + (1 + MOST_TERMS) * width
-        cdef double *start
-        self.n_matrices, self.width = n_matrices, width
-        self.memory = np.zeros(n_matrices * size + LANES)
+        cdef Py_ssize_t i, end = row_start(width)
+        cdef double[:, ::1] memory = aligned_zeros(
+            (n_matrices, end + (1 + MOST_TERMS) * width), np.dtype(np.float64)
+        )
+        self.n_matrices, self.width, self.memory = n_matrices, width, memory.base
+        self.blocks, self.diagonals = memory.base[:, :end], memory.base[:, end : end + width]
+        self.terms = memory.base[:, end + width :].reshape(n_matrices, MOST_TERMS, width)
         self.matrices = <Triangle *> PyMem_Calloc(n_matrices, sizeof(Triangle))
         if self.matrices == NULL:
             raise MemoryError
-        # Blocks start at lines of the cache.
-        start = &self.memory[0]
-        start += (LANES - <size_t> start // sizeof(double) % LANES) % LANES
         for i in range(n_matrices):
-            self.matrices[i].blocks = start + i * size
-            self.matrices[i].diagonal = self.matrices[i].blocks + row_start(width)
-            self.matrices[i].terms = self.matrices[i].diagonal + width
+            self.matrices[i].blocks = &memory[i, 0]
+            self.matrices[i].diagonal = &memory[i, end]
+            self.matrices[i].terms = &memory[i, end + width]
 
     def __dealloc__(self):
         PyMem_Free(self.matrices)
@@ -126,25 +128,22 @@ cdef class Triangles:
             for k in range(n):
                 diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
 
-    cdef void scale(self, Py_ssize_t i, Py_ssize_t n, double factor) noexcept nogil:
+    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil:
         cdef Py_ssize_t k
         matrix = &self.matrices[i]
-        for k in range(row_start((n + 3) // 4 * 4)):
+        # The diagonal follows the blocks.
+        for k in range(row_start(self.width) + self.width):
             matrix.blocks[k] *= factor
-        for k in range(n):
-            matrix.diagonal[k] *= factor
         for k in range(matrix.n_terms * self.width):
             matrix.terms[k] *= sqrt(factor)
 
-    def set(self, Py_ssize_t i, const double[:, ::1] matrix):
+    def set(self, Py_ssize_t i, matrix):
         """Set a matrix to the symmetric part of another one (n, n)."""
-        cdef Py_ssize_t j, k, n = matrix.shape[0]
-        own = &self.matrices[i]
-        own.n_terms = 0
-        for j in range(n):
-            own.diagonal[j] = matrix[j, j]
-            for k in range(min(n, 4 * (j // 4 + 1))):
-                own.blocks[place_of(j, k)] = 0.5 * (matrix[j, k] + matrix[k, j])
+        of_block = np.arange(len(matrix)) // 4
+        rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
+        self.blocks[i, places(rows, columns)] = (0.5 * (matrix + matrix.T))[rows, columns]
+        self.diagonals[i, : len(matrix)] = matrix.diagonal()
+        self.matrices[i].n_terms = 0
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
@@ -159,56 +158,37 @@ cdef class Triangles:
 
     @property
     def nbytes(self):
-        """Memory in bytes."""
-        return self.memory.nbytes + self.n_matrices * sizeof(Triangle)
+        return self.memory.nbytes + 8 * LANES + self.n_matrices * sizeof(Triangle)
 
     def state(self, Py_ssize_t n):
         """Return packed rows (matrices, any), terms, signs, and the numbers of terms."""
-        cdef Py_ssize_t i, j, k, t = 0
         n_terms = np.array([self.matrices[i].n_terms for i in range(self.n_matrices)], np.int64)
-        cdef double[:, ::1] triangles = np.empty((self.n_matrices, n * (n + 1) // 2))
-        cdef double[:, ::1] terms = np.empty((n_terms.sum(), n))
-        cdef double[::1] signs = np.empty(n_terms.sum())
-        for i in range(self.n_matrices):
-            own = &self.matrices[i]
-            for j in range(n):
-                for k in range(j + 1):
-                    triangles[i, j * (j + 1) // 2 + k] = own.blocks[place_of(j, k)]
-            for j in range(own.n_terms):
-                signs[t] = own.signs[j]
-                for k in range(n):
-                    terms[t, k] = own.terms[j * self.width + k]
-                t += 1
+        signs = np.array([self.matrices[i].signs for i in range(self.n_matrices)])
+        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
         return {
-            "triangles": triangles.base, "terms": terms.base, "signs": signs.base,
-            "n_terms": n_terms,
+            "triangles": self.blocks[:, places(*np.tril_indices(n))],
+            "terms": self.terms[is_term, :n], "signs": signs[is_term], "n_terms": n_terms,
         }
 
     def restore(self, state, Py_ssize_t n):
         """Set the matrices to those of a state."""
-        cdef Py_ssize_t i, k, t = 0
         n_terms = integers(state["n_terms"], (self.n_matrices,))
         require(((n_terms >= 0) & (n_terms <= MOST_TERMS)).all(), "a matrix has too many terms")
-        total = int(n_terms.sum())
         triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
+        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
+        total = int(n_terms.sum())
         terms, signs = floats(state["terms"], (total, n)), floats(state["signs"], (total,))
         require((abs(signs) == 1).all(), "a sign is neither 1 nor -1")
-        cdef const double[:, ::1] vectors = terms
         for i, matrix in enumerate(unpacked(triangles, n)):
             self.set(i, matrix)
-            for _ in range(n_terms[i]):
-                term = self.new_term(i, signs[t])
-                for k in range(n):
-                    term[k] = vectors[t, k]
-                t += 1
+        for i, sign in zip(np.nonzero(is_term)[0], signs):
+            self.new_term(i, sign)
+        self.terms[is_term, :n] = terms
 
 
-def unpacked(triangles, n):
-    """Return the symmetric matrices of packed rows (matrices, n, n)."""
-    rows, columns = np.tril_indices(n)
-    matrices = np.empty((len(triangles), n, n))
-    matrices[:, rows, columns] = matrices[:, columns, rows] = triangles
-    return matrices
+def places(rows, columns):
+    """Return the places of elements in the blocks, as `place_of` does."""
+    return 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
 
 
 cdef class Posteriors:
@@ -307,9 +287,7 @@ cdef class Posteriors:
         cdef double prior = self.prior(), root = sqrt(self.factors[e])
         for i in range(self.n_columns):
             m = prior + root * (self.margins[e, i] - prior)
-            y = 1.0 if i == label else -1.0
-            if self.n_columns == 1:
-                y = 1.0 if label else -1.0
+            y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
             self.q[e, i] = y - m if y * m < 1.0 else 0.0
             if self.n_columns == 1:
                 return y * m < 1.0
@@ -409,43 +387,38 @@ cdef class Posteriors:
     cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil:
         """Multiply the common factor of an expert into its posterior."""
         cdef Py_ssize_t i, k
-        self.covariances.scale(e, n, self.scales[e])
+        self.covariances.scale(e, self.scales[e])
         for i in range(self.n_columns):
             for k in range(n):
                 self.means[e, i, k] *= sqrt(self.scales[e])
         self.scales[e] = 1.0
 
-    cdef void change_means(self, Py_ssize_t e, double factor, Py_ssize_t n) noexcept nogil:
-        """Add `factor q c` to the means of an expert."""
+    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil:
+        """Add h r c c' to the covariance of an expert, and h q c to its means."""
         cdef Py_ssize_t i
+        cdef double factor = h / sqrt(self.scales[e])
+        term, c = self.covariances.new_term(e, -1.0), &self.c[e, 0]
+        loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), c, n)
         for i in range(self.n_columns):
             if self.q[e, i] != 0.0:
-                loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], &self.c[e, 0], n)
+                loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], c, n)
 
     cdef void project(self, Py_ssize_t n) noexcept nogil:
         """Update each expert without storing the example."""
         cdef Py_ssize_t e, z
-        cdef double h
         for e in range(self.n_experts):
-            if self.r[e] == 0.0:
-                continue
-            z = self.kernels[e]
-            h = 1.0 / (1.0 + self.r[e] * self.g[z])
-            loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
-            term = self.covariances.new_term(e, -1.0)
-            loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), &self.c[e, 0], n)
-            self.change_means(e, h / sqrt(self.scales[e]), n)
+            if self.r[e] != 0.0:
+                z = self.kernels[e]
+                loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
+                self.change(e, 1.0 / (1.0 + self.r[e] * self.g[z]), n)
 
     cdef void append(self, Py_ssize_t n) noexcept nogil:
         """Update each expert, and add the example as the last support vector."""
         cdef Py_ssize_t e, z
         for e in range(self.n_experts):
-            if self.r[e] == 0.0:
-                continue
-            self.c[e, n] = 1.0
-            term = self.covariances.new_term(e, -1.0)
-            loops.add_multiple(term, sqrt(-self.r[e] / self.scales[e]), &self.c[e, 0], n + 1)
-            self.change_means(e, 1.0 / sqrt(self.scales[e]), n + 1)
+            if self.r[e] != 0.0:
+                self.c[e, n] = 1.0
+                self.change(e, 1.0, n + 1)
         for z in range(self.n_kernels):
             self.u[z, n] = -1.0
             term = self.inverses.new_term(z, 1.0)
@@ -555,7 +528,6 @@ cdef class Posteriors:
 
     @property
     def nbytes(self):
-        """Memory in bytes."""
         size = self.n_experts * (self.n_columns + 1) + self.n_kernels + 2
         vectors, numbers = size + self.n_kernels, self.n_experts * (5 + 2 * self.n_columns)
         own = 8 * (self.width * vectors + numbers)
