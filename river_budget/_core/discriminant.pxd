@@ -41,4 +41,3 @@ cdef class Discriminant(Engine):
     cdef void forget(self) noexcept nogil
     cdef double mean_diagonal(self) noexcept nogil
     cdef int reset(self) except -1
-    cdef int set_inverse(self, P) except -1

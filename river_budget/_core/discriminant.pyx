@@ -6,6 +6,7 @@ from libc.math cimport exp, fmax, fmin, log, sqrt
 
 import numpy as np
 
+from river_budget._core.symmetric import unpacked
 from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers, require, require_definite
 
 from river_budget._core.engine cimport DUE_CHECK, Engine
@@ -179,15 +180,14 @@ cdef class Discriminant(Engine):
 
     cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil:
         """Add gain r r' to R, for its inverse K; a new label gets a row."""
-        cdef Py_ssize_t c, n_labels = self.n_labels
-        cdef bint is_new = self.counts[label] == 0.0
+        cdef Py_ssize_t c
         residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
-        if not is_new:
+        if self.counts[label] > 0.0:
             self.add_to_residuals(residuals, gain)
             return
         # R is [[R + gain a a', gain a], [gain a', gain]], as the residual of a new label is 1.
         inner = self.times_inverse(residuals, product)
-        for c in range(n_labels):
+        for c in range(self.n_labels):
             self.K[label, c] = self.K[c, label] = -product[c]
         self.K[label, label] = 1.0 / gain + inner
 
@@ -248,13 +248,12 @@ cdef class Discriminant(Engine):
             self.counts[self.turn] += n_seen * share
 
     cdef double mean_diagonal(self) noexcept nogil:
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, k
         cdef double total = 0.0
+        cdef bint is_double = self.loops == &loops[DOUBLES]
         for i in range(self.n_features):
-            if self.loops == &loops[DOUBLES]:
-                total += (<double *> self.p)[symmetric_place(i, i)]
-            else:
-                total += (<float *> self.p)[symmetric_place(i, i)]
+            k = symmetric_place(i, i)
+            total += (<double *> self.p)[k] if is_double else (<float *> self.p)[k]
         return total / self.n_features
 
     # Scales, and the memory for labels.
@@ -267,18 +266,13 @@ cdef class Discriminant(Engine):
     def relearn(self, dict factors, double pooled, double gamma):
         """Learn the examples that are kept anew, with other scales and another width."""
         cdef Py_ssize_t slot
-        cdef double[::1] values
         self.begin()
         try:
             self.reset()
             self.set_scales(factors, pooled, gamma)
             for slot in range(self.n_rounds):
-                x = self.store.vector(slot)
-                arrays = {name: value for name, value in x.items() if isinstance(value, np.ndarray)}
-                columns = [name for name in x if name not in arrays]
-                values = np.array([x[name] for name in columns] or [0.0], np.float64)
-                self.fourier.transform(columns, &values[0], arrays or None, &self.features[0])
-                self.discriminate()
+                self.store.evaluate(self.store.vector(slot))
+                self.answer()
                 self.update(self.kept_labels[slot], self.kept_weights[slot])
         finally:
             self.is_busy = False
@@ -290,8 +284,9 @@ cdef class Discriminant(Engine):
 
     cdef int reset(self) except -1:
         """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""
+        diagonal = np.arange(self.n_features)
         self.P[:], self.W[:] = 0.0, 0.0
-        self.P[[symmetric_place(i, i) for i in range(self.n_features)]] = PRIOR
+        self.P[places(diagonal, diagonal)] = PRIOR
         np.asarray(self.K)[:], np.asarray(self.counts)[:] = 0.0, 0.0
         self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
         return 0
@@ -322,27 +317,18 @@ cdef class Discriminant(Engine):
 
     @property
     def nbytes(self):
-        """Memory of all in bytes."""
         arrays = [
             self.P, self.W, self.K, self.counts, self.kept_labels, self.kept_weights, self.features,
             self.elements, self.product, self.outputs,
         ]
         return sum([array.nbytes for array in arrays]) + self.fourier.nbytes + self.store.nbytes
 
-    @property
-    def statistics(self):
-        """P (features, features), W (features, labels), K (labels, labels), counts (labels,), beta."""
-        lower = np.tril_indices(self.n_features)
-        P = np.zeros((self.n_features, self.n_features))
-        P[lower] = P.T[lower] = self.P[places(*lower)]
-        return P, self.W[:, : self.n_features].T.copy(), self.matrix.copy(), np.array(self.counts), self.beta
-
     def own_state(self):
         """Return the state without that of the store."""
-        lower = np.tril_indices(self.n_features)
         n = min(self.store.n, self.kept_weights.shape[0])
         return {
-            "inverse": self.P[places(*lower)], "coefficients": self.W[:, : self.n_features].copy(),
+            "inverse": self.P[places(*np.tril_indices(self.n_features))],
+            "coefficients": self.W[:, : self.n_features].copy(),
             "residuals": self.matrix.copy(), "counts": np.array(self.counts),
             "beta": self.beta, "squares": self.squares, "turn": self.turn,
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
@@ -358,10 +344,9 @@ cdef class Discriminant(Engine):
         require(self.store.n == n_kept, "the examples that are kept are not those of the rounds")
         labels, weights = integers(state["labels"], (n_kept,)), floats(state["weights"], (n_kept,))
         require(((labels >= 0) & (labels < n)).all() and (weights > 0).all(), "a kept example is wrong")
-        lower = np.tril_indices(self.n_features)
-        inverse = elements_of(state["inverse"], (len(lower[0]),), self.P.dtype)
-        P = np.zeros((self.n_features, self.n_features))
-        P[lower] = P.T[lower] = inverse
+        size = self.n_features * (self.n_features + 1) // 2
+        inverse = elements_of(state["inverse"], (size,), self.P.dtype)
+        P = unpacked(inverse[np.newaxis], self.n_features)[0]
         # What the rounding of a million steps may leave.
         largest = (1e-2 if self.P.dtype == np.float32 else 1e-6) * np.abs(P).max()
         require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")
@@ -372,7 +357,10 @@ cdef class Discriminant(Engine):
         require_definite(K, "the inverse of the residuals is wrong")
         beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
         squares, turn = finite(state["squares"], 0.0, LARGEST_NUMBER), count(state["turn"])
-        self.set_inverse(P)
+        # The blocks on the diagonal are whole.
+        of_block = np.arange(self.n_features) // 8
+        rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
+        self.P[places(rows, columns)] = P[rows, columns]
         self.W[:, : self.n_features] = W
         self.matrix[:], np.asarray(self.counts)[:] = K, counts
         self.beta, self.squares, self.turn = beta, squares, turn
@@ -382,15 +370,6 @@ cdef class Discriminant(Engine):
             np.asarray(self.kept_weights)[:n_kept] = weights
         else:
             self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
-
-    cdef int set_inverse(self, P) except -1:
-        """Set P, whose blocks on the diagonal are whole."""
-        cdef Py_ssize_t i, j, n = self.n_features
-        cdef const double[:, ::1] elements = P
-        for i in range(n):
-            for j in range(min(n, (i // 8 + 1) * 8)):
-                self.P[symmetric_place(i, j)] = elements[i, j]
-        return 0
 
     def state(self):
         """Return all that is learned, with the examples that are kept."""
@@ -403,7 +382,7 @@ cdef class Discriminant(Engine):
 
 
 def places(rows, columns):
-    """Return the places of elements below the diagonal, or on it."""
+    """Return the places of elements in the blocks, as `symmetric_place` does."""
     groups = rows // 8
     return 32 * groups * (groups + 1) + rows % 8 * 8 * (groups + 1) + columns
 

@@ -93,7 +93,6 @@ cdef class Fourier:
 
     @property
     def nbytes(self):
-        """Memory in bytes."""
         rows = sum([16 + row.nbytes for row in self.rows.values()])
         signs = sum([16 + own.nbytes for own in self.signs.values()])
         return rows + signs + self.z.nbytes + 24 * self.room
@@ -178,8 +177,7 @@ cdef class Fourier:
             for i in range(size):
                 x[i] = weight * elements[i] if i < length else 0.0
             for d in range(3):
-                loops[DOUBLES].flip(&x[0], &signs[b, d, 0], size)
-                loops[DOUBLES].hadamard(&x[0], size)
+                loops[DOUBLES].hadamard(&x[0], &signs[b, d, 0], size)
             start = b * size
             for i in range(min(size, self.n - start)):
                 self.z[start + i] += x[i]

@@ -20,11 +20,10 @@ struct symmetric_loops {
     /* to = factor from; they may be the same if the types are */
     void (*convert)(const double *from, double factor, void *to, long n);
     void (*scale)(void *a, double factor, long n);
-    /* Multiply a vector by the Hadamard matrix, where n is a power of two. */
-    void (*hadamard)(void *x, long n);
-    /* sum += factor terms; the elements of x times signs 1 or -1 */
+    /* Multiply a vector by signs, then by the Hadamard matrix, where n is a power of two. */
+    void (*hadamard)(void *x, const signed char *signs, long n);
+    /* sum += factor terms */
     void (*add_floats)(void *sum, double factor, const float *terms, long n);
-    void (*flip)(void *x, const signed char *signs, long n);
 };
 
 typedef float eight_float __attribute__((vector_size(32), aligned(4)));
@@ -66,7 +65,7 @@ END_TARGET
     ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _subtract_, w), \
                               JOIN3(type, _dot_, w), JOIN3(type, _add_multiple_, w), \
                               JOIN3(type, _convert_, w), JOIN3(type, _scale_, w), \
-                              JOIN3(type, _hadamard_, w), JOIN3(type, _add_floats_, w), JOIN3(type, _flip_, w)})
+                              JOIN3(type, _hadamard_, w), JOIN3(type, _add_floats_, w)})
 
 /* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
    return how many they have. */
@@ -143,8 +142,9 @@ static void OF_TYPE(scale)(void *a, double factor, long n) {
     for (long j = 0; j < n; j++) ((T *)a)[j] *= (T)factor;
 }
 
-static void OF_TYPE(hadamard)(void *vector, long n) {
+static void OF_TYPE(hadamard)(void *vector, const signed char *signs, long n) {
     T *x = vector;
+    for (long j = 0; j < n; j++) x[j] *= (T)signs[j];
     for (long h = 1; h < 8; h *= 2)
         for (long i = 0; i < n; i += 2 * h)
             for (long j = i; j < i + h; j++) {
@@ -161,10 +161,6 @@ static void OF_TYPE(hadamard)(void *vector, long n) {
 
 static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, long n) {
     for (long j = 0; j < n; j++) ((T *)sum)[j] += (T)factor * (T)terms[j];
-}
-
-static void OF_TYPE(flip)(void *x, const signed char *signs, long n) {
-    for (long j = 0; j < n; j++) ((T *)x)[j] *= (T)signs[j];
 }
 
 #undef T

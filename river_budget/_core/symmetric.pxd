@@ -8,9 +8,8 @@ cdef extern from "symmetric.h":
         void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
         void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
         void (*scale)(void *a, double factor, long n) noexcept nogil
-        void (*hadamard)(void *x, long n) noexcept nogil
+        void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
         void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
-        void (*flip)(void *x, const signed char *signs, long n) noexcept nogil
     long symmetric_place(long i, long j) noexcept nogil
     int choose_symmetric_lanes(Loops *tables, int most)
 
