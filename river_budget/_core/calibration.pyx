@@ -6,7 +6,7 @@ sum of the features times the slopes, and of a bias, which is 0 for a label that
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.math cimport exp, sqrt
+from libc.math cimport sqrt
 
 import math
 import sys
@@ -15,6 +15,8 @@ import numpy as np
 
 from river_budget._arrays import padded
 from river_budget._state import count, finite, floats, require, require_definite
+
+from river_budget._core.mixing cimport softmax
 
 # Larger gaps between logits are taken as this: no sum of their cubes overflows.
 cdef double CAP = 1e50
@@ -82,7 +84,10 @@ cdef class CalibrationMaps:
         self.point()
 
     def __reduce__(self):
-        return _restored, (type(self), self.map_table[:, 0].tolist(), self.state())
+        return type(self), (self.map_table[:, 0].tolist(),), self.state()
+
+    def __setstate__(self, state):
+        self.restore(state)
 
     cdef int point(self) except -1:
         """Let the pointers follow the arrays."""
@@ -213,19 +218,13 @@ cdef class CalibrationMaps:
         self.point()
 
 
-def _restored(cls, forgetting, state):
-    maps = cls(forgetting)
-    maps.restore(state)
-    return maps
-
-
 cdef void evaluate_maps(
     Labels *labels, const Map *maps, const Bias *biases, Py_ssize_t n_maps
 ) noexcept nogil:
     """Compute the probabilities under the model, whose logits are given, and each map."""
     cdef Py_ssize_t n = labels.n, m, i
     cdef double *logits = labels.outputs
-    softmax(logits, n)
+    softmax(logits, logits, n)
     for m in range(n_maps):
         logits += n
         for i in range(n):
@@ -233,19 +232,7 @@ cdef void evaluate_maps(
                 maps[m].a * labels.features[2 * i] + maps[m].b * labels.features[2 * i + 1]
                 + biases[labels.columns[i] * n_maps + m].value
             )
-        softmax(logits, n)
-
-
-cdef void softmax(double *logits, Py_ssize_t n) noexcept nogil:
-    cdef double largest = logits[0], total = 0.0
-    cdef Py_ssize_t i
-    for i in range(1, n):
-        largest = max(largest, logits[i])
-    for i in range(n):
-        logits[i] = exp(logits[i] - largest)
-        total += logits[i]
-    for i in range(n):
-        logits[i] /= total
+        softmax(logits, logits, n)
 
 
 cdef void mix(Labels *labels, const double *weights, Py_ssize_t n_maps) noexcept nogil:

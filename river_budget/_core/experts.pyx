@@ -6,7 +6,7 @@ import numpy as np
 
 from river_budget._core.discriminant cimport Discriminant
 from river_budget._core.engine cimport DUE_CHECK, Engine
-from river_budget._core.mixing cimport Mixture, Repeats, softmax
+from river_budget._core.mixing cimport HEDGE, Mixture, Repeats, softmax
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.rehearsal cimport Rehearsal
 from river_budget._core.store cimport Store
@@ -159,9 +159,9 @@ cdef class Experts(Engine):
         cdef Py_ssize_t e, slot = -1, n = self.store.n, n_posteriors = self.posteriors.n_experts
         cdef double total = 0.0
         for e in range(n_posteriors):
-            total += self.mixture.weights[1, e]
+            total += self.mixture.weights[HEDGE, e]
         for e in range(n_posteriors):
-            self.shares[e] = self.mixture.weights[1, e] / total
+            self.shares[e] = self.mixture.weights[HEDGE, e] / total
         cdef bint is_held_out = self.rehearsal.hold(label, self.store)
         if not is_held_out:
             if self.archive is not None:
@@ -214,8 +214,8 @@ cdef class Experts(Engine):
         held_out = self.rehearsal.widened(n_labels)
         Engine.set_labels(self, n_labels)
         if self.repeats is not None:
-            self.repeats.widen(counts)
-        self.rehearsal.widen(held_out)
+            self.repeats.counts = counts
+        self.rehearsal.labels = held_out
         self.posteriors.widen(means)
         self.mixture.widen(arrays)
         return 0
@@ -225,7 +225,7 @@ cdef class Experts(Engine):
     @property
     def hedge(self):
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.mixture.hedge[: self.posteriors.n_experts]
+        weights = self.mixture.weights.base[HEDGE, : self.posteriors.n_experts]
         return weights / weights.sum()
 
     def grams(self):

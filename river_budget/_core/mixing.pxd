@@ -3,11 +3,17 @@
 # `Mixture` owns the outputs of a forecast, too: whoever forecasts fills `probabilities`, `mix`
 # computes the rest, and `add_steps` reads all of them.
 
+cdef enum:                             # the rows of weights
+    LOG_WEIGHTS                        # the logarithms of those of a hedge
+    HEDGE
+    SLOW_MIXER
+    FAST_MIXER
+
 
 cdef class Mixture:
     cdef readonly Py_ssize_t n_experts, n_labels
-    cdef double[:, ::1] weights        # log weights and weights of a hedge, two mixers (4, experts)
-    cdef double[:, ::1] top            # log weights and weights of the three in the forecast (2, 3)
+    cdef double[:, ::1] weights        # of a hedge and two mixers (4, experts)
+    cdef double[:, ::1] top            # of a hedge of these three (2, 3)
     cdef double[::1] counts            # 1 more than the number of examples of each label (labels,)
     # The last forecast.
     cdef double[:, ::1] probabilities  # (experts, labels)

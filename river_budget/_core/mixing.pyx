@@ -9,13 +9,6 @@ import numpy as np
 
 from river_budget._state import count, floats, require
 
-# The rows of weights: the logarithms of those of a hedge, these themselves, and the mixers.
-cdef enum:
-    LOG_WEIGHTS
-    HEDGE
-    SLOW_MIXER
-    FAST_MIXER
-
 # Learning rates of the two mixers.
 cdef double SLOW = 0.002
 cdef double FAST = 0.02
@@ -143,11 +136,6 @@ cdef class Mixture:
             self.weights[FAST_MIXER, e] += self.steps[2 * n + e]
 
     @property
-    def hedge(self):
-        """The weights of the experts in the hedge (experts,)."""
-        return self.weights.base[HEDGE].copy()
-
-    @property
     def layers(self):
         """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
         return self.top.base[HEDGE].copy()
@@ -165,7 +153,6 @@ cdef class Mixture:
 
     @property
     def nbytes(self):
-        """Memory in bytes."""
         return 8 * (7 * self.n_experts + 9 + (2 * self.n_experts + 5) * self.n_labels)
 
     def state(self):
@@ -228,17 +215,12 @@ cdef class Repeats:
         self.last = label
 
     def widened(self, Py_ssize_t n_labels):
-        """Return the counts with new labels, up to a number of labels."""
+        """Return the counts with zeros for new labels, up to a number of labels."""
         n_new = n_labels - self.counts.shape[0]
         return np.pad(self.counts.base, ((0, n_new), (0, n_new)))
 
-    def widen(self, counts):
-        """Replace the counts by those that `widened` has returned."""
-        self.counts = counts
-
     @property
     def nbytes(self):
-        """Memory in bytes."""
         return self.counts.nbytes
 
     def state(self):

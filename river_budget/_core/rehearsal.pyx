@@ -48,7 +48,7 @@ cdef class Rehearsal:
         self.store = store
         self.owners, self.is_kept = np.full(budget, -1, np.int64), np.zeros(budget, np.int8)
         self.labels = np.zeros((0, N_FIELDS), np.int64)
-        self.widen(self.widened(2))
+        self.labels = self.widened(2)
 
     cdef bint is_absent(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """Return whether a label with held-out examples has been away for long."""
@@ -127,13 +127,8 @@ cdef class Rehearsal:
         new[:, OLDER:] = -1
         return np.vstack((self.labels.base, new))
 
-    def widen(self, labels):
-        """Replace what is known of the labels by what `widened` has returned."""
-        self.labels = labels
-
     @property
     def nbytes(self):
-        """Memory in bytes."""
         return self.labels.nbytes + self.owners.nbytes + self.is_kept.nbytes + self.store.nbytes
 
     def state(self):
