@@ -51,11 +51,17 @@ cdef struct Bias:                     # of one label in one map
     double a, b                       # the sums of Hessians: of the slopes and the bias
     double own                        # and of the bias alone
 
-cdef struct Labels:                   # of one example
-    Py_ssize_t n
-    Py_ssize_t *columns
-    double *features                  # (n, 2)
-    double *outputs                   # probabilities under the model and each map (1 + n_maps, n)
+
+cdef class Labels:
+    """The labels of one example."""
+
+    cdef Py_ssize_t n
+    cdef Py_ssize_t *columns          # whose memory is that of all
+    cdef double *features             # (n, 2)
+    cdef double *outputs              # probabilities under the model and each map (1 + n_maps, n)
+
+    def __dealloc__(self):
+        PyMem_Free(self.columns)
 
 
 cdef class CalibrationMaps:
@@ -100,8 +106,8 @@ cdef class CalibrationMaps:
         """Return the root mean square of the largest gap, 1 before the first gap."""
         return max(sqrt(self.square), 1.0 / CAP) if self.n_gaps else 1.0
 
-    cdef int evaluate(self, dict gaps, Labels *labels) except -1:
-        """Fill in labels, whose memory begins with the columns; the caller frees it."""
+    cdef Labels evaluate(self, dict gaps):
+        cdef Labels labels = Labels.__new__(Labels)
         cdef Py_ssize_t n = len(gaps), i = 0
         cdef double cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
         cdef double gap
@@ -121,19 +127,13 @@ cdef class CalibrationMaps:
             i += 1
         labels.n = n
         evaluate_maps(labels, self.maps, self.biases, self.n_maps)
+        return labels
 
     def probabilities(self, dict gaps):
         """Return the calibrated probability of each of two or more labels."""
-        cdef Labels labels
-        cdef double total = 0.0
-        labels.columns = NULL
-        try:
-            self.evaluate(gaps, &labels)
-            mix(&labels, self.weights, self.n_maps)
-            mixed = [labels.outputs[i] for i in range(labels.n)]
-        finally:
-            PyMem_Free(labels.columns)
-        return dict(zip(gaps, mixed))
+        cdef Labels labels = self.evaluate(gaps)
+        mix(labels, self.weights, self.n_maps)
+        return dict(zip(gaps, [labels.outputs[i] for i in range(labels.n)]))
 
     def learn(self, dict gaps, y):
         """Learn from the label y of an example with the gaps of two or more labels, y among them."""
@@ -144,21 +144,17 @@ cdef class CalibrationMaps:
                 self.bias_table = padded(self.bias_table, len(self.bias_table) + 1)
                 self.point()
                 self.columns[label] = len(self.columns)
-        labels.columns = NULL
-        try:
-            self.evaluate(gaps, &labels)
-            reweight(&labels, position, self.weights, self.n_maps)
-            self.observe_gap(&labels)
-            for m in range(self.n_maps):
-                decay(self.maps + m, self.biases + m, len(self.columns), self.n_maps)
-                newton_step(
-                    &labels, labels.outputs + (1 + m) * labels.n, position, self.maps + m,
-                    self.biases + m, self.n_maps, self.width(),
-                )
-        finally:
-            PyMem_Free(labels.columns)
+        labels = self.evaluate(gaps)
+        reweight(labels, position, self.weights, self.n_maps)
+        self.observe_gap(labels)
+        for m in range(self.n_maps):
+            decay(self.maps + m, self.biases + m, len(self.columns), self.n_maps)
+            newton_step(
+                labels, labels.outputs + (1 + m) * labels.n, position, self.maps + m,
+                self.biases + m, self.n_maps, self.width(),
+            )
 
-    cdef void observe_gap(self, Labels *labels) noexcept:
+    cdef void observe_gap(self, Labels labels) noexcept:
         cdef double largest = 0.0
         cdef Py_ssize_t i
         for i in range(labels.n):
@@ -219,7 +215,7 @@ cdef class CalibrationMaps:
 
 
 cdef void evaluate_maps(
-    Labels *labels, const Map *maps, const Bias *biases, Py_ssize_t n_maps
+    Labels labels, const Map *maps, const Bias *biases, Py_ssize_t n_maps
 ) noexcept nogil:
     """Compute the probabilities under the model, whose logits are given, and each map."""
     cdef Py_ssize_t n = labels.n, m, i
@@ -235,7 +231,7 @@ cdef void evaluate_maps(
         softmax(logits, logits, n)
 
 
-cdef void mix(Labels *labels, const double *weights, Py_ssize_t n_maps) noexcept nogil:
+cdef void mix(Labels labels, const double *weights, Py_ssize_t n_maps) noexcept nogil:
     """Turn the model's probabilities into the mixture of all."""
     cdef Py_ssize_t n = labels.n, m, i
     cdef double total = 0.0
@@ -261,7 +257,7 @@ cdef void decay(Map *own, Bias *biases, Py_ssize_t n_columns, Py_ssize_t n_maps)
 
 
 cdef void newton_step(
-    const Labels *labels, double *p, Py_ssize_t y, Map *own, Bias *biases, Py_ssize_t n_maps,
+    Labels labels, double *p, Py_ssize_t y, Map *own, Bias *biases, Py_ssize_t n_maps,
     double width,
 ) noexcept nogil:
     """Add the curvature of the log loss of an example to a map, and take a Newton step.
@@ -320,7 +316,7 @@ cdef double clipped(double value, double largest) noexcept nogil:
 
 
 cdef void reweight(
-    const Labels *labels, Py_ssize_t y, double *weights, Py_ssize_t n_maps
+    Labels labels, Py_ssize_t y, double *weights, Py_ssize_t n_maps
 ) noexcept nogil:
     """Update the weights by Bayes' rule, and return a share of them to the prior, which follows them."""
     cdef const double *prior = weights + 1 + n_maps
