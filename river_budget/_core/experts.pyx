@@ -96,14 +96,17 @@ cdef class Experts(Engine):
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
     cdef int answer(self) except -1 nogil:
-        cdef Py_ssize_t c
+        cdef Py_ssize_t c, last = self.mixture.n_experts - 1
         self.posteriors.forecast(
             self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
         )
         if self.repeats is not None:
             self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
-            self.ask_archive()
+            self.archive.store.evaluate_like(self.store)
+            self.archive.forecast()
+            logits = &self.archive.outputs[2, 0]
+            softmax(logits, &self.mixture.probabilities[last, 0], self.mixture.n_labels)
         self.mixture.mix()
         for c in range(self.n_labels):
             self.answers[c] = 2.0 * self.mixture.mixtures[3, c] - 1.0
@@ -111,37 +114,17 @@ cdef class Experts(Engine):
             self.answers[0] = -self.answers[1]
         return 0
 
-    cdef int ask_archive(self) except -1 nogil:
-        """Compute the probabilities of the archive at the example of the store."""
-        cdef Py_ssize_t last = self.mixture.n_experts - 1
-        self.archive.store.evaluate_like(self.store)
-        self.archive.forecast()
-        softmax(
-            &self.archive.outputs[2, 0], &self.mixture.probabilities[last, 0], self.mixture.n_labels
-        )
-        return 0
-
     # Rounds.
 
     cdef bint prepare(self) except -1 nogil:
-        """Rehearse; late labels are no hint, so they count if this example was just predicted."""
-        if self.repeats is not None:
-            self.repeats.is_known = self.stamp == self.store.stamp
-        self.mixture.begin()
-        return self.rehearse()
-
-    def roll_back(self):
-        """Make a round that failed leave nothing behind; return False, as none is open."""
-        if self.repeats is not None:
-            self.repeats.is_known = True
-        self.stamp = -1
-        return self.archive is not None and self.archive.roll_back()
-
-    cdef bint rehearse(self) except -1 nogil:
-        """Weigh the experts by a held-out example, if most labels are absent.
+        """Rehearse: weigh the experts by a held-out example, if most labels are absent.
 
         It takes the place of the example of the store then, and True is returned.
         """
+        if self.repeats is not None:
+            # Late labels are no hint, so they count if this example was just predicted.
+            self.repeats.is_known = self.stamp == self.store.stamp
+        self.mixture.begin()
         if not self.rehearsal.begin(self.n_rounds):
             return False
         with gil:
@@ -153,6 +136,13 @@ cdef class Experts(Engine):
                 return True
         self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share)
         return True
+
+    def roll_back(self):
+        """Make a round that failed leave nothing behind; return False, as none is open."""
+        if self.repeats is not None:
+            self.repeats.is_known = True
+        self.stamp = -1
+        return self.archive is not None and self.archive.roll_back()
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
