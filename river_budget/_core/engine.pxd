@@ -38,14 +38,13 @@ cdef class Engine:
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
 
     cdef int require_free(self) except -1
+    cdef int require_closed(self) except -1
     cdef int begin(self) except -1
     cdef int begin_rounds(self) except -1
     cdef int evaluate(self, x) except -1
     cdef int forecast(self) except -1 nogil
-    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil
     cdef int learn_example(
         self, Py_ssize_t label, double weight, double threshold
     ) except -1 nogil
-    cdef int begin_label(self, Py_ssize_t label) except -1 nogil
     cdef Py_ssize_t rival_of_label(self, Py_ssize_t label) noexcept nogil
     cdef int restore_counts(self, state) except -1

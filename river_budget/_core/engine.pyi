@@ -26,26 +26,16 @@ class Engine:
     sums: Sums | None
     checked_at: int
     @property
-    def n(self) -> int:
-        """Number of vectors."""
-    def best(self, x: Features) -> int:
-        """Return the column of the largest score at x, the first among ties."""
-    def scores(self, x: Features) -> list[float]:
-        """Return the scores at x (labels,)."""
-    def last_scores(self) -> list[float]:
-        """Return the scores at the last example (labels,)."""
-    def score_block(self, block: Block) -> Floats:
-        """Return the scores at each row of a block (rows, labels)."""
-    def round(self, x: Features, label: int, weight: float, threshold: float) -> int:
-        """Go through a round; return 0, or the sum of UPDATE and CHECK as they are due."""
-    def scan(self, block: Block, threshold: float) -> int:
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
-    def commit(self) -> None:
-        """End a round that asked for an update."""
-    def roll_back(self) -> bool:
-        """Take back the open round; return whether there was one."""
-    def widen(self, n_labels: int) -> None:
-        """Make room for a number of labels; a smaller number changes nothing."""
+    def n(self) -> int: ...
+    def best(self, x: Features) -> int: ...
+    def scores(self, x: Features) -> list[float]: ...
+    def last_scores(self) -> list[float]: ...
+    def score_block(self, block: Block) -> Floats: ...
+    def round(self, x: Features, label: int, weight: float, threshold: float) -> int: ...
+    def scan(self, block: Block, threshold: float) -> int: ...
+    def commit(self) -> None: ...
+    def roll_back(self) -> bool: ...
+    def widen(self, n_labels: int) -> None: ...
     # Defined by each subclass.
     @property
     def nbytes(self) -> int:

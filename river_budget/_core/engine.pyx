@@ -1,13 +1,14 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The rounds of a model: what is the same whatever it learns."""
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
 
 from river_budget._state import count, require
 
+from river_budget._core.features cimport reallocate
 from river_budget._core.store cimport Block, Store
 
 cdef extern from "pythread.h":
@@ -107,38 +108,32 @@ cdef class Engine:
     def scan(self, Block block, double threshold):
         """Go through the next rows by `round` until something is due, or for a while; return that."""
         cdef int due = 0
+        cdef double weight
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
         require(block.labels is not None, "the block is not one to learn")
         self.begin_rounds()
         try:
             with nogil:
                 while block.row < stop and due == 0:
-                    due = self.learn_row(block, block.row, threshold)
+                    self.store.evaluate_row(block, block.row)
+                    if self.prepare():
+                        self.store.evaluate_row(block, block.row)
+                    weight = 1.0 if block.weights is None else block.weights[block.row]
+                    due = self.learn_example(block.labels[block.row], weight, threshold)
                     block.row += 1
         finally:
             self.is_busy = False
         return due
-
-    cdef int learn_row(self, Block block, Py_ssize_t i, double threshold) except -1 nogil:
-        self.store.evaluate_row(block, i)
-        if self.prepare():
-            self.store.evaluate_row(block, i)
-        return self.learn_example(
-            block.labels[i], 1.0 if block.weights is None else block.weights[i], threshold
-        )
 
     cdef int learn_example(
         self, Py_ssize_t label, double weight, double threshold
     ) except -1 nogil:
         """Learn the example of the store, also if its label is new."""
         if label >= self.n_labels:
-            self.begin_label(label)
+            with gil:
+                self.set_labels(label + 1)
         self.forecast()
         return self.learn(label, weight, threshold)
-
-    cdef int begin_label(self, Py_ssize_t label) except -1 nogil:
-        with gil:
-            return self.set_labels(label + 1)
 
     cdef bint prepare(self) except -1 nogil:
         return False
@@ -169,6 +164,12 @@ cdef class Engine:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
         return 0
 
+    cdef int require_closed(self) except -1:
+        self.require_free()
+        if self.is_open:
+            raise RuntimeError("the update of the last round has not ended")
+        return 0
+
     cdef int begin(self) except -1:
         """Set that the model is in use, if it is not."""
         self.require_free()
@@ -177,29 +178,23 @@ cdef class Engine:
 
     cdef int begin_rounds(self) except -1:
         """Set that the model is in use, if it is not and no round is open."""
-        self.require_free()
-        if self.is_open:
-            raise RuntimeError("the update of the last round has not ended")
+        self.require_closed()
         self.is_busy = True
         return 0
 
     def widen(self, Py_ssize_t n_labels):
         """Make room for a number of labels; fewer than there are change nothing."""
-        self.require_free()
         if n_labels > self.n_labels:
-            if self.is_open:
-                raise RuntimeError("the update of the last round has not ended")
+            self.require_closed()
             self.set_labels(n_labels)
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         """Make room for the scores of a number of labels."""
-        cdef double *answers = <double *> calloc(n_labels, sizeof(double))
-        if answers == NULL:
-            raise MemoryError
-        if self.n_labels:
-            memcpy(answers, self.answers, self.n_labels * sizeof(double))
-        free(self.answers)
-        self.answers, self.n_labels, self.stamp = answers, n_labels, -1
+        cdef Py_ssize_t c
+        reallocate(<void **> &self.answers, n_labels * sizeof(double))
+        for c in range(self.n_labels, n_labels):
+            self.answers[c] = 0.0
+        self.n_labels, self.stamp = n_labels, -1
         return 0
 
     # What is learned.
