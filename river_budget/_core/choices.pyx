@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
 """What to do without validation examples: remove the safest vector, or one by chance; merge two."""
 
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
@@ -125,7 +125,7 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
     cdef double[::1] steps = np.empty(n), chances = np.empty(n)
     require(n > 0, "there is no vector to remove")
     for i in range(n):
-        steps[i] = f.scale * f.table[f.label_of(i) * f.width + i]
+        steps[i] = f.scale * f.table[f.label_of(i), i]
         chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
         total += chances[i]
     is_weighted &= 0.0 < total < INFINITY
@@ -143,7 +143,7 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
         if i != slot and steps[i] > 0.0:
             growth = min(1.0 / (1.0 - chances[i] / total), limit / steps[i])
             for c in range(f.n_labels):
-                f.table[c * f.width + i] *= growth
+                f.table[c, i] *= growth
     f.stamp = -1
     return slot
 

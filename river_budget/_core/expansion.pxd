@@ -19,27 +19,24 @@ cdef class Example:                   # one for each Expansion, overwritten by e
 
 cdef class Expansion(Engine):
     cdef readonly Example y           # of the last round
-    cdef double *table                # A (n_labels, width), without the common factor; 0 from n on
-    cdef Py_ssize_t width             # the capacity of the store when the last vector was put
+    # A (n_labels, the capacity of the store at the last put), without the common factor; 0 from n on.
+    cdef double[:, ::1] table
     cdef readonly double scale        # the common factor of A
     cdef public int64_t n_weighted
     cdef public double largest_self_value
 
-    # What an open round has overwritten: counts, and A (n_labels, old_width) or NULL.
+    # What an open round has overwritten: counts; and in the order of changes, a column of A and what
+    # the store has saved, all of A and None, or None and all vectors.
     cdef int64_t old_mistakes, old_weighted
     cdef double old_largest, old_scale
-    cdef double *old_table
-    cdef Py_ssize_t old_width
-    cdef Py_ssize_t n_columns
-    cdef double *old_columns          # columns of A and their slots (n_columns, n_labels + 1)
-    cdef list log                     # what the store has saved
+    cdef list log
+    cdef bint has_kept_all
 
     cdef void close(self) noexcept
-    cdef int set_width(self, Py_ssize_t n_labels, Py_ssize_t width) except -1
+    cdef int set_table(self, rows, Py_ssize_t n_labels, Py_ssize_t width) except -1
     cdef int keep_all(self) except -1
     cdef int keep_slot(self, Py_ssize_t slot) except -1
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1
-    cdef int check_slot(self, Py_ssize_t slot) except -1
     cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil
     cdef Py_ssize_t rival_of(self, Py_ssize_t slot) noexcept nogil
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil

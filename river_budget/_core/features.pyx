@@ -131,6 +131,9 @@ cdef class Layout:
         free(self.active)
         free(self.rows)
 
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.m * sizeof(int32_t)
+
 
 cdef Layout new_layout(list names):
     """Return a layout of names that are all read, whose feature rows are not known."""

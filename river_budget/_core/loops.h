@@ -23,6 +23,10 @@ static const double EXP[] = {
 
 /* A packed triangle holds row after row of a lower triangular matrix L. */
 struct loops {
+    /* The inner product of two vectors, n of whose elements are read, a multiple of 8. */
+    double (*dot)(const double *a, const double *b, long n);
+    /* The place of the least of n different numbers. */
+    long (*least)(const int64_t *numbers, long n);
     /* Solve L z = right; z may be right. */
     void (*forward)(const double *packed, const double *right, double *z, long n);
     /* Solve L' d = d in place. */
@@ -30,8 +34,8 @@ struct loops {
     /* Inner statistics of x and n vectors, a multiple of 8, whose m features are in columns: v are the
        values of x, w the weights of the features (gamma times weight in sums of rationals). `overlaps`
        are what a shared feature adds to the statistics of x and a vector alone. */
-    OverColumns products, squares, weighted_squares, absolutes, rationals;
-    OverColumns absolute_overlaps, rational_overlaps;
+    OverColumns sums[2][4]; /* weighted or plain, and by statistic */
+    OverColumns overlaps[4];
     /* The same for an array of x and the rows of a matrix (n, size), added to the row; w is a number. */
     OverArrays add_arrays[2][4]; /* by float or double, and by statistic */
     /* row = max(0, (constant + statistics) + factor row) */
@@ -64,9 +68,12 @@ END_TARGET
 
 #define TABLE(w)                                                                                     \
     ((struct loops){                                                                                 \
-        JOINED(forward_, w), JOINED(backward_, w), JOINED(products_, w), JOINED(squares_, w),        \
-        JOINED(weighted_squares_, w), JOINED(absolutes_, w), JOINED(rationals_, w),                  \
-        JOINED(absolute_overlaps_, w), JOINED(rational_overlaps_, w),                                \
+        JOINED(dot_, w), JOINED(least_, w), JOINED(forward_, w), JOINED(backward_, w),               \
+        {{JOINED(products_, w), JOINED(weighted_squares_, w), JOINED(absolutes_, w),                 \
+          JOINED(rationals_, w)},                                                                    \
+         {JOINED(products_, w), JOINED(squares_, w), JOINED(absolutes_, w), JOINED(rationals_, w)}}, \
+        {JOINED(products_, w), JOINED(products_, w), JOINED(absolute_overlaps_, w),                  \
+         JOINED(rational_overlaps_, w)},                                                             \
         {{JOINED(float_products_, w), JOINED(float_squares_, w), JOINED(float_absolutes_, w),        \
           JOINED(float_rationals_, w)},                                                              \
          {JOINED(double_products_, w), JOINED(double_squares_, w), JOINED(double_absolutes_, w),     \
@@ -90,8 +97,32 @@ static int choose_lanes(struct loops *table, int most) {
 
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 #define V NAME(v)
-/* Sums have so many parts, whatever the width. */
+/* Sums have so many parts, whatever the width; that of `dot` has twice as many. */
 #define PARTS 8
+
+static double NAME(dot)(const double *a, const double *b, long n) {
+    V s[2 * PARTS / W];
+    double t[2 * PARTS];
+    long i = 0;
+    memset(s, 0, sizeof s);
+    for (; i + 2 * PARTS <= n; i += 2 * PARTS)
+        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    if (i < n)
+        for (int k = 0; k < PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    memcpy(t, s, sizeof t);
+    for (int k = PARTS; k; k /= 2)
+        for (int j = 0; j < k; j++) t[j] += t[j + k];
+    return t[0];
+}
+
+static long NAME(least)(const int64_t *numbers, long n) {
+    int64_t least = numbers[0];
+    long i;
+    /* The loop for the least number alone is vectorized. */
+    for (i = 1; i < n; i++) least = numbers[i] < least ? numbers[i] : least;
+    for (i = 0; numbers[i] != least; i++) {}
+    return i;
+}
 
 /* The products of four rows with z, n of them each, n a multiple of 4. */
 static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {

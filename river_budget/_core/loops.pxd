@@ -1,4 +1,5 @@
 # The table of hot loops of `loops.h`, for the widest vectors of the machine; other modules cimport it.
+from libc.stdint cimport int64_t
 
 cdef extern from "loops.h":
     ctypedef void (*OverColumns)(
@@ -8,10 +9,12 @@ cdef extern from "loops.h":
         double w, const double *elements, const void *matrix, long size, long n, double *row
     ) noexcept nogil
     struct Loops "loops":
+        double (*dot)(const double *a, const double *b, long n) noexcept nogil
+        long (*least)(const int64_t *numbers, long n) noexcept nogil
         void (*forward)(const double *packed, const double *right, double *z, long n) noexcept nogil
         void (*backward)(const double *packed, double *d, long n) noexcept nogil
-        OverColumns products, squares, weighted_squares, absolutes, rationals
-        OverColumns absolute_overlaps, rational_overlaps
+        OverColumns sums[2][4]
+        OverColumns overlaps[4]
         OverArrays add_arrays[2][4]
         void (*combine)(
             double constant, const double *statistics, double factor, long n, double *row

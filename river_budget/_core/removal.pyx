@@ -369,7 +369,7 @@ cdef class VectorTable(ValidationTable):
         self.keep(f)
         for i in range(n):
             self.table[n, i] = self.table[i, n] = row[i]
-        self.table[n, n] = f.store.self_values[0]
+        self.table[n, n] = f.store.own_values[0]
         for i in range(f.n_labels):
             self.scores[i, n] = f.answers[i]
         self.columns[n] = f.y.label

@@ -14,7 +14,7 @@ from libc.string cimport memcpy, memset
 from river_budget._core.features cimport (
     Feature, Features, Layout, reallocate, slots_of, value_of, widen,
 )
-from river_budget._core.loops cimport OverColumns, aligned_free, loops
+from river_budget._core.loops cimport aligned_free, loops
 from river_budget._core.matrices cimport Matrices, Matrix
 
 cdef enum:
@@ -64,13 +64,6 @@ cdef void add_listed(
         else:
             d = 1.0 / (1.0 + g * d * d) - 1.0 / (1.0 + g * v * v)
             row[slots[e]] += d + (1.0 - 1.0 / (1.0 + g * s * s))
-
-
-cdef OverColumns loop_of(Inner *inner) noexcept nogil:
-    """Return the loop of plain sums."""
-    if inner.statistic == SQUARED_DISTANCE:
-        return loops.squares if inner.is_plain else loops.weighted_squares
-    return loops.absolutes if inner.statistic == MANHATTAN_DISTANCE else loops.rationals
 
 
 cdef void apply(Kernel *kernel, double statistic, Py_ssize_t n, double *row) noexcept nogil:
@@ -358,16 +351,10 @@ cdef class Rows:
                         v = p.values[j]
                         total -= 1.0
                         total += 1.0 / (1.0 + inner.gamma * w * v * v)
-            elif inner.statistic == MANHATTAN_DISTANCE:
-                for j in range(p.m):
-                    w = 1.0 if weights == NULL else weights[j]
-                    total += w * fabs(p.values[j])
-            elif weights == NULL:
-                for j in range(p.m):
-                    total += p.values[j] * p.values[j]
             else:
                 for j in range(p.m):
-                    total += weights[j] * (p.values[j] * p.values[j])
+                    w, v = 1.0 if weights == NULL else weights[j], p.values[j]
+                    total += w * (fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v)
             p.own[g] = total
 
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil:
@@ -453,7 +440,9 @@ cdef class Rows:
             return self.sparse_row(p, inner, g, n, row)
         if p.n_known < self.features.n_used:
             return self.sparse_row(p, inner, g, n, row)
-        loop_of(inner)(self.terms, self.term_weights, self.columns_of, k, n, row)
+        loops.sums[inner.is_plain][inner.statistic](
+            self.terms, self.term_weights, self.columns_of, k, n, row
+        )
         if inner.statistic == SUM_OF_RATIONALS:
             loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
         return 0
@@ -469,7 +458,7 @@ cdef class Rows:
         cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
         cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
         cdef Py_ssize_t j, k = 0, n_listed = 0
-        cdef double v, w
+        cdef double v, w, constant, factor
         cdef Feature *feature
         if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, inner, g):
             return self.exact_row(p, inner, p.weights + g * self.room, n, row)
@@ -486,22 +475,17 @@ cdef class Rows:
             elif feature.length:
                 self.listed[n_listed] = <int32_t> j
                 n_listed += 1
-        if is_product:
-            loops.products(self.terms, self.term_weights, self.columns_of, k, n, row)
-        elif inner.statistic == MANHATTAN_DISTANCE:
-            loops.absolute_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
-        else:
-            loops.rational_overlaps(self.terms, self.term_weights, self.columns_of, k, n, row)
+        loops.overlaps[inner.statistic](
+            self.terms, self.term_weights, self.columns_of, k, n, row
+        )
         for k in range(n_listed):
             j = self.listed[k]
             w = 1.0 if weights == NULL else weights[j]
             add_listed(inner, p.values[j], w, &self.features.rows[p.rows[j]], row)
-        if inner.statistic == SQUARED_DISTANCE:
-            loops.combine(p.own[g], inner.statistics, -2.0, n, row)
-        elif inner.statistic == MANHATTAN_DISTANCE:
-            loops.combine(p.own[g], inner.statistics, 1.0, n, row)
-        elif inner.statistic == SUM_OF_RATIONALS:
-            loops.combine(p.own[g] - inner.n_names, inner.statistics, 1.0, n, row)
+        if inner.statistic != DOT_PRODUCT:
+            constant = p.own[g] - (inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0)
+            factor = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
+            loops.combine(constant, inner.statistics, factor, n, row)
         return 0
 
     cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil:

@@ -27,7 +27,7 @@ cdef class Store(Rows):
     cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
     # The example of the last `evaluate` or `evaluate_row`:
     cdef double *rows                 # (n_kernels, capacity) kernel rows; 0 from n on
-    cdef double *self_values          # (n_kernels,) k(x, x)
+    cdef double *own_values           # (n_kernels,) k(x, x)
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
     cdef list columns                 # names of its numbers, the same list while they stay
     cdef double *values               # and their values in the units of the user (len(columns),)
@@ -50,7 +50,6 @@ cdef class Store(Rows):
     cdef double *fresh                # those of the example that is being packed
     cdef double *read                 # of those that some kernel reads
     cdef Point point
-    cdef bint has_arrays, has_objects # whether `arrays` and `objects` are not None
     cdef dict snapshot                # a deep copy for Python functions
     cdef dict called_rows             # what they said of it
     cdef double *other_rows           # those of `rows_of`

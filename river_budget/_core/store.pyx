@@ -28,7 +28,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from river_budget._core.features cimport Layout, new_layout, reallocate, value_of, widen
-from river_budget._core.loops cimport LANES, aligned_free
+from river_budget._core.loops cimport LANES, aligned_free, loops
 from river_budget._core.rows cimport (
     MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
 )
@@ -154,21 +154,21 @@ cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
-        self.self_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
-        if self.self_values == NULL:
+        self.own_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
+        if self.own_values == NULL:
             raise MemoryError
         self.layout = new_layout([])
         self.columns = self.layout.columns
         self.resize(8)
         if any([kernel.spec is None for kernel in kernels]):
-            self.objects, self.has_objects = [], True
+            self.objects = []
         self.set_kernels(tuple(kernels))
 
     def __dealloc__(self):
         aligned_free(self.rows)
         aligned_free(self.other_rows)
         free_point(&self.point)
-        free(self.self_values)
+        free(self.own_values)
         free(self.inserted)
         free(self.packed)
         free(self.fresh)
@@ -216,7 +216,7 @@ cdef class Store:
         return self.set_elements()
 
     cdef int clear(self) except -1:
-        if self.has_objects:
+        if self.objects is not None:
             self.objects = []
         return Rows.clear(self)
 
@@ -224,13 +224,11 @@ cdef class Store:
 
     cdef int set_layout(self, list names) except -1:
         """Take other names for the example."""
-        cdef Layout layout = Layout()
+        cdef Layout layout
         cdef Py_ssize_t j, room = len(names)
         active = self.active(names) if self.is_selective and self.n_inner else None
-        layout.names = names
-        layout.columns = names if active is None else [names[j] for j in active]
-        layout.n_names, layout.m = room, len(layout.columns)
-        reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
+        layout = new_layout(names if active is None else [names[j] for j in active])
+        layout.names, layout.n_names = names, room
         if active is not None:
             reallocate(<void **> &layout.active, layout.m * sizeof(int32_t))
             for j in range(layout.m):
@@ -298,12 +296,10 @@ cdef class Store:
                 return ARRAYS
             elif PyLong_CheckExact(<object> value):
                 number = PyLong_AsDouble(<object> value)
-            elif isinstance(<object> value, str):
+            elif isinstance(<object> value, str) or not is_number(<object> value):
                 return OTHER_VALUES
-            elif is_number(<object> value):
-                number = as_double(<object> value)
             else:
-                return OTHER_VALUES
+                number = as_double(<object> value)
             if number != number:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
@@ -370,7 +366,7 @@ cdef class Store:
                         v = self.point.values[j]
                         magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
             statistic = self.own_statistic(&self.point, g)
-            if not magnitude <= LARGEST or (self.has_arrays and statistic > LARGEST):
+            if not magnitude <= LARGEST or self.arrays is not None and statistic > LARGEST:
                 return False
             for i in range(self.n_kernels):
                 kernel = &self.z[i]
@@ -379,7 +375,7 @@ cdef class Store:
                 raw = raw_self_value(&kernel.spec, statistic)
                 if not (raw <= LARGEST and raw_self_value(&kernel.spec, magnitude) <= LARGEST):
                     return False
-                self.self_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
+                self.own_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
         return True
 
     # Kernel rows.
@@ -392,7 +388,7 @@ cdef class Store:
                     self.check_slot(slot)
             self.load(slot)
             self.kernel_rows(&self.other, self.other_rows)
-            if self.has_objects:
+            if self.objects is not None:
                 with gil:
                     self.write_rows(self.called(self.objects[slot]), self.other_rows)
         finally:
@@ -426,8 +422,8 @@ cdef class Store:
         snapshot = copy.deepcopy(x)
         self.called_rows = self.called(snapshot)
         for i in self.called_rows:
-            self.self_values[i] = answers_of(self._kernels[i], snapshot, [snapshot])[0]
-            if self.self_values[i] < 0.0:
+            self.own_values[i] = answers_of(self._kernels[i], snapshot, [snapshot])[0]
+            if self.own_values[i] < 0.0:
                 raise ValueError(f"{self._kernels[i]} of {x!r} and itself is negative")
         self.snapshot = snapshot
         return 0
@@ -472,7 +468,7 @@ cdef class Store:
 
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
         """Return whether the example has the names of the vector in a slot, and numbers only."""
-        if slot == self.n or self.matrices.n or self.has_arrays or self.has_objects:
+        if self.arrays is not None or self.objects is not None or self.matrices.n or slot == self.n:
             return False
         return (
             self.point.m == self.point.n_known == (<Layout> self.layouts[slot]).m
@@ -491,11 +487,11 @@ cdef class Store:
         """Set the parameters that kernels leave open."""
         cdef Py_ssize_t n_features = len(self.columns)
         names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
-        if self.has_arrays:
+        if self.arrays is not None:
             names = [*names, *self.arrays]
             n_features += sum(map(len, self.arrays.values()))
         for kernel in self._kernels:
-            if self.has_arrays and kernel.learns_scales:
+            if self.arrays is not None and kernel.learns_scales:
                 kernel = kernel.with_width(1.0 / max(n_features, 1), names)
             kernels.append(kernel.resolve(names))
         if tuple(kernels) != self._kernels:
@@ -518,7 +514,7 @@ cdef class Store:
         self.layouts[slot] = <PyObject *> layout
         if old is not None:
             Py_DECREF(old)
-        if self.has_objects:
+        if self.objects is not None:
             self.objects[slot:slot + 1] = [object_]
         if arrays is not None or self.matrices.n:
             if self.matrices.put(arrays or {}, slot):
@@ -556,7 +552,7 @@ cdef class Store:
         self.pack_numbers(numbers)
         if not self.has_rows or not have_same_bytes(arrays, self.arrays):
             self.has_rows = self.has_example = False
-            self.arrays, self.has_arrays = arrays, arrays is not None
+            self.arrays = arrays
             self.set_elements()
         return 0
 
@@ -595,7 +591,7 @@ cdef class Store:
         self.load(slot)
         values = (<char *> self.other.values)[: self.other.m * sizeof(double)]
         arrays = self.matrices.at(slot) if self.matrices.n else None
-        own = self.objects[slot] if self.has_objects else None
+        own = None if self.objects is None else self.objects[slot]
         return <object> self.layouts[slot], values, arrays, own
 
     cdef list vectors_at(self, slots):
@@ -630,21 +626,21 @@ cdef class Store:
                 if not isinstance(x, Mapping):
                     raise invalid_example(x)
                 x = dict(x)
-            if self.has_objects:
+            if self.objects is not None:
                 self.evaluate_objects(x)
             if self.n_inner:
                 self.evaluate_numbers(x)
             elif not self.has_rows:
                 self.has_rows = self.has_example = True
                 self.stamp += 1
-            if self.has_objects:
+            if self.objects is not None:
                 self.write_rows(self.called_rows, self.rows)
         finally:
             self.is_busy = False
         return 0
 
     cdef int evaluate_numbers(self, dict x) except -1:
-        if self.matrices.n or self.has_arrays or self.pack_numbers(x):
+        if self.matrices.n or self.arrays is not None or self.pack_numbers(x):
             self.pack_arrays(x)
         return self.take()
 
@@ -655,13 +651,14 @@ cdef class Store:
             raise invalid_example(x, self.limiting_kernel(), self.means is not None) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        if block.data == NULL or self.matrices.n or self.has_arrays:
+        if block.data == NULL or self.matrices.n or self.arrays is not None:
             with gil:
                 return self.evaluate(block[i])
         return self.evaluate_values(block.names, block.data + i * block.n_names)
 
     cdef int evaluate_like(self, Store other) except -1 nogil:
-        if other.has_arrays or other.has_objects or self.matrices.n or self.has_arrays:
+        cdef bint has_others = other.arrays is not None or other.objects is not None
+        if has_others or self.arrays is not None or self.matrices.n:
             with gil:
                 return self.evaluate(other.example())
         return self.evaluate_values(other.columns, other.values)
@@ -702,11 +699,7 @@ cdef class Store:
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
 
     cdef Py_ssize_t oldest_slot(self) noexcept nogil:
-        cdef Py_ssize_t slot, oldest = 0
-        for slot in range(1, self.n):
-            if self.inserted[slot] < self.inserted[oldest]:
-                oldest = slot
-        return oldest
+        return loops.least(self.inserted, self.n) if self.n else 0
 
     # Python.
 
@@ -720,16 +713,14 @@ cdef class Store:
 
     @property
     def names(self):
-        if self.has_objects and not self.n_inner:
+        if self.objects is not None and not self.n_inner:
             return {name for x in self.objects for name in x}
         return self.features.index.keys() | self.matrices.place_of.keys()
 
     def __getattr__(self, name):
-        # The memory of these names is for other native modules, and no attribute in Python.
+        # The memory of this name is for other native modules, and no attribute in Python.
         if name == "inserted":
             return self.insertion_order()
-        if name == "self_values":
-            return self.self_values_of
         raise AttributeError(f"a store has no {name!r}", name=name, obj=self)
 
     @property
@@ -761,7 +752,7 @@ cdef class Store:
 
     cdef int check_slot(self, Py_ssize_t slot) except -1:
         if not 0 <= slot < self.n:
-            raise IndexError(f"slots [{slot}] are not in use: there are {self.n}")
+            raise IndexError(f"slot {slot} is not in use: there are {self.n}")
         return 0
 
     def row(self, Py_ssize_t kernel=0):
@@ -770,11 +761,11 @@ cdef class Store:
 
     def self_value(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
-        return self.self_values[kernel]
+        return self.own_values[kernel]
 
     def example(self):
         cdef Py_ssize_t j
-        if self.has_objects:
+        if self.objects is not None:
             return copy.deepcopy(self.snapshot)
         x = {self.columns[j]: self.values[j] for j in range(self.layout.m)}
         for name, array in (self.arrays or {}).items():
@@ -792,7 +783,7 @@ cdef class Store:
         cdef Py_ssize_t j
         cdef Layout layout
         self.check_slot(slot)
-        if self.has_objects:
+        if self.objects is not None:
             return copy.deepcopy(self.objects[slot])
         layout = <Layout> self.layouts[slot]
         x = {
@@ -811,7 +802,7 @@ cdef class Store:
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
         return np.array(rows, np.float64).reshape(self.n, self.n)
 
-    def self_values_of(self, Py_ssize_t kernel=0):
+    def self_values(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
         values = [self.self_value_of(slot, kernel) for slot in range(self.n)]
         return np.array(values, np.float64)
@@ -840,21 +831,21 @@ cdef class Store:
 
     cdef object function_distances(self, row):
         """Return squared distances in feature space, less the common term k(x, x)."""
-        return self.self_values_of() - 2 * row
+        return self.self_values() - 2 * row
 
     def put_example(self, Py_ssize_t slot):
         self.put(slot)
 
     def remove(self, slots):
-        cdef Py_ssize_t i, j, slot
+        cdef Py_ssize_t i, slot
         unused = set(slots) - set(range(self.n))
         if unused:
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         self.enter()
         try:
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
-            inserted = [self.inserted[slot] for slot in kept]
-            rows = [[self.rows[i * self.capacity + j] for j in kept] for i in range(self.n_kernels)]
+            inserted = self.insertion_order()[kept]
+            rows = [self.row(i)[kept] for i in range(self.n_kernels)]
             self.refill(self.vectors_at(kept))
             if self.n_kernels * self.capacity:
                 memset(self.rows, 0, self.n_kernels * self.capacity * sizeof(double))
@@ -868,7 +859,7 @@ cdef class Store:
 
     def block(self, columns, rows):
         names = list(columns)
-        values = None if self.has_objects else pack_rows(rows)
+        values = pack_rows(rows) if self.objects is None else None
         if values is None:
             return self.block_of_dicts(names, rows)
         block = block_of(names, values, None)
@@ -939,27 +930,27 @@ cdef class Store:
     def save(self, Py_ssize_t slot):
         self.enter()
         try:
-            if slot < self.n:
-                vector = self.vector_at(slot)
-                return slot, vector, self.inserted[slot], self.n_inserted, self._kernels
-            return slot, None, 0, self.n_inserted, self._kernels
+            vector = self.vector_at(slot) if slot < self.n else None
+            inserted = self.inserted[slot] if slot < self.n else 0
+            return slot, vector, inserted, self.n_inserted, self._kernels
         finally:
             self.is_busy = False
 
     def undo(self, saved):
-        cdef Py_ssize_t slot = saved[0]
+        cdef Py_ssize_t slot
+        slot, vector, inserted, n_inserted, kernels = saved
         self.enter()
         try:
-            self.n_inserted = saved[3]
-            if saved[1] is not None:
-                self.set_vector(saved[1], slot)
-                self.inserted[slot] = saved[2]
+            self.n_inserted = n_inserted
+            if vector is not None:
+                self.set_vector(vector, slot)
+                self.inserted[slot] = inserted
             elif slot < self.n:
                 self.refill(self.vectors_at(range(slot)))
             self.has_rows = False
             self.stamp += 1
-            if self._kernels != saved[4]:
-                self.set_kernels(saved[4])
+            if self._kernels != kernels:
+                self.set_kernels(kernels)
         finally:
             self.is_busy = False
 
@@ -967,33 +958,25 @@ cdef class Store:
 
     @property
     def nbytes(self):
-        cdef Py_ssize_t a, i, slot, newest = 0
+        cdef Py_ssize_t i, slot
         cdef Layout layout
         cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
         index = self.features.index
-        containers = {id(index): index, **{id(name): name for name in index}}
-        containers.update((id(name[1]), name[1]) for name in index if type(name) is Category)
+        parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for i in range(self.n_kernels):
             n += self.capacity if self.z[i].norms != NULL else 0
         n += self.weights_room * self.n_inner
-        n_bytes = 8 * n + self.features.n_bytes() + 16 * self.capacity
+        n_bytes = 8 * n + 16 * self.capacity + self.features.n_bytes() + self.matrices.n_bytes()
         for slot in range(self.n):
             layout = <Layout> self.layouts[slot]
-            containers[id(layout)] = layout
-            containers[id(layout.columns)] = layout.columns
-            newest = slot if self.inserted[slot] > self.inserted[newest] else newest
-        for part in containers.values():
-            if isinstance(part, Layout):
-                n_bytes += 4 * (<Layout> part).m
-        n_bytes += self.matrices.n_bytes()
-        if self.has_objects:
-            containers.update((id(x), x) for x in [self.objects, *self.objects])
-            containers.update((id(v), v) for x in self.objects for v in x.values())
+            parts += [layout, layout.columns]
+        if self.objects is not None:
+            parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
         # An example like the newest vector is always counted, so that the figure does not depend on
         # the last call.
-        m = (<Layout> self.layouts[newest]).m if self.n else 0
+        m = (<Layout> self.layouts[self.insertion_order().argmax()]).m if self.n else 0
         n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
-        return n_bytes + sys.getsizeof(self) + sum(map(sys.getsizeof, containers.values()))
+        return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
 
     cdef list dumped(self):
         """Return names, bytes of values, arrays and object of each vector."""
@@ -1015,12 +998,9 @@ cdef class Store:
     def __setstate__(self, state):
         vectors, inserted, self.n_inserted, factors, pooled, self.means = state
         self.rescale(self._kernels, factors, pooled)
-        layouts = {}
+        layouts = {id(names): new_layout(names) for names, *_ in vectors}
         for slot, (names, values, arrays, own) in enumerate(vectors):
-            layout = layouts.get(id(names))
-            if layout is None:
-                layout = layouts[id(names)] = new_layout(names)
-            self.set_vector((layout, values, arrays, own), slot)
+            self.set_vector((layouts[id(names)], values, arrays, own), slot)
             self.inserted[slot] = inserted[slot]
 
     def state(self):

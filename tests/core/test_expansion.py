@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from states import content
 
 import river_budget as rb
-from river_budget._core import expansion
 from river_budget._core.engine import CHECK, UPDATE
 from river_budget._core.expansion import Expansion
+from river_budget._core.loops import use_lanes
 from river_budget._core.store import Store
 from river_budget._core.sums import Sums
 
@@ -349,9 +349,9 @@ def test_all_widths_of_vectors_give_the_same_bits(n, n_labels, seed):
     try:
         answers = []
         for lanes in (8, 4, 2):
-            expansion.use_lanes(lanes)
+            use_lanes(lanes)
             f.shift(y, np.zeros(f.n))
             answers.append((f.scores(x), f.values().tolist()))
     finally:
-        expansion.use_lanes(8)
+        use_lanes(8)
     assert answers[0] == answers[1] == answers[2]
