@@ -9,29 +9,26 @@
 #include <math.h>
 #include "lanes.h"
 
-/* Kernel values of m examples and n vectors (m, stride), and scores of all labels (n_labels, room).
+/* Kernel values of m examples and n vectors (m, stride), and scores and weights of all labels (n_labels, room).
 
    The loops go through whole groups of 8 vectors, so the stride and the lengths of all arrays by vectors are
    multiples of that; what is beyond n is finite, and its labels exist. */
 struct examples {
-    const double *table, *scores, *weights; /* the weights of labels (n_labels, room) */
-    const int64_t *labels;                  /* (m,) */
+    const double *table, *scores, *weights;
+    const int64_t *columns; /* the labels of the examples (m,) */
+    /* What each vector adds to the score of its label and takes from that of its rival (n,). */
+    const double *steps, *alphas; /* alpha is the step with the sign of the label, if there are two */
+    const int64_t *labels, *rivals;
     long m, n, stride, room, n_labels;
 };
 
-/* What each vector adds to the score of its label and takes from that of its rival (n,). */
-struct terms {
-    const double *steps, *alphas; /* alpha is the step with the sign of the label, if there are two */
-    const int64_t *labels, *rivals;
-};
+#define LOSSES const struct examples *e, double *restrict sums, double *restrict g
+typedef void (*Losses)(LOSSES);
 
 struct removals {
-    /* Add the losses after each removal to (n,): the 0-1 loss, or the hinge loss expected by the weights. */
-    void (*errors_of_two)(const struct examples *e, const struct terms *t, double *sums);
-    void (*losses_of_two)(const struct examples *e, const struct terms *t, double *sums);
-    /* The same for any number of labels, with room for two values a label. */
-    void (*errors_of_many)(const struct examples *e, const struct terms *t, double *sums, double *room);
-    void (*losses_of_many)(const struct examples *e, const struct terms *t, double *sums, double *room);
+    /* Add the losses after each removal to (n,): the 0-1 loss, or the hinge loss expected by the weights; for
+       two labels, and for any number of them. g has room for two values a label. */
+    Losses errors[2], losses[2];
     /* The index of the largest value of a row; -1 if it is not unique or not positive. */
     long (*unique_largest)(const double *row, long n);
 };
@@ -54,9 +51,10 @@ BEGIN_TARGET("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
 END_TARGET
 #endif
 
-#define REMOVALS(w)                                                                                     \
-    ((struct removals){JOINED(errors_of_two_, w), JOINED(losses_of_two_, w), JOINED(errors_of_many_, w), \
-                       JOINED(losses_of_many_, w), JOINED(unique_largest_, w)})
+#define REMOVALS(w)                                                             \
+    ((struct removals){{JOINED(errors_of_two_, w), JOINED(errors_of_many_, w)}, \
+                       {JOINED(losses_of_two_, w), JOINED(losses_of_many_, w)}, \
+                       JOINED(unique_largest_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles. */
 static void choose_removals(struct removals *table, int most) {
@@ -89,7 +87,7 @@ static inline double NAME(hinge)(double w, double value, double alpha, double k)
 /* Add up a loss of two labels; EXTRA is what it depends on beside the value of an example. Four examples
    at a time, so that the sums are read and written once for all of them. */
 #define TWO_LABELS(LOSS, EXTRA)                                                                  \
-    const double *restrict alphas = t->alphas, *restrict values = e->scores + e->room;           \
+    const double *restrict alphas = e->alphas, *restrict values = e->scores + e->room;           \
     long n = e->n, i = 0;                                                                        \
     for (; i + 4 <= e->m; i += 4) {                                                              \
         const double *restrict a = e->table + i * e->stride, *restrict b = a + e->stride;        \
@@ -109,14 +107,14 @@ static inline double NAME(hinge)(double w, double value, double alpha, double k)
         for (long j = 0; j < n; j++) sums[j] += LOSS(x, f, alphas[j], a[j]);                     \
     }
 
-#define SIGN(i) (e->labels[i] ? 1.0 : -1.0)
+#define SIGN(i) (e->columns[i] ? 1.0 : -1.0)
 #define WEIGHT(i) (weights[i])
 
-static void NAME(errors_of_two)(const struct examples *e, const struct terms *t, double *restrict sums) {
+static void NAME(errors_of_two)(LOSSES) {
     TWO_LABELS(NAME(error), SIGN)
 }
 
-static void NAME(losses_of_two)(const struct examples *e, const struct terms *t, double *restrict sums) {
+static void NAME(losses_of_two)(LOSSES) {
     const double *restrict weights = e->weights + e->room;
     TWO_LABELS(NAME(hinge), WEIGHT)
 }
@@ -152,18 +150,17 @@ static inline V NAME(gather)(const double *values, const int64_t *labels) {
 /* The change by W removals, which lower g_p and raise g_q, so the two largest of the other scores are among
    the largest four. `is_free` tells for each of these whether it is another one. */
 #define REMOVED(j)                                                            \
-    I p = *(const I *)(t->labels + j), q = *(const I *)(t->rivals + j);       \
-    V change = *(const V *)(t->steps + j) * *(const V *)(k + j);              \
-    V lower = NAME(gather)(g, t->labels + j) - change;                        \
-    V higher = NAME(gather)(g, t->rivals + j) + change;                       \
+    I p = *(const I *)(e->labels + j), q = *(const I *)(e->rivals + j);       \
+    V change = *(const V *)(e->steps + j) * *(const V *)(k + j);              \
+    V lower = NAME(gather)(g, e->labels + j) - change;                        \
+    V higher = NAME(gather)(g, e->rivals + j) + change;                       \
     I is_free[3];                                                             \
     for (int c = 0; c < 3; c++) is_free[c] = (p != top.label[c]) & (q != top.label[c]);
 
-static void NAME(errors_of_many)(const struct examples *e, const struct terms *t, double *restrict sums,
-                                 double *restrict g) {
+static void NAME(errors_of_many)(LOSSES) {
     for (long i = 0; i < e->m; i++) {
         const double *restrict k = e->table + i * e->stride;
-        int64_t y = e->labels[i];
+        int64_t y = e->columns[i];
         for (long c = 0; c < e->n_labels; c++) g[c] = e->scores[c * e->room + i];
         struct NAME(largest) top = NAME(find_largest)(g, e->n_labels, y);
         V s0 = ALL(top.score[0]), s1 = ALL(top.score[1]), s2 = ALL(top.score[2]);
@@ -180,8 +177,7 @@ static void NAME(errors_of_many)(const struct examples *e, const struct terms *t
 
 /* The loss is sum_c w_c max(0, 1 - m_c). The margin m_c = (g_c - max_{r != c} g_r) / 2 is at most 0 for
    all labels but the first one, so it needs only the two largest scores and the mean score. */
-static void NAME(losses_of_many)(const struct examples *e, const struct terms *t, double *restrict sums,
-                                 double *restrict g) {
+static void NAME(losses_of_many)(LOSSES) {
     double *restrict w = g + e->n_labels;
     for (long i = 0; i < e->m; i++) {
         const double *restrict k = e->table + i * e->stride;
@@ -196,7 +192,7 @@ static void NAME(losses_of_many)(const struct examples *e, const struct terms *t
         for (int c = 0; c < 3; c++) ws[c] = ALL(top.label[c] < 0 ? 0.0 : w[top.label[c]]);
         for (long j = 0; j < e->n; j += W) {
             REMOVED(j)
-            V w_p = NAME(gather)(w, t->labels + j), w_q = NAME(gather)(w, t->rivals + j);
+            V w_p = NAME(gather)(w, e->labels + j), w_q = NAME(gather)(w, e->rivals + j);
             V first = SELECT(is_free[0], s[0], SELECT(is_free[1], s[1], s[2]));
             V w_first = SELECT(is_free[0], ws[0], SELECT(is_free[1], ws[1], ws[2]));
             V later = SELECT(is_free[2], s[2], s[3]);

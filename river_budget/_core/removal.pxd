@@ -46,7 +46,6 @@ cdef class ValidationTable:
     cdef void set_term(self, Py_ssize_t slot, Term term) noexcept
     cdef void join_last(self, Expansion f) noexcept
     cdef void add_term(self, Py_ssize_t slot, double sign) noexcept
-    cdef Py_ssize_t least(self, Expansion f) noexcept
 
 
 cdef class VectorTable(ValidationTable):
@@ -62,5 +61,5 @@ cdef class CountedTable(VectorTable):
     cdef double[:, ::1] old_counts
 
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2
-    cdef int count_one(self, Expansion f, Py_ssize_t slot) except -1
+    cpdef int count_at(self, Expansion f, Py_ssize_t slot) except -1
     cdef void keep_counts(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept

@@ -16,18 +16,16 @@ cdef extern from "removal.h":
         const double *table
         const double *scores
         const double *weights
-        const int64_t *labels
-        long m, n, stride, room, n_labels
-    struct Terms "terms":
+        const int64_t *columns
         const double *steps
         const double *alphas
         const int64_t *labels
         const int64_t *rivals
+        long m, n, stride, room, n_labels
+    ctypedef void (*Losses)(const Examples *, double *, double *) noexcept nogil
     struct Loops "removals":
-        void (*errors_of_two)(const Examples *, const Terms *, double *) noexcept nogil
-        void (*losses_of_two)(const Examples *, const Terms *, double *) noexcept nogil
-        void (*errors_of_many)(const Examples *, const Terms *, double *, double *) noexcept nogil
-        void (*losses_of_many)(const Examples *, const Terms *, double *, double *) noexcept nogil
+        Losses errors[2]
+        Losses losses[2]
         long (*unique_largest)(const double *, long) noexcept nogil
     void choose_removals(Loops *, int most)
 
@@ -183,10 +181,6 @@ cdef class ValidationTable:
         self.columns[i] = label
         self.m = max(self.m, i + 1)
 
-    def label_of(self, Py_ssize_t i):
-        """Return the label of an example."""
-        return int(self.arrays["columns"][i])
-
     def label_of_term(self, Py_ssize_t slot):
         """Return the label of a vector's term."""
         return int(self.arrays["labels"][slot])
@@ -204,15 +198,7 @@ cdef class ValidationTable:
 
         A margin of 0 is an error. The incoming example is the youngest vector.
         """
-        cdef Examples e
-        cdef Terms t
-        cdef double[::1] room = np.empty(self.n_labels)
-        fill(self, &e, &t)
-        if self.n_labels == 2:
-            loops.errors_of_two(&e, &t, &self.sums[0])
-        else:
-            loops.errors_of_many(&e, &t, &self.sums[0], &room[0])
-        return self.least(f)
+        return least(self, f, loops.errors[self.n_labels > 2], NULL)
 
     def remove(self, Py_ssize_t slot):
         """Remove a vector after one has joined, which takes its slot."""
@@ -228,20 +214,16 @@ cdef class ValidationTable:
 
     def take_back(self, Expansion f):
         """Take back what happened in a round that the hypothesis has taken back."""
-        cdef Py_ssize_t c, i
         if self.changed_in <= f.n_rounds:
             return
         self.m, self.n, self.changed_in = self.old_m, self.old_n, 0
         if self.old_example < self.m:
             self.table[self.old_example, :] = self.old_row
             self.columns[self.old_example] = self.old_label
-        for i in range(self.m if self.old_slot < self.n else 0):
-            self.table[i, self.old_slot] = self.old_column[i]
         if self.old_slot < self.n:
+            self.table[: self.m, self.old_slot] = self.old_column[: self.m]
             self.set_term(self.old_slot, self.old_term)
-        for c in range(self.n_labels):
-            for i in range(self.m):
-                self.scores[c, i] = self.old_scores[c, i]
+        self.scores[:, : self.m] = self.old_scores[:, : self.m]
 
     def derive(self, Expansion f, scores, table):
         """Set all but the labels of the examples: scores (m, labels) and kernel values (m, n)."""
@@ -282,22 +264,17 @@ cdef class ValidationTable:
 
     cdef void keep(self, Expansion f) noexcept:
         """Keep what the round of the expansion is about to change, for `take_back`."""
-        cdef Py_ssize_t c, i
         if self.changed_in == f.n_rounds:
             return
         self.changed_in, self.old_m, self.old_n = f.n_rounds, self.m, self.n
         self.old_slot, self.old_example = self.n, self.m
-        for c in range(self.n_labels):
-            for i in range(self.m):
-                self.old_scores[c, i] = self.scores[c, i]
+        self.old_scores[:, : self.m] = self.scores[:, : self.m]
 
     cdef void keep_row(self, Py_ssize_t i) noexcept:
         """Keep the row of an example, unless it is new."""
-        cdef Py_ssize_t j
         if i < self.old_m:
             self.old_example, self.old_label = i, self.columns[i]
-            for j in range(self.n):
-                self.old_row[j] = self.table[i, j]
+            self.old_row[:] = self.table[i, :]
 
     cdef Term term(self, Py_ssize_t slot) noexcept:
         cdef Term term
@@ -329,29 +306,27 @@ cdef class ValidationTable:
             own[i] += change
             rival[i] -= change
 
-    cdef Py_ssize_t least(self, Expansion f) noexcept:
-        """Return the vector with the least loss, the oldest among ties."""
-        cdef Py_ssize_t j, best = self.n - 1
-        cdef int64_t *inserted = f.store.inserted
-        for j in range(self.n - 1):
-            if self.sums[j] > self.sums[best]:
-                continue
-            if (
-                self.sums[j] < self.sums[best]
-                or best == self.n - 1
-                or inserted[j] < inserted[best]
-            ):
-                best = j
-        return best
 
-
-cdef void fill(ValidationTable v, Examples *e, Terms *t):
-    """Describe a table for the loops, and set its losses to 0."""
+cdef Py_ssize_t least(
+    ValidationTable v, Expansion f, Losses losses, const double *weights
+) except? -1:
+    """Return the vector without which a loss of the examples is least, the oldest among ties."""
+    cdef Py_ssize_t j, best = v.n - 1
+    cdef int64_t *inserted = f.store.inserted
+    cdef double[::1] sums = v.sums, scratch = np.empty(2 * v.n_labels)
+    cdef Examples e
     e.m, e.n, e.n_labels = v.m, v.n, v.n_labels
     e.room, e.stride = v.table.shape[0], v.table.shape[1]
-    e.table, e.scores, e.labels = &v.table[0, 0], &v.scores[0, 0], &v.columns[0]
-    t.steps, t.alphas, t.labels, t.rivals = &v.steps[0], &v.alphas[0], &v.labels[0], &v.rivals[0]
-    v.sums[:] = 0.0
+    e.table, e.scores, e.weights, e.columns = &v.table[0, 0], &v.scores[0, 0], weights, &v.columns[0]
+    e.steps, e.alphas, e.labels, e.rivals = &v.steps[0], &v.alphas[0], &v.labels[0], &v.rivals[0]
+    sums[:] = 0.0
+    losses(&e, &sums[0], &scratch[0])
+    for j in range(v.n - 1):
+        if sums[j] < sums[best] or sums[j] == sums[best] and (
+            best == v.n - 1 or inserted[j] < inserted[best]
+        ):
+            best = j
+    return best
 
 
 cdef class VectorTable(ValidationTable):
@@ -445,13 +420,19 @@ cdef class CountedTable(VectorTable):
         """Count the example of the round at the nearest vector; return False if it is not known."""
         cdef Py_ssize_t nearest = self.nearest_to_example(f)
         if nearest >= 0:
-            self.count_one(f, nearest)
+            self.count_at(f, nearest)
         return nearest >= 0
 
-    def count_at(self, Expansion f, Py_ssize_t slot):
+    cpdef int count_at(self, Expansion f, Py_ssize_t slot) except -1:
         """Count the example of the round at a vector, times the kernel value."""
+        cdef Py_ssize_t c
         require(0 <= slot < self.n, "there is no such vector")
-        self.count_one(f, slot)
+        self.reserve(self.m, self.n, f.n_labels)
+        self.keep_counts(f, slot, slot)
+        self.counts[f.y.label, slot] += f.y.weight * max(0.0, f.store.rows[slot])
+        for c in range(self.n_labels):
+            self.weights[c, slot] = NAN
+        return 0
 
     def join(self, Expansion f, column=None):
         """Add the example of the round, which counts its own label."""
@@ -490,16 +471,7 @@ cdef class CountedTable(VectorTable):
 
     def least_loss(self, Expansion f):
         """Return the vector without which the expected hinge loss is least, the oldest of them."""
-        cdef Examples e
-        cdef Terms t
-        cdef double[::1] room = np.empty(2 * self.n_labels)
-        fill(self, &e, &t)
-        e.weights = &self.weights[0, 0]
-        if self.n_labels == 2:
-            loops.losses_of_two(&e, &t, &self.sums[0])
-        else:
-            loops.losses_of_many(&e, &t, &self.sums[0], &room[0])
-        return self.least(f)
+        return least(self, f, loops.losses[self.n_labels > 2], &self.weights[0, 0])
 
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one; -1 if it is not known."""
@@ -551,15 +523,6 @@ cdef class CountedTable(VectorTable):
         counts = floats(state["counts"], (self.n, f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts
-
-    cdef int count_one(self, Expansion f, Py_ssize_t slot) except -1:
-        cdef Py_ssize_t c
-        self.reserve(self.m, self.n, f.n_labels)
-        self.keep_counts(f, slot, slot)
-        self.counts[f.y.label, slot] += f.y.weight * max(0.0, f.store.rows[slot])
-        for c in range(self.n_labels):
-            self.weights[c, slot] = NAN
-        return 0
 
     cdef void keep_counts(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept:
         """Keep the counts of two vectors that are about to change."""
