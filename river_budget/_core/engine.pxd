@@ -7,7 +7,7 @@
 # thread that began it may use the engine then. Most engines learn within the round and never open one.
 from libc.stdint cimport int64_t
 
-from river_budget._core.store cimport Block, Store
+from river_budget._core.store cimport Store
 from river_budget._core.sums cimport Sums
 
 cdef enum:                            # what `round` and `scan` return, added up

@@ -274,8 +274,7 @@ cdef class Expansion(Engine):
             for i in range(places.shape[0]):
                 self.table[c, places[i]] += factors[i] * self.table[c, slot]
             self.table[c, slot] = 0.0
-        self.stamp = -1
-        check_coefficients(self)
+        end_change(self)
 
     def shrink(self, double factor):
         """Multiply all coefficients by a factor from 0 to 1, in constant time as a rule."""
@@ -300,8 +299,7 @@ cdef class Expansion(Engine):
             part = changes[i] * factor
             self.table[y.label, i] += part
             self.table[y.rival, i] -= part
-        self.stamp = -1
-        check_coefficients(self)
+        end_change(self)
 
     def change(self, change):
         """Add a change to the coefficients of all labels (n, labels), whose rows sum to 0."""
@@ -317,8 +315,7 @@ cdef class Expansion(Engine):
                 self.table[c, i] += changes[i, c] / self.scale
             if self.n_labels == 2:
                 self.table[0, i] = -self.table[1, i]
-        self.stamp = -1
-        check_coefficients(self)
+        end_change(self)
 
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1:
         cdef double alpha = step * y.weight / self.scale
@@ -412,9 +409,10 @@ cdef class Expansion(Engine):
         self.set_rows(rows)
 
 
-cdef int check_coefficients(Expansion f) except -1:
-    """Refuse coefficients that a checkpoint would refuse."""
+cdef int end_change(Expansion f) except -1:
+    """Forget scores of other coefficients; refuse those that a checkpoint would refuse."""
     cdef Py_ssize_t c, i
+    f.stamp = -1
     for c in range(f.n_labels):
         for i in range(f.table.shape[1]):
             if not fabs(f.table[c, i]) <= LARGEST:

@@ -352,7 +352,6 @@ cdef class VectorTable(ValidationTable):
         self.join_last(f)
 
     def remove(self, Py_ssize_t slot):
-        """Remove a vector after one has joined, which takes its slot."""
         cdef Py_ssize_t c, last = self.n - 1
         require(0 <= slot <= last, "there is no such vector")
         self.keep_row(slot)
@@ -374,7 +373,6 @@ cdef class VectorTable(ValidationTable):
         return {**super().state(f), "kernel_values": half}
 
     def restore(self, state, Expansion f, m=None):
-        """Restore a new table, before the rest is derived."""
         n = f.store.n
         table, below = np.zeros((n, n)), np.tril_indices(n)
         table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
@@ -399,7 +397,6 @@ cdef class CountedTable(VectorTable):
         return type(self), (self.most_vectors, self.ranks), state
 
     def shapes(self, rows, stride, n_labels):
-        """Return the shapes of all arrays, by name."""
         by_labels = {"counts": (n_labels, rows), "weights": (n_labels, rows)}
         by_labels["old_counts"] = 2, n_labels
         return {**super().shapes(rows, stride, n_labels), **by_labels}
@@ -506,7 +503,6 @@ cdef class CountedTable(VectorTable):
         self.weights[:] = NAN
 
     def take_back(self, Expansion f):
-        """Take back what happened in a round that the hypothesis has taken back."""
         if self.counted_in > f.n_rounds:
             self.arrays["counts"].T[list(self.counted)] = self.arrays["old_counts"]
             self.counted_in = 0
@@ -518,7 +514,6 @@ cdef class CountedTable(VectorTable):
         return {**super().state(f), "counts": self.counts_of(slice(self.n)).copy()}
 
     def restore(self, state, Expansion f, m=None):
-        """Restore a new table, before the rest is derived."""
         super().restore(state, f)
         counts = floats(state["counts"], (self.n, f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")

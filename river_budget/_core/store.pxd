@@ -3,8 +3,7 @@
 # A store adds to kernel rows (`Rows`) what is known of the vectors, deep copies of dicts for kernels
 # that are Python functions, and one packed example. Its kernel rows are computed once, and kept until
 # the example or a vector changes.
-from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
 from river_budget._core.features cimport Layout
 from river_budget._core.rows cimport Point, Rows
@@ -81,14 +80,12 @@ cdef class Store(Rows):
     cdef int pack_values(self, dict x) except -1
     cdef int take(self) except -1 nogil
     cdef void read_values(self) noexcept nogil
-    cdef int compute(self) except -1 nogil
     cdef bint is_valid(self) noexcept nogil
     cdef dict called(self, dict x)
     cdef int write_rows(self, dict values, double *rows) except -1
     cdef int evaluate_objects(self, dict x) except -1
     cdef int place(self, Py_ssize_t slot) except -1 nogil
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil
-    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil
     cdef int resolve(self) except -1
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
@@ -102,7 +99,6 @@ cdef class Store(Rows):
     cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
     cdef int refill(self, list vectors) except -1
     cdef int evaluate_values(self, list names, const double *values) except -1 nogil
-    cdef int evaluate_numbers(self, dict x) except -1
     cdef int pack_numbers(self, dict x) except -1
     cdef object too_large(self)
     cdef object limiting_kernel(self)

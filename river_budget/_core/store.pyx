@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from river_budget._features import (
-    NOT_NUMBERS, another_length, as_double, category_of, check_array, check_features, check_shape,
+    NOT_NUMBERS, another_length, as_double, category_of, check_array, check_shape,
     invalid_example, is_array, is_number, is_unknown, pack_rows,
 )
 from river_budget._state import require
@@ -47,10 +47,6 @@ cdef enum:
     NUMBERS, ARRAYS, OTHER_NAMES, OTHER_VALUES
 
 cdef type NDARRAY = np.ndarray
-
-
-cdef bint is_same(name, other) except -1:
-    return PyObject_RichCompareBool(name, other, Py_EQ)
 
 
 cdef inline bint has_elements(value) except -1:
@@ -304,7 +300,9 @@ cdef class Store:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
                 key == PyList_GET_ITEM(names, j)
-                or is_same(<object> key, <object> PyList_GET_ITEM(names, j))
+                or PyObject_RichCompareBool(
+                    <object> key, <object> PyList_GET_ITEM(names, j), Py_EQ
+                )
             )
             if has_names:
                 self.fresh[j] = number
@@ -320,19 +318,6 @@ cdef class Store:
         self.has_rows = self.has_example = False
         self.packed, self.fresh = self.fresh, last
         self.read_values()
-        return self.compute()
-
-    cdef void read_values(self) noexcept nogil:
-        """Select the values that some kernel reads."""
-        cdef Py_ssize_t j
-        self.values = self.point.values = self.packed
-        if self.layout.active != NULL:
-            self.values = self.point.values = self.read
-            for j in range(self.layout.m):
-                self.read[j] = self.packed[self.layout.active[j]]
-
-    cdef int compute(self) except -1 nogil:
-        """Compute rows and self values of the example."""
         if self.found != self.version + self.features.version:
             with gil:
                 self.find_rows()
@@ -344,6 +329,15 @@ cdef class Store:
         self.has_rows = self.has_example = True
         self.stamp += 1
         return 0
+
+    cdef void read_values(self) noexcept nogil:
+        """Select the values that some kernel reads."""
+        cdef Py_ssize_t j
+        self.values = self.point.values = self.packed
+        if self.layout.active != NULL:
+            self.values = self.point.values = self.read
+            for j in range(self.layout.m):
+                self.read[j] = self.packed[self.layout.active[j]]
 
     cdef bint is_valid(self) noexcept nogil:
         """Return whether the example is finite, and neither squares nor kernel values overflow."""
@@ -440,6 +434,7 @@ cdef class Store:
 
     cdef int place(self, Py_ssize_t slot) except -1 nogil:
         """Store the example in a slot."""
+        cdef Py_ssize_t j
         if not self.has_example or slot > self.n or slot < 0:
             with gil:
                 raise ValueError(f"there is no example for slot {slot}")
@@ -452,7 +447,8 @@ cdef class Store:
         self.has_rows = False
         self.stamp += 1
         if self.fits(slot):
-            self.overwrite(slot)
+            for j in range(self.point.m):
+                self.features.set_value(self.point.rows[j], slot, self.values[j])
         else:
             with gil:
                 self.store(self.layout, self.values, self.arrays, self.snapshot, slot)
@@ -476,12 +472,6 @@ cdef class Store:
                 self.point.rows, (<Layout> self.layouts[slot]).rows, self.point.m * sizeof(int32_t)
             )
         )
-
-    cdef int overwrite(self, Py_ssize_t slot) except -1 nogil:
-        cdef Py_ssize_t j
-        for j in range(self.point.m):
-            self.features.set_value(self.point.rows[j], slot, self.values[j])
-        return 0
 
     cdef int resolve(self) except -1:
         """Set the parameters that kernels leave open."""
@@ -629,7 +619,9 @@ cdef class Store:
             if self.objects is not None:
                 self.evaluate_objects(x)
             if self.n_inner:
-                self.evaluate_numbers(x)
+                if self.matrices.n or self.arrays is not None or self.pack_numbers(x):
+                    self.pack_arrays(x)
+                self.take()
             elif not self.has_rows:
                 self.has_rows = self.has_example = True
                 self.stamp += 1
@@ -638,11 +630,6 @@ cdef class Store:
         finally:
             self.is_busy = False
         return 0
-
-    cdef int evaluate_numbers(self, dict x) except -1:
-        if self.matrices.n or self.arrays is not None or self.pack_numbers(x):
-            self.pack_arrays(x)
-        return self.take()
 
     cdef int pack_numbers(self, dict x) except -1:
         try:
