@@ -351,10 +351,16 @@ cdef class Rows:
                         v = p.values[j]
                         total -= 1.0
                         total += 1.0 / (1.0 + inner.gamma * w * v * v)
+            elif inner.statistic == MANHATTAN_DISTANCE:
+                for j in range(p.m):
+                    w = 1.0 if weights == NULL else weights[j]
+                    total += w * fabs(p.values[j])
+            elif weights == NULL:
+                for j in range(p.m):
+                    total += p.values[j] * p.values[j]
             else:
                 for j in range(p.m):
-                    w, v = 1.0 if weights == NULL else weights[j], p.values[j]
-                    total += w * (fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v)
+                    total += weights[j] * (p.values[j] * p.values[j])
             p.own[g] = total
 
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil:
