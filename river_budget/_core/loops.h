@@ -100,30 +100,6 @@ typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
 /* Sums have so many parts, whatever the width; that of `dot` has twice as many. */
 #define PARTS 8
 
-static double NAME(dot)(const double *a, const double *b, long n) {
-    V s[2 * PARTS / W];
-    double t[2 * PARTS];
-    long i = 0;
-    memset(s, 0, sizeof s);
-    for (; i + 2 * PARTS <= n; i += 2 * PARTS)
-        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
-    if (i < n)
-        for (int k = 0; k < PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
-    memcpy(t, s, sizeof t);
-    for (int k = PARTS; k; k /= 2)
-        for (int j = 0; j < k; j++) t[j] += t[j + k];
-    return t[0];
-}
-
-static long NAME(least)(const int64_t *numbers, long n) {
-    int64_t least = numbers[0];
-    long i;
-    /* The loop for the least number alone is vectorized. */
-    for (i = 1; i < n; i++) least = numbers[i] < least ? numbers[i] : least;
-    for (i = 0; numbers[i] != least; i++) {}
-    return i;
-}
-
 /* The products of four rows with z, n of them each, n a multiple of 4. */
 static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {
     V s[4][PARTS / W];
@@ -333,6 +309,30 @@ static void NAME(normalize)(double norm, const double *norms, long n, double *ro
         V both = norm * READ(norms + i);
         AT(row + i) = (V)((I)(READ(row + i) / both) & (both > 0.0));
     }
+}
+
+static double NAME(dot)(const double *a, const double *b, long n) {
+    V s[2 * PARTS / W];
+    double t[2 * PARTS];
+    long i = 0;
+    memset(s, 0, sizeof s);
+    for (; i + 2 * PARTS <= n; i += 2 * PARTS)
+        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    if (i < n)
+        for (int k = 0; k < PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+    memcpy(t, s, sizeof t);
+    for (int k = PARTS; k; k /= 2)
+        for (int j = 0; j < k; j++) t[j] += t[j + k];
+    return t[0];
+}
+
+static long NAME(least)(const int64_t *numbers, long n) {
+    int64_t least = numbers[0];
+    long i;
+    /* The loop for the least number alone is vectorized. */
+    for (i = 1; i < n; i++) least = numbers[i] < least ? numbers[i] : least;
+    for (i = 0; numbers[i] != least; i++) {}
+    return i;
 }
 
 #undef I

@@ -49,6 +49,10 @@ cdef enum:
 cdef type NDARRAY = np.ndarray
 
 
+cdef bint is_same(name, other) except -1:
+    return PyObject_RichCompareBool(name, other, Py_EQ)
+
+
 cdef inline bint has_elements(value) except -1:
     return isinstance(value, NDARRAY) and value.ndim > 0
 
@@ -300,9 +304,7 @@ cdef class Store:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
                 key == PyList_GET_ITEM(names, j)
-                or PyObject_RichCompareBool(
-                    <object> key, <object> PyList_GET_ITEM(names, j), Py_EQ
-                )
+                or is_same(<object> key, <object> PyList_GET_ITEM(names, j))
             )
             if has_names:
                 self.fresh[j] = number
