@@ -19,7 +19,8 @@ cdef class Example:                   # one for each Expansion, overwritten by e
 
 cdef class Expansion(Engine):
     cdef readonly Example y           # of the last round
-    # A (n_labels, the capacity of the store at the last put), without the common factor; 0 from n on.
+    # A (n_labels, the capacity of the store at the last put, at least 8), without the common factor;
+    # 0 from n on.
     cdef double[:, ::1] table
     cdef readonly double scale        # the common factor of A
     cdef public int64_t n_weighted

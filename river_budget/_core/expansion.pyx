@@ -37,7 +37,8 @@ cdef class Expansion(Engine):
     def __cinit__(self, Store store):
         self.store, self.y = store, Example()
         self.scale, self.log = 1.0, []
-        self.set_table(np.zeros((2, 0)), 2, store.capacity)
+        # Never without slots, so that each row has an address.
+        self.set_table(np.zeros((2, 0)), 2, max(8, store.capacity))
 
     def __reduce__(self):
         counts = self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at
