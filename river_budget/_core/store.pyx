@@ -703,8 +703,8 @@ cdef class Store:
     @property
     def names(self):
         if self.objects is not None and not self.n_inner:
-            return {name for x in self.objects for name in x}
-        return self.features.index.keys() | self.matrices.place_of.keys()
+            return dict.fromkeys(name for x in self.objects for name in x).keys()
+        return dict.fromkeys([*self.features.index, *self.matrices.place_of]).keys()
 
     def __getattr__(self, name):
         # The memory of this name is for other native modules, and no attribute in Python.

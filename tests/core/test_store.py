@@ -366,6 +366,15 @@ def test_a_name_is_known_as_long_as_a_vector_has_it():
     assert set(store.names) == set()
 
 
+def test_names_are_in_the_order_in_which_they_came_so_that_states_are_reproducible():
+    names = [f"name {i}" for i in range(30)]
+    first, second = dict.fromkeys(names[:20], 1.0), dict.fromkeys(names[10:], 1.0)
+    store = filled(rb.RBF(gamma=1.0), [first, second | {"array": np.ones(3)}])
+    assert list(store.names) == [*names, "array"]
+    called = filled(rb.FunctionKernel(lambda x, z: 1.0), [first, second])
+    assert list(called.names) == names
+
+
 def test_memory_stays_where_it_was_when_names_never_repeat():
     store, sizes = Store([rb.RBF(gamma=1.0)]), set()
     for t in range(2000):
