@@ -135,11 +135,9 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
     with tempfile.TemporaryDirectory() as directory:
         c = pathlib.Path(directory, f"{source.stem}.c")
         shared = f"{CORE.replace('/', '.')}.{SHARED}"
-        directives = ["-X", "auto_pickle=False", "-X", "binding=False"]
-        checks = []
-        if os.environ.get(CHECKED):
-            directives += ["-X", "boundscheck=True"]
-            checks = CHECKS
+        is_checked = bool(os.environ.get(CHECKED))
+        # A directive in the file itself would win over this one.
+        directives = ["-X", f"auto_pickle=False,binding=False,boundscheck={is_checked}"]
         given_source = ["-3", *directives, f"--shared={shared}", source, "-o", c]
         is_shared = source.stem == SHARED
         arguments = [f"--generate-shared={c}"] if is_shared else given_source
@@ -147,7 +145,7 @@ def compile_module(root: pathlib.Path, source: pathlib.Path) -> pathlib.Path:
         built = pathlib.Path(directory, target.name)
         mapped = f"-ffile-prefix-map={directory}=."
         # No round runs what is shared, so it is compiled for its size.
-        flags = [*FLAGS, *checks, *(["-Os"] if is_shared else [])]
+        flags = [*FLAGS, *(CHECKS if is_checked else []), *(["-Os"] if is_shared else [])]
         command = [*compiler, *flags, mapped, *link, *includes, *given, c, "-o", built]
         subprocess.run(command, cwd=root, check=True)
         # A library in use is replaced, not changed.

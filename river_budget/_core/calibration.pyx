@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 """Calibration maps: their probabilities, and one online Newton step for each.
 
 A label has two features, minus its gap and minus the square root of it. Its logit under a map is the

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+# cython: language_level=3, wraparound=False, initializedcheck=False
 """What to do without validation examples: remove the safest vector, or one by chance; merge two."""
 
 from libc.math cimport INFINITY, exp, fabs, log, sqrt

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, wraparound=False
 # cython: initializedcheck=False, cdivision=True
 """Linear discriminant analysis on random features, one example at a time."""
 

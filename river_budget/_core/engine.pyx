@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 """The rounds of a model: what is the same whatever it learns."""
 
 from libc.stdlib cimport free

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # cython: initializedcheck=False
 """Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm."""
 

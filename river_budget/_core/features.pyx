@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # cython: initializedcheck=False
 """The values of the vectors by features, in columns and lists; see `features.pxd`."""
 

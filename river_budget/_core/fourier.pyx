@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 """Random Fourier features of examples, from names and a seed; see `fourier.pxd`."""
 
 from libc.math cimport cos, sin, sqrt

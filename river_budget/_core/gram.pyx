@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, wraparound=False
 """The Cholesky factor of a growing Gram matrix."""
 
 import numpy as np

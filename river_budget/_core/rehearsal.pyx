@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, wraparound=False
 # cython: initializedcheck=False, cdivision=True
 """Which labels are absent, and what is kept for them."""
 

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False
+# cython: language_level=3, wraparound=False
 """Which vector to remove, by the losses of validation examples; see `removal.pxd`."""
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer

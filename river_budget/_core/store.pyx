@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # cython: initializedcheck=False
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 

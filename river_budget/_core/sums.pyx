@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # cython: initializedcheck=False
 """Running sums of the values of features, for their scales."""
 
