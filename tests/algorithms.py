@@ -43,6 +43,29 @@ UNBOUNDED = {
     if not variant.is_bounded
 }
 
+
+def parameters_of(name, budget=BUDGET):
+    """Return the class of a row, and its parameters beside the kernel."""
+    model, _, variant = name.partition("-")
+    row, arguments = CATALOG[model], {"budget": budget, "seed": SEED}
+    taken = {key: value for key, value in arguments.items() if row.takes(key)}
+    return model, {**taken, **row.variants[variant].parameters}
+
+
+def reference(name, module, kernel, budget=BUDGET):
+    """Return the plain implementation of a row in a module of them."""
+    model, parameters = parameters_of(name, budget)
+    return getattr(module, model)(kernel, **parameters)
+
+
+# The first row of each class. What a class can break on its own, but none of its parameters, is tested
+# on these.
+CLASSES = {
+    name: make
+    for name, make in ALGORITHMS.items()
+    if name == row_name(row := CATALOG[name.partition("-")[0]], next(iter(row.variants)))
+}
+
 # One class for each path through the code that classes share. What that code decides is tested on
 # these: kernels, kinds of labels, of numbers and of frames. What a class can break on its own is
 # tested on all.
@@ -66,6 +89,9 @@ def each(models):
 each_algorithm = each(ALGORITHMS)
 each_perceptron = each(PERCEPTRONS)
 each_budgeted = each({name: make for name, make in ALGORITHMS.items() if name not in UNBOUNDED})
+each_class = each(CLASSES)
+each_perceptron_class = each({name: make for name, make in CLASSES.items() if name in PERCEPTRONS})
+each_budgeted_class = each({name: make for name, make in CLASSES.items() if name not in UNBOUNDED})
 each_path = each(PATHS)
 each_perceptron_path = each({name: make for name, make in PATHS.items() if name in PERCEPTRONS})
 

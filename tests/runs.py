@@ -1,10 +1,17 @@
-"""Runs for the tests that hold the algorithms to published figures."""
+"""Runs over examples, and those for the tests that hold the algorithms to published figures."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
+
+
+def learned(model, examples):
+    """Return a model after it has learned examples."""
+    for x, y in examples:
+        model.learn_one(x, y)
+    return model
 
 
 @functools.cache

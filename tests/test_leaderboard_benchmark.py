@@ -145,11 +145,12 @@ def test_a_cell_is_measured_in_its_own_process(tmp_path):
 
 
 def test_the_page_has_every_row():
-    cells = [cell(s, m, i) for s in STREAMS for i, m in enumerate(models(s))]
+    streams = ["Phishing", "ImageSegments"]
+    cells = [cell(s, m, i) for s in streams for i, m in enumerate(models(s))]
     text = written(*cells)
     sections = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## )", text, re.DOTALL | re.MULTILINE))
-    assert {"All streams", *STREAMS} <= set(sections)
-    for name in STREAMS:
+    assert {"All streams", *streams} <= set(sections)
+    for name in streams:
         rows = re.findall(r'<td data-value="([^"]*)">\1</td>', sections[name])
         assert {c.model for c in cells if c.stream == name} <= set(rows)
         assert sections[name].count("<svg") == 2

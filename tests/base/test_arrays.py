@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 from refusals import refuses
 from river import compose, preprocessing
+from runs import learned
 
 import river_budget as rb
 from river_budget import checkpoint
 from river_budget.preprocessing import UnitNorm
-from tests.algorithms import each_algorithm, each_path
+from tests.algorithms import each_path
 
 N_ELEMENTS = 6
 KERNELS = [
@@ -44,20 +45,16 @@ def as_numbers(x):
     return {**{("e", i): float(value) for i, value in enumerate(x["e"])}, "h": x["h"]}
 
 
-def learned(model, examples):
-    for x, y in examples:
-        model.learn_one(x, y)
-    return model
-
-
 def assert_equal(model, other, x):
     assert model.scores_one(x) == other.scores_one(x)
     assert model.n_support == other.n_support
     assert model.n_mistakes == other.n_mistakes
 
 
-def check_elements(make, kernel, n_labels):
-    model, expected = make(kernel), make(kernel)
+@each_path
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_the_elements_are_features_like_others(make, n_labels):
+    model, expected = make(KERNELS[0]), make(KERNELS[0])
     for x, y in clusters(60, n_labels):
         z = as_numbers(x)
         assert model.scores_one(x) == pytest.approx(expected.scores_one(z), abs=1e-5)
@@ -69,18 +66,6 @@ def check_elements(make, kernel, n_labels):
     assert model.norm == pytest.approx(expected.norm, rel=1e-5)
 
 
-@each_algorithm
-@pytest.mark.parametrize("n_labels", [2, 4])
-def test_the_elements_are_features_like_others(make, n_labels):
-    check_elements(make, KERNELS[0], n_labels)
-
-
-@each_path
-@pytest.mark.parametrize("kernel", KERNELS[1:], ids=repr)
-def test_the_elements_are_features_of_any_kernel(make, kernel):
-    check_elements(make, kernel, n_labels=4)
-
-
 @each_kernel
 def test_a_kernel_called_directly_agrees_with_the_kernel_row(kernel):
     model = learned(rb.KernelPerceptron(kernel), clusters(20, 2))
@@ -90,7 +75,7 @@ def test_a_kernel_called_directly_agrees_with_the_kernel_row(kernel):
     assert model.decision_function_one(x) == pytest.approx(f, abs=1e-5)
 
 
-@each_algorithm
+@each_path
 def test_an_array_that_is_changed_after_learning_changes_nothing(make):
     model, given = make(None), clusters(40, 2)
     expected = learned(make(None), copy.deepcopy(given))
@@ -121,7 +106,7 @@ def test_any_type_and_layout_of_an_array(dtype):
     )
 
 
-@each_algorithm
+@each_path
 def test_copies_and_checkpoints(make):
     examples = clusters(60, 3)
     model = learned(make(None), examples[:40])
@@ -153,9 +138,8 @@ def check_batch(model, X, y, expected, examples):
 
 
 @each_path
-@pytest.mark.parametrize("n_labels", [2, 3])
-def test_frames_and_dicts_of_arrays(make, n_labels):
-    examples = clusters(50, n_labels)
+def test_frames_and_dicts_of_arrays(make):
+    examples = clusters(50, 3)
     arrays, numbers = np.array([x["e"] for x, _ in examples]), [x["h"] for x, _ in examples]
     labels = [y for _, y in examples]
     expected = learned(make(None), examples)
@@ -205,7 +189,7 @@ BAD = {
 }
 
 
-@each_algorithm
+@each_path
 def test_bad_input_is_refused_by_name_and_changes_nothing(make):
     model = learned(make(rb.RBF(gamma=0.1)), clusters(30, 2))
     before, good = checkpoint.dumps(model), {"e": np.zeros(6), "h": 0.0}
@@ -217,7 +201,7 @@ def test_bad_input_is_refused_by_name_and_changes_nothing(make):
     assert checkpoint.dumps(model) == before
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize("n_learned", [0, 20])
 def test_a_refused_array_leaves_a_model_of_numbers(make, n_learned):
     x, good = {"v": np.array([np.nan, 1.0])}, {"v": np.array([2.0, 1.0])}
@@ -243,7 +227,7 @@ def test_a_refused_array_leaves_a_model_of_numbers(make, n_learned):
     assert checkpoint.dumps(model) == before
 
 
-@each_algorithm
+@each_path
 def test_predictions_with_arrays_change_no_model_of_numbers(make):
     model = learned(make(rb.RBF(gamma=0.1)), [({"h": x["h"]}, y) for x, y in clusters(20, 2)])
     expected = copy.deepcopy(model)
@@ -260,7 +244,7 @@ def test_predictions_with_arrays_change_no_model_of_numbers(make):
     assert checkpoint.dumps(model) == checkpoint.dumps(expected)
 
 
-@each_algorithm
+@each_path
 def test_an_array_of_one_element_is_an_array_and_one_without_dimensions_a_number(make):
     array, number = {"v": np.array([2.0]), "h": 1.0}, {"v": np.array(2.0), "h": 1.0}
     model, plain, arrays = (make(rb.RBF(gamma=0.1)) for _ in range(3))
@@ -274,7 +258,7 @@ def test_an_array_of_one_element_is_an_array_and_one_without_dimensions_a_number
     assert arrays.support_vectors[0]["v"].tolist() == [2.0]
 
 
-@each_algorithm
+@each_path
 def test_a_model_of_numbers_goes_on_with_arrays(make):
     numbers = [({"h": x["h"]}, y) for x, y in clusters(20, 2)]
     model = learned(make(rb.RBF(gamma=0.1)), numbers)
@@ -328,7 +312,7 @@ def test_single_precision_takes_half_the_memory_of_a_dict():
     assert arrays.memory_bytes < 0.55 * numbers.memory_bytes
 
 
-@each_algorithm
+@each_path
 def test_arrays_in_double_precision_are_exact(make):
     rng = np.random.default_rng(1)
     model, expected = make(rb.RBF(gamma=0.1)).clone({"dtype": "float64"}), make(rb.RBF(gamma=0.1))

@@ -26,26 +26,16 @@ def entries(kind, section):
 
 
 @each_class
-def test_each_parameter_is_described_once_and_in_order(kind):
-    assert entries(kind, "Parameters") == list(inspect.signature(kind).parameters)
-
-
-@each_class
-def test_each_attribute_is_described_once(kind):
+def test_a_docstring_is_whole_and_in_the_order_of_numpydoc(kind):
+    """Each parameter and attribute is described once, and the probabilities are explained once."""
+    parameters = list(inspect.signature(kind).parameters)
+    assert entries(kind, "Parameters") == parameters
     names = entries(kind, "Attributes")
     assert len(names) == len(set(names))
     assert {"classes", "n_rounds", "memory_bytes"} < set(names)
-    assert not set(names) & set(inspect.signature(kind).parameters)
-
-
-@each_class
-def test_the_sections_have_the_order_of_numpydoc(kind):
+    assert not set(names) & set(parameters)
     sections = re.findall(r"^(\w+)\n-+$", inspect.getdoc(kind), re.MULTILINE)
     assert sections == ["Parameters", "Attributes", "Raises", "Examples", "References"]
-
-
-@each_class
-def test_the_probabilities_are_explained_once(kind):
     summary = inspect.getdoc(kind).partition("\nParameters\n")[0]
     assert summary.count("`predict_proba_one`") == 1
 

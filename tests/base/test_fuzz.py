@@ -11,7 +11,7 @@ import random
 import pandas as pd
 import plain
 import pytest
-from algorithms import BUDGET, SEED, mnemotron, row_name
+from algorithms import BUDGET, SEED, mnemotron, reference, row_name
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -21,14 +21,6 @@ from river_budget import base, checkpoint
 from river_budget.catalog import ALGORITHMS as CATALOG
 
 KERNEL = rb.RBF(gamma=0.3)
-
-
-def reference(algorithm, variant):
-    """Return a factory of the reference implementation of a row of the catalog."""
-    arguments = {"budget": BUDGET, "seed": SEED}
-    taken = {key: value for key, value in arguments.items() if algorithm.takes(key)}
-    parameters = {**taken, **algorithm.variants[variant].parameters}
-    return lambda kernel: getattr(plain, algorithm.name)(kernel, **parameters)
 
 
 class ReferenceCopy:
@@ -176,7 +168,7 @@ def machine(make, make_plain):
 MACHINES = {
     row_name(algorithm, variant): machine(
         functools.partial(algorithm.build, budget=BUDGET, seed=SEED, variant=variant),
-        reference(algorithm, variant),
+        functools.partial(reference, row_name(algorithm, variant), plain),
     )
     for algorithm in CATALOG.values()
     for variant in algorithm.variants

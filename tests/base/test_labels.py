@@ -10,8 +10,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from algorithms import each_algorithm, each_path
+from algorithms import PATHS, each_class
 from river import evaluate, metrics, multiclass
+from runs import learned
 
 import river_budget as rb
 from river_budget import synth
@@ -23,18 +24,12 @@ STREAM = list(
 )
 
 
-def learned(model, examples):
-    for x, y in examples:
-        model.learn_one(x, y)
-    return model
-
-
 class Colour(enum.IntEnum):
     RED = 0
     BLUE = 2
 
 
-@each_algorithm
+@each_class
 def test_a_new_model_knows_no_label(make):
     model, frame = make(KERNEL), pd.DataFrame([{"u": 0.5}] * 3, index=[5, 6, 7])
     assert model.classes == []
@@ -87,7 +82,7 @@ def test_no_label_of_another_kind_is_counted_by_a_metric():
     assert sorted(metric.cm.classes) == ["ham", "spam"]
 
 
-@each_path
+@pytest.mark.parametrize("name", ["Forgetron", "Mnemotron"])
 @pytest.mark.parametrize(
     ("labels", "positive"),
     [
@@ -96,8 +91,8 @@ def test_no_label_of_another_kind_is_counted_by_a_metric():
     ],
     ids=str,
 )  # fmt: skip
-def test_the_second_label_takes_the_other_side(make, labels, positive):
-    model = learned(make(KERNEL), [({"u": 0.5}, label) for label in labels])
+def test_the_second_label_takes_the_other_side(name, labels, positive):
+    model = learned(PATHS[name](KERNEL), [({"u": 0.5}, label) for label in labels])
     *_, negative = (label for label in labels if label != positive)
     assert model.classes == list(model.scores_one({})) == [negative, positive]
     assert model.scores_one({"u": 0.5})[positive] == model.decision_function_one({"u": 0.5})
@@ -126,7 +121,7 @@ def test_equal_times_of_numpy_and_pandas_are_one_label(times, start):
     assert model.predict_one(x) == first
 
 
-@each_algorithm
+@each_class
 def test_the_only_label_has_its_own_score(make):
     """The first label is the positive one only if it is 1."""
     x = {"u": 0.5}

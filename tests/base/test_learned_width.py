@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from algorithms import each_algorithm, each_perceptron
+from algorithms import each_algorithm, each_class, each_path, each_perceptron_path
 from river import preprocessing
 from states import content
 
@@ -38,10 +38,9 @@ def learn(model, stream):
     return model
 
 
-@each_algorithm
-@pytest.mark.parametrize("size", [7, 400])
-def test_learn_many_is_learn_one(make, size):
-    many = make(None)
+@each_class
+def test_learn_many_is_learn_one(make):
+    many, size = make(None), 7
     frame = pd.DataFrame([x for x, _ in STREAM]).fillna(0.0)
     labels = pd.Series([y for _, y in STREAM])
     one = learn(make(None), zip(frame.to_dict("records"), labels, strict=True))
@@ -66,7 +65,7 @@ def test_names_that_come_in_the_middle_of_a_block():
     assert content(one.state()) == content(many.state())
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize("n", [3, 130])
 def test_copies_and_checkpoints_go_on_exactly(make, n):
     model = learn(make(None), STREAM[:n])
@@ -80,7 +79,7 @@ def test_copies_and_checkpoints_go_on_exactly(make, n):
             assert other.predict_proba_one(x) == model.predict_proba_one(x)
 
 
-@each_algorithm
+@each_path
 def test_support_vectors_are_in_the_units_of_the_user(make):
     model = learn(make(None), STREAM)
     examples = [x for x, _ in STREAM]
@@ -103,7 +102,7 @@ def test_cached_quantities_are_computed_anew(make):
         assert all(value < 1e-9 or what == "inverses" for what, value in errors.items())
 
 
-@each_perceptron
+@each_perceptron_path
 def test_a_common_unit_does_not_matter(make):
     """Features in a unit that differs by a power of two give the same predictions."""
     model, other = make(None), make(None)

@@ -10,7 +10,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from algorithms import each_algorithm, each_path
+from algorithms import each_class, each_path
 from refusals import refuses
 from river import preprocessing
 
@@ -26,7 +26,7 @@ def learned(model, examples=STREAM):
     return model
 
 
-@each_algorithm
+@each_class
 def test_training_a_copy_does_not_change_the_original(make):
     for copied in [copy.copy, copy.deepcopy]:
         model = learned(make(None), STREAM[:40])
@@ -38,7 +38,7 @@ def test_training_a_copy_does_not_change_the_original(make):
         assert other.coefficients.tolist() == model.coefficients.tolist()
 
 
-@each_algorithm
+@each_class
 def test_parameters_are_set_once(make):
     model = make(None)
     for name, value in model._get_params().items():
@@ -55,7 +55,7 @@ NO_LABELS = [
 ]  # fmt: skip
 
 
-@each_algorithm
+@each_class
 def test_missing_and_unhashable_labels_are_refused(make):
     x = {0: 0.5, 1: 0.5}
     for n_learned in [0, 1, 80]:

@@ -30,6 +30,9 @@ KERNELS = {
     "selective": rb.AdditiveRationalQuadratic(gamma=1.0, names=("a", "c")),
     "function": rb.FunctionKernel(lambda x, z: 1 / (1 + sum((x[i] - z[i]) ** 2 for i in x))),
 }
+KINDS = [
+    ("given", 2), ("polynomial", 5), ("Manhattan", 2), ("selective", 5), ("function", 2),
+]  # fmt: skip
 
 
 def stream(n, n_labels, seed, noise=0.2):
@@ -59,15 +62,16 @@ def in_blocks(model, X, y, cuts, weights=None):
     return model
 
 
-@each
 @pytest.mark.parametrize(
-    ("kernel", "n_labels"), [*zip(KERNELS, itertools.cycle([5, 2]), strict=False)]
+    ("name", "kernel", "n_labels"),
+    [(name, "learned", 5) for name in PERCEPTRONS]
+    + [(name, k, n) for name in ("Forgetron", "BudgetedSGD") for k, n in KINDS],
 )
-@given(seed=st.integers(0, 10**6), cuts=st.sets(st.integers(1, 399), max_size=6), data=st.data())
+@given(seed=st.integers(0, 10**6), cuts=st.sets(st.integers(1, 249), max_size=6), data=st.data())
 @settings(max_examples=2)
 def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels, seed, cuts, data):
-    X, y = stream(400, n_labels, seed)
-    weights = data.draw(st.sampled_from([None, np.random.default_rng(seed).random(400) + 0.5]))
+    X, y = stream(250, n_labels, seed)
+    weights = data.draw(st.sampled_from([None, np.random.default_rng(seed).random(250) + 0.5]))
     balanced = data.draw(st.sampled_from([None, "balanced"]))
     model = PERCEPTRONS[name].build(KERNELS[kernel], budget=12, seed=1)
     model = model.clone({"class_weight": balanced})
@@ -164,11 +168,10 @@ def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
     assert n_interrupts > 10
 
 
-@each
 @pytest.mark.parametrize("kind", [bool, int, np.float32])
-def test_a_function_kernel_may_return_any_real_number(name, kind):
+def test_a_function_kernel_may_return_any_real_number(kind):
     kernels = [lambda x, z: float(x["a"] == z["a"]), lambda x, z: kind(x["a"] == z["a"])]
-    models = [PERCEPTRONS[name].build(rb.FunctionKernel(f), budget=3, seed=1) for f in kernels]
+    models = [rb.Forgetron(rb.FunctionKernel(f), budget=3) for f in kernels]
     for model in models:
         for t in range(40):
             model.learn_one({"a": t % 7}, t % 2 == 0)
@@ -177,13 +180,10 @@ def test_a_function_kernel_may_return_any_real_number(name, kind):
 
 
 @pytest.mark.parametrize(
-    ("name", "answer"),
-    [(name, math.nan) for name in PERCEPTRONS]
-    + [("Forgetron", answer) for answer in (math.inf, 1e308, -1e308, "x", None, 1j, [1.0])],
-    ids=str,
+    "answer", [math.nan, math.inf, 1e308, -1e308, "x", None, 1j, [1.0]], ids=str
 )
 @pytest.mark.parametrize("of_itself", [False, True])
-def test_what_a_function_kernel_may_not_return_changes_nothing(name, answer, of_itself):
+def test_what_a_function_kernel_may_not_return_changes_nothing(answer, of_itself):
     wrong = []
 
     def kernel(x, z):
@@ -191,7 +191,7 @@ def test_what_a_function_kernel_may_not_return_changes_nothing(name, answer, of_
             return answer
         return math.exp(-((x["a"] - z["a"]) ** 2))
 
-    model = PERCEPTRONS[name].build(rb.FunctionKernel(kernel), budget=3, seed=1)
+    model = rb.Forgetron(rb.FunctionKernel(kernel), budget=3)
     for t in range(20):
         model.learn_one({"a": float(t % 7)}, t % 2 == 0)
     before = copy.deepcopy(model)
@@ -228,9 +228,8 @@ class FlakyKernel:
 
 
 @each
-@pytest.mark.parametrize("n_labels", [2, 3])
-def test_an_update_that_fails_keeps_the_hypothesis(name, n_labels):
-    rng, flaky, n_failures = np.random.default_rng(2), FlakyKernel(), 0
+def test_an_update_that_fails_keeps_the_hypothesis(name):
+    rng, flaky, n_failures, n_labels = np.random.default_rng(2), FlakyKernel(), 0, 3
     model = PERCEPTRONS[name].build(rb.FunctionKernel(flaky), budget=3, seed=1)
     for t in range(40):
         x, y = {"a": rng.normal()}, t if t < n_labels else int(rng.integers(n_labels))

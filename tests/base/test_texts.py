@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from algorithms import each_algorithm, each_budgeted
+from algorithms import each_path
 from refusals import refuses
 from states import content
 
@@ -62,7 +62,7 @@ def learned(model, examples=STREAM):
     return model
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize("kernel", [None, rb.RBF(gamma=0.3)], ids=str)
 def test_a_text_is_a_feature_of_the_value_1(make, kernel):
     model, other = learned(make(kernel)), make(kernel)
@@ -73,7 +73,7 @@ def test_a_text_is_a_feature_of_the_value_1(make, kernel):
         assert model.scores_one(x) == other.scores_one(encoded(x)) == other.scores_one(x)
 
 
-@each_algorithm
+@each_path
 def test_support_vectors_have_texts_again(make):
     model = learned(make(None))
     given = [x for x, _ in STREAM]
@@ -85,7 +85,7 @@ def test_support_vectors_have_texts_again(make):
     assert all(x in given for x in vectors)
 
 
-@each_algorithm
+@each_path
 def test_checkpoints_and_pickles_hold_texts(make):
     model = learned(make(None))
     for copy in (checkpoint.loads(checkpoint.dumps(model)), pickle.loads(pickle.dumps(model))):
@@ -94,28 +94,37 @@ def test_checkpoints_and_pickles_hold_texts(make):
         learned(copy, stream(50, seed=2))
 
 
+FRAMES = {
+    "pandas": lambda frame: frame,
+    "categories": lambda frame: frame.astype({"color": "category", "size": "string"}),
+    "polars": pl.DataFrame,
+    "polars categories": lambda frame: pl.DataFrame(frame).with_columns(
+        pl.col("color").cast(pl.Categorical)
+    ),
+    "pyarrow": pa.Table.from_pandas,
+    "pyarrow categories": lambda frame: pa.Table.from_pandas(frame.astype({"color": "category"})),
+    "arrays of objects": lambda frame: {name: frame[name].to_numpy() for name in frame},
+    "arrays of texts": lambda frame: {
+        "u": frame["u"].to_numpy(),
+        "color": np.array(frame["color"].tolist()),
+        "size": frame["size"].tolist(),
+    },
+}
+GIVEN = [rb.RBF(gamma=0.3), rb.FunctionKernel(rb.RBF(gamma=0.3))]
+
+
 @pytest.mark.parametrize(
-    "of",
-    [
-        lambda frame: frame,
-        lambda frame: frame.astype({"color": "category", "size": "string"}),
-        pl.DataFrame,
-        lambda frame: pl.DataFrame(frame).with_columns(pl.col("color").cast(pl.Categorical)),
-        pa.Table.from_pandas,
-        lambda frame: pa.Table.from_pandas(frame.astype({"color": "category"})),
-        lambda frame: {name: frame[name].to_numpy() for name in frame},
-        lambda frame: {"u": frame["u"].to_numpy(), "color": np.array(frame["color"].tolist()),
-                       "size": frame["size"].tolist()},
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("kernel", [None, rb.RBF(gamma=0.3), rb.FunctionKernel(rb.RBF(gamma=0.3))])
+    ("of", "kernel"),
+    [*((of, None) for of in FRAMES), *(("pandas", kernel) for kernel in GIVEN)],
+    ids=str,
+)
 def test_frames_with_texts_are_learned_row_by_row(of, kernel):
     one, many = learned(rb.Forgetron(kernel, budget=20)), rb.Forgetron(kernel, budget=20)
     for rows in (FRAME[:100], FRAME[100:]):
-        many.learn_many(of(rows.reset_index(drop=True)), LABELS[rows.index])
+        many.learn_many(FRAMES[of](rows.reset_index(drop=True)), LABELS[rows.index])
     assert many.support_vectors == one.support_vectors
     assert many.coefficients.tolist() == one.coefficients.tolist()
-    predicted = list(np.array(many.predict_many(of(FRAME))))
+    predicted = list(np.array(many.predict_many(FRAMES[of](FRAME))))
     assert predicted == [one.predict_one(x) for x, _ in STREAM]
 
 
@@ -142,7 +151,7 @@ def test_a_function_gets_what_was_given():
     assert model.decision_function_one({"color": "blue", "n": 1}) == 0.0
 
 
-@each_budgeted
+@each_path
 def test_categories_that_never_repeat_do_not_grow_a_model(make):
     model = make(rb.RBF(gamma=0.3))
 
@@ -204,7 +213,7 @@ def test_names_that_never_repeat_are_warned_of_for_a_while_only():
     assert len(caught) <= 100
 
 
-@each_algorithm
+@each_path
 def test_other_values_are_refused_still(make):
     model = learned(make(None), STREAM[:30])
     for value in (b"red", 1j, ["red"], np.datetime64("2020-01-01"), pd.Timestamp("2020"), ("a",)):

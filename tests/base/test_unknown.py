@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from algorithms import each_algorithm, each_perceptron
+from algorithms import each_path, each_perceptron_path
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refuses
@@ -73,7 +73,7 @@ def test_an_absent_name_is_0_and_an_unknown_value_none(values):
         assert model.scores_one({"a": None}) == pytest.approx(model.scores_one({"a": mean}))
 
 
-@each_algorithm
+@each_path
 def test_unknown_values_are_not_counted(make):
     model = learned(make(None))
     known = np.array([x["b"] for x, _ in STREAM if not math.isnan(x["b"])])
@@ -113,7 +113,7 @@ def test_frames_with_holes_are_learned_row_by_row(of, names):
     assert predicted == [one.predict_one(x) for x in rows]
 
 
-@each_algorithm
+@each_path
 def test_blocks_with_holes_make_the_model_of_single_examples(make):
     many = make(None)
     for rows in (STREAM[:120], STREAM[120:]):
@@ -128,7 +128,7 @@ def test_a_frame_of_whole_numbers_and_nulls():
     assert model.support_vectors[1] == {"a": 2.0, "b": 1.0}
 
 
-@each_algorithm
+@each_path
 def test_predictions_change_nothing(make):
     model = learned(make(None))
     before = checkpoint.dumps(model)
@@ -137,10 +137,9 @@ def test_predictions_change_nothing(make):
     assert checkpoint.dumps(model) == before
 
 
-@each_perceptron
-@pytest.mark.parametrize("kernel", [rb.RBF(gamma=0.5), rb.Linear()], ids=str)
-def test_a_given_width_refuses_unknown_values(make, kernel):
-    model = make(kernel)
+@each_perceptron_path
+def test_a_given_width_refuses_unknown_values(make):
+    model = make(rb.RBF(gamma=0.5))
     model.learn_one({"a": 1.0, "c": "red"}, True)
     for unknown in UNKNOWN:
         for x in ({"a": unknown}, {"c": "red", "a": unknown}, {"b": 1.0, "a": unknown, "c": "x"}):
@@ -176,7 +175,7 @@ def test_other_values_are_refused_beside_unknown_ones():
     )
 
 
-@each_algorithm
+@each_path
 def test_means_are_kept_when_the_scales_are_final(make):
     model = learned(make(None), STREAM[:40])
     mean = model._feature_scales.sums.mean("b")

@@ -16,7 +16,7 @@ import plain
 import plain_multiclass
 import polars as pl
 import pytest
-from algorithms import BUDGET, PERCEPTRONS, SEED, each_algorithm, each_path
+from algorithms import BUDGET, PERCEPTRONS, each_class, each_path, reference
 from refusals import refuses
 from river import preprocessing
 from states import content
@@ -28,16 +28,7 @@ from river_budget.theory.comparators import Comparator
 
 RBF = rb.RBF(gamma=0.4)
 each_name = pytest.mark.parametrize("name", PERCEPTRONS)
-each_kernel = pytest.mark.parametrize(
-    "kernel", [RBF, rb.Polynomial(degree=2, gamma=0.3, coef0=1.0)], ids=str
-)
-
-
-def reference(name, module, kernel, budget=BUDGET):
-    model, _, variant = name.partition("-")
-    arguments = {"budget": budget, "seed": SEED}
-    taken = {key: value for key, value in arguments.items() if CATALOG[model].takes(key)}
-    return getattr(module, model)(kernel, **taken, **CATALOG[model].variants[variant].parameters)
+POLYNOMIAL = rb.Polynomial(degree=2, gamma=0.3, coef0=1.0)
 
 
 def examples_of(n, n_labels=2, seed=1):
@@ -88,9 +79,8 @@ def close(value, tolerance=1e-9):
 
 
 @each_name
-@each_kernel
-def test_two_labels_against_plain_loops(name, kernel):
-    model, expected = PERCEPTRONS[name](kernel), reference(name, plain, kernel)
+def test_two_labels_against_plain_loops(name):
+    model, expected = PERCEPTRONS[name](POLYNOMIAL), reference(name, plain, POLYNOMIAL)
     examples = examples_of(90)
     for (x, y), w in zip(examples, random_weights(90), strict=True):
         assert model.decision_function_one(x) == close(expected.decision_function(x))
@@ -104,10 +94,9 @@ def test_two_labels_against_plain_loops(name, kernel):
 
 
 @each_name
-@each_kernel
-def test_many_labels_against_plain_loops(name, kernel):
-    model = PERCEPTRONS[name](kernel, budget=6)
-    expected = reference(name, plain_multiclass, kernel, 6)
+def test_many_labels_against_plain_loops(name):
+    model = PERCEPTRONS[name](RBF, budget=6)
+    expected = reference(name, plain_multiclass, RBF, 6)
     examples = examples_of(60, n_labels=6)
     for (x, y), w in zip(examples, random_weights(60), strict=True):
         if len(expected.classes) > 1:
@@ -241,7 +230,7 @@ def test_a_weight_of_one_is_no_weight(make):
         assert content(many.state()) == content(default.state())
 
 
-@each_algorithm
+@each_class
 def test_a_weight_of_zero_changes_nothing(make):
     X, y = pd.DataFrame({"a": [1.0, 2.0, 3.0]}), pd.Series([True, False, True])
     for n_learned, class_weight in [(0, None), (3, "balanced"), (40, None), (40, "balanced")]:
@@ -257,7 +246,7 @@ def test_a_weight_of_zero_changes_nothing(make):
         assert pickle.dumps(model) == before
 
 
-@each_algorithm
+@each_path
 def test_a_label_without_weight_is_not_registered(make):
     model = learned(make(None), examples_of(20))
     before = content(model.state())
@@ -266,7 +255,7 @@ def test_a_label_without_weight_is_not_registered(make):
     assert content(model.state()) == before
 
 
-@each_algorithm
+@each_path
 def test_examples_and_labels_without_weight_are_checked(make):
     model = learned(make(None), examples_of(20))
     before = pickle.dumps(model)
@@ -291,7 +280,7 @@ BAD_WEIGHTS = [
 ]  # fmt: skip
 
 
-@each_algorithm
+@each_class
 def test_refused_weights_change_nothing(make):
     model = learned(make(None), examples_of(20))
     message, X = r"w must be a number from 0 to 1e\+12", pd.DataFrame({"a": [1.0, 2.0]})
@@ -312,7 +301,7 @@ def test_as_many_weights_as_rows(make):
     assert pickle.dumps(model) == before
 
 
-@each_algorithm
+@each_class
 @pytest.mark.filterwarnings("error")
 def test_large_and_small_weights(make):
     examples = examples_of(60)
@@ -338,7 +327,7 @@ def as_polars(weights):
     return pl.Series([float(w) for w in weights])
 
 
-@each_algorithm
+@each_path
 def test_learn_many_is_learn_one(make):
     examples, weights = examples_of(70), random_weights(70)
     one = learned(make(None), examples, weights)
@@ -350,11 +339,10 @@ def test_learn_many_is_learn_one(make):
         assert content(many.state()) == content(one.state()), size
 
 
-@each_path
 @pytest.mark.parametrize("kind", [list, tuple, np.array, as_pandas, as_polars])
-def test_weights_of_a_block_of_any_kind(make, kind):
+def test_weights_of_a_block_of_any_kind(kind):
     examples, weights = examples_of(70), random_weights(70)
-    one, many = learned(make(None), examples, weights), make(None)
+    one, many = learned(rb.Forgetron(budget=5), examples, weights), rb.Forgetron(budget=5)
     many.learn_many(*framed(examples), w=kind(weights))
     assert content(many.state()) == content(one.state())
 
@@ -367,7 +355,7 @@ def test_one_weight_for_all_rows(make):
     assert content(many.state()) == content(one.state())
 
 
-@each_algorithm
+@each_path
 def test_new_labels_in_the_middle_of_a_block(make):
     examples, weights = examples_of(60, n_labels=6), random_weights(60)
     for size, class_weight in [(60, "balanced"), (17, {"v": 3.0, "x": 0.5})]:
@@ -423,7 +411,7 @@ def test_balanced_weights_of_three_labels_by_hand():
     assert steps == close(np.array([1, 1, 3 / 2, 4 / 3, 5 / 6]))
 
 
-@each_algorithm
+@each_path
 def test_copies_with_class_weights_go_on_exactly(make):
     examples, weights = examples_of(80), random_weights(80)
     for n_before, class_weight in [(0, "balanced"), (1, {True: 2.5}), (40, "balanced")]:
@@ -447,7 +435,7 @@ BAD_CLASS_WEIGHTS = [
 ]  # fmt: skip
 
 
-@each_algorithm
+@each_path
 def test_class_weights_that_are_refused(make):
     for class_weight in BAD_CLASS_WEIGHTS:
         refuses("class_weight", make(RBF).clone, {"class_weight": class_weight})
@@ -561,9 +549,8 @@ def test_pipelines_pass_weights_on(make):
     assert many[name].n_rounds == alone.n_rounds
 
 
-@each_path
-def test_the_checks_of_river_with_balanced_classes(make):
-    estimator_checks.run(make(None).clone({"class_weight": "balanced"}))
+def test_the_checks_of_river_with_balanced_classes():
+    estimator_checks.run(rb.Forgetron(budget=5, class_weight="balanced"))
 
 
 def test_weights_help_a_rare_class():

@@ -325,9 +325,9 @@ def test_copies_go_on_on_their_own(again):
     assert np.array_equal(other.calibrator.state()["slopes"], before["slopes"])
 
 
-@pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
-def test_checkpoints_go_on_bit_for_bit(make):
-    calibrated = learned(rb.Calibrated(make()), rows(60))
+@pytest.mark.parametrize("name", ["StandardScaler", "LogisticRegression", "OneVsRestClassifier"])
+def test_checkpoints_go_on_bit_for_bit(name):
+    calibrated = learned(rb.Calibrated(PIPELINES[name]()), rows(60))
     loaded = checkpoint.loads(checkpoint.dumps(calibrated))
     assert checkpoint.outline(loaded) == checkpoint.outline(calibrated)
     for x, y in rows(60, seed=2):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from algorithms import each_algorithm, each_kernel, each_path
+from algorithms import PATHS, each_algorithm, each_kernel, each_path
 from hypothesis import given
 from hypothesis import strategies as st
 from river import linear_model, preprocessing
@@ -87,7 +87,7 @@ def test_the_largest_values_that_are_learned_can_be_loaded(kernel, rows):
     go_on_alike(model, checkpoint.loads(checkpoint.dumps(model)), rows)
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize(
     ("kernel", "exponents"),
     [
@@ -183,16 +183,15 @@ def check_further_labels(make, labels, n_learned):
     assert checkpoint.dumps(loaded) == checkpoint.dumps(model)
 
 
-@each_algorithm
+@each_path
 @pytest.mark.parametrize("n_learned", [2, 60])
 def test_a_loaded_model_learns_further_labels(make, n_learned):
     check_further_labels(make, LABELS["tuples"], n_learned)
 
 
-@each_path
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_a_loaded_model_learns_further_labels_of_any_kind(make, labels):
-    check_further_labels(make, labels, n_learned=60)
+def test_a_loaded_model_learns_further_labels_of_any_kind(labels):
+    check_further_labels(PATHS["Forgetron"], labels, n_learned=60)
 
 
 def test_a_pipeline_with_a_scaler():
@@ -328,7 +327,7 @@ def examples_with_a_time_stamp(n):
         yield x | {"time": 1.7e9 + float(rng.normal())}, bool(rng.random() < 0.5)
 
 
-@each_algorithm
+@each_path
 def test_sums_over_missing_names_do_not_depend_on_where_they_are_stored(make):
     rows = list(examples_with_a_time_stamp(300))
     model = trained(make(rb.RBF(gamma=0.1)), rows[:100])

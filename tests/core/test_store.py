@@ -11,7 +11,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from algorithms import each_algorithm, each_kernel, each_path, mnemotron
+from algorithms import each_kernel, each_path, mnemotron
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refuses
@@ -742,7 +742,7 @@ REAL_NUMBERS = [
 ]  # fmt: skip
 
 
-@each_algorithm
+@each_path
 @pytest.mark.filterwarnings("ignore:Casting complex values")
 def test_values_that_only_look_like_numbers_are_refused_by_name(make):
     message = r"feature 'b' (has the value|is an array)"
@@ -776,7 +776,7 @@ def test_numbers_of_any_type_are_learned_as_doubles(make):
     assert model.coefficients.tolist() == other.coefficients.tolist()
 
 
-@each_algorithm
+@each_path
 def test_an_x_that_is_not_a_mapping_is_refused(make):
     for is_cached in [False, True]:
         model = make(None)

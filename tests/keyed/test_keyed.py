@@ -384,14 +384,14 @@ def labels_of(examples, model):
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
 def test_any_model_that_can_be_stored_runs_for_each_key(make):
     learner = keyed.KeyedLearner(make)
-    examples = labels_of(rows(40), make())
+    examples = labels_of(rows(15), make())
     stream = [Event(key, t, x, y) for t, (x, y) in enumerate(examples) for key in "ab"]
     states, predictions = fold(learner, late(stream, seed=2))
     cached = {}
     assert list(keyed.run_local(late(stream, seed=2), learner, cached, 1)) == predictions
     assert contents(cached) == contents(states)
     model = learner.deserialize(states["a"])
-    assert (model.n_seen, model.n_labelled) == (40, 40)
+    assert (model.n_seen, model.n_labelled) == (15, 15)
     has_margin = hasattr(base_of(make()), "decision_function_one")
     assert {type(p.margin) for p in predictions} == {float if has_margin else type(None)}
 

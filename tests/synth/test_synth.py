@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from algorithms import BUDGET, PERCEPTRONS, UNBOUNDED
+from algorithms import BUDGET, CLASSES, PERCEPTRONS, UNBOUNDED
 from river.datasets import synth as river_synth
 
 import river_budget as rb
@@ -291,10 +291,10 @@ def test_parameters_out_of_range(make, name):
         make()
 
 
-@pytest.mark.parametrize("name", sorted(set(PERCEPTRONS) - UNBOUNDED))
+@pytest.mark.parametrize("name", sorted(CLASSES.keys() & PERCEPTRONS.keys() - UNBOUNDED))
 def test_no_budget_withstands_the_unit_vectors(name):
     """Every round is a mistake, and the sum of the unit vectors never errs."""
-    model = PERCEPTRONS[name](rb.Linear())
+    model = CLASSES[name](rb.Linear())
     stream = synth.UnitVectors(BUDGET, n_samples=200)
     comparator = dict.fromkeys(range(BUDGET + 1), 1.0)
     for x, y in stream.against(model):
