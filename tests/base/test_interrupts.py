@@ -9,7 +9,7 @@ import threading
 
 import pandas as pd
 import pytest
-from algorithms import ALGORITHMS, BUDGET, UNBOUNDED
+from algorithms import ALGORITHMS, BUDGET, PATHS, UNBOUNDED
 from states import content
 
 import river_budget as rb
@@ -83,19 +83,18 @@ def learn_block(model, X, y):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "learn"),
-    [(rb.RBF(gamma=0.3), learn_block), (None, learn_each)],
-    ids=["given", "learned"],
+    ("name", "is_learned"),
+    [*((name, False) for name in MODELS), *((name, True) for name in [*PATHS, "KernelLDA"])],
 )
-@pytest.mark.parametrize("name", MODELS)
-def test_signals_at_random_moments(name, kernel, learn):
+def test_signals_at_random_moments(name, is_learned):
+    kernel, learn = (None, learn_each) if is_learned else (rb.RBF(gamma=0.3), learn_block)
     model = MODELS[name](kernel).clone({"class_weight": "balanced"})
     # A label whose first example is interrupted stays known, so all come before.
     learn(model, *rows(9, seed=0))
     assert sorted(model.classes) == list(LABELS)
     twin = copy.deepcopy(model)
     with Storm(seed=3) as storm:
-        for seed in range(1, 61):
+        for seed in range(1, 31):
             X, y = rows(60, seed)
             before = model.n_rounds
             storm.call(lambda: learn(model, X, y))  # noqa: B023

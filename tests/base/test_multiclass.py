@@ -116,7 +116,7 @@ def first_disagreement(model, reference, examples):
 @pytest.mark.slow
 def test_against_plain_loops(name, kernel, n_labels):
     validated = name.startswith("Tight")  # the plain ones are slow
-    budget, n_rounds = (6, 60) if validated else (BUDGETS[n_labels], 90)
+    budget, n_rounds = (6, 50) if validated else (BUDGETS[n_labels], 60)
     model, plain_model = (
         PERCEPTRONS[name](kernel, budget=budget),
         reference(name, plain_multiclass, kernel, budget),
@@ -218,7 +218,7 @@ def test_the_reduction(name):
         return RBF(dict(a["x"]), dict(b["x"])) * signs / 2
 
     model, lifted = reference(name, plain_multiclass, RBF, 12), reference(name, plain, on_pairs, 12)
-    for x, label in blobs(10, 150):
+    for x, label in blobs(10, 90):
         y = model.column(label)
         model.columns.setdefault(label, y)
         z = {"x": tuple(x.items()), "y": y, "s": plain_multiclass.rival(model.values(x), y)}

@@ -8,7 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
-from algorithms import KERNELS, each_budgeted, each_class, each_path
+from algorithms import KERNELS, each_budgeted, each_budgeted_class, each_class, each_path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refuses
@@ -79,7 +79,7 @@ MAGNITUDES = st.sampled_from(RANGES).flatmap(
     kernel=st.sampled_from(KERNELS),
     order=st.lists(st.tuples(st.integers(0, 7), st.booleans()), min_size=10, max_size=30),
 )
-@settings(max_examples=20)
+@settings(max_examples=12)
 def test_values_from_1e_minus_300_to_1e300_are_learned_or_refused(make, values, kernel, order):
     """A few examples are repeated in random order."""
     examples = [dict(zip("abc", values[i : i + 3], strict=True)) for i in range(0, 24, 3)]
@@ -166,10 +166,10 @@ def test_budgets_of_one_and_two(make):
 
 
 @pytest.mark.slow
-@each_budgeted
+@each_budgeted_class
 def test_nothing_drifts_over_10000_mistakes(make):
     """Every label is the opposite of the prediction."""
-    model = make(rb.RBF(gamma=0.7)).clone({"budget": 20})
+    model = make(rb.RBF(gamma=0.7)).clone({"budget": 10})
     for t in range(10_000):
         x, _ = NOISY[t % len(NOISY)]
         model.learn_one(x, not model.predict_one(x))

@@ -140,8 +140,11 @@ LEARN = {
 }
 
 
-@each
-@pytest.mark.parametrize(("kernel", "learn"), [("polynomial", "one"), ("learned", "many")])
+@pytest.mark.parametrize(
+    ("name", "kernel", "learn"),
+    [(name, "polynomial", "one") for name in PERCEPTRONS]
+    + [(name, "learned", "many") for name in ("Forgetron", "ProjectronPlusPlus", "BudgetedSGD")],
+)
 def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
     X, y = stream(131, 3, seed=4)
     # One row, or three that end with an update of scales; the last label is a new one.

@@ -32,8 +32,8 @@ from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
 
 # They find each fault but that of a Projectron with twice its eta, which others find.
-SEEDS = range(16)
-SEEDS_OF_ETA = range(40, 60)
+SEEDS = 0, 4, 7, 14
+SEEDS_OF_ETA = 40, 48
 
 seeds = st.integers(0, 2**32 - 1)
 streams = st.sampled_from([hard_stream, hard_multiclass_stream])
@@ -43,7 +43,7 @@ each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 @each_model
 @given(seed=seeds, make_stream=streams, kernel=kernels)
-@settings(max_examples=4)
+@settings(max_examples=3)
 def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
     stream = make_stream(seed)
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
@@ -105,7 +105,7 @@ def noisy_axes(norm, n_labels, shift=0, n_rounds=4000):
 def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
     stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
     models = [
-        rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget, seed=seed) for seed in range(20)
+        rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget, seed=seed) for seed in range(8)
     ]
     (guarantee,) = models[0].guarantees(comparator.norm, comparator.hinge_loss(stream))
     mean = np.mean([trained(model, stream).n_mistakes for model in models])
