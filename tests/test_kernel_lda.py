@@ -46,7 +46,7 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
     model = rb.KernelLDA(22, forgetting, rb.RBF(GAMMA), seed=3, dtype="float64")
     plain = PlainLDA(22, forgetting, GAMMA, 3)
     rng = np.random.default_rng(1)
-    for x, y in first_labels(n_labels) + list(stream(400, n_labels, has_arrays=has_arrays)):
+    for x, y in first_labels(n_labels) + list(stream(280, n_labels, has_arrays=has_arrays)):
         assert model.predict_proba_one(x) == pytest.approx(plain.probabilities(x), abs=1e-8)
         w = float(rng.choice([0.5, 1.0, 3.0]))
         model.learn_one(x, y, w)
@@ -280,9 +280,9 @@ def test_single_precision_stays_near_double(forgetting):
         rb.KernelLDA(100, forgetting, rb.RBF(0.1), dtype=d) for d in ("float32", "float64")
     )
     hits = {single: 0, double: 0}
-    for t, (x, y) in enumerate(stream(100_000, 4)):
+    for t, (x, y) in enumerate(stream(30_000, 4)):
         for model in hits:
-            hits[model] += t > 90_000 and model.predict_one(x) == y
+            hits[model] += t >= 20_000 and model.predict_one(x) == y
             model.learn_one(x, y)
     assert abs(hits[single] - hits[double]) <= 20
     assert min(hits.values()) > 7_800

@@ -100,6 +100,7 @@ def test_the_oldest_is_the_one_that_was_stored_first():
 
 
 @each_kernel
+@settings(max_examples=40)
 @given(examples=st.lists(EXAMPLES, max_size=6), others=st.lists(EXAMPLES, max_size=3))
 def test_rows_and_the_gram_matrix_hold_kernel_values(kernel, examples, others):
     store = filled(kernel, examples)
@@ -117,6 +118,7 @@ def test_rows_and_the_gram_matrix_hold_kernel_values(kernel, examples, others):
 
 
 @each_kernel
+@settings(max_examples=30)
 @given(examples=st.lists(EXAMPLES, min_size=1, max_size=6), x=EXAMPLES)
 def test_distances_order_vectors_by_input_space(kernel, examples, x):
     """Euclidean distances up to a constant, or distances in feature space for a FunctionKernel."""
@@ -230,7 +232,7 @@ def test_frames_with_zeros_are_learned_as_dicts(kernel, share):
 
 @each_statistic
 @given(changes=CHANGES, examples=st.lists(SPARSE, max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_sequence_of_changes(kernel, changes, examples):
     """The bits of kernel rows follow from the vectors, whatever the store held before."""
     store, kept = Store([kernel]), []
@@ -256,7 +258,7 @@ def test_any_sequence_of_changes(kernel, changes, examples):
 
 @each_statistic
 @given(changes=CHANGES, x=SPARSE, at=st.integers(0, 99), examples=st.lists(SPARSE, max_size=3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_change_is_taken_back(kernel, changes, x, at, examples):
     store, kept = Store([kernel]), []
     for change in changes:
@@ -653,7 +655,7 @@ def test_arrays_are_compared_after_rounding():
         max_size=30,
     )
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_sequence_of_changes_with_arrays(changes):
     """The bits of kernel rows follow from the vectors; a change is taken back."""
     kernels = [rb.RBF(gamma=0.1), ADDITIVE]

@@ -25,7 +25,7 @@ MANY, FEW = ((1.0, 0.1), (0.998, 0.1), (0.9, 0.5)), ((1.0, 0.1), (0.998, 0.1))
 MEMORIES = (MANY, MANY, FEW, FEW)
 
 
-def drifting(n_labels, n_rounds=500, seed=3):
+def drifting(n_labels, n_rounds=300, seed=3):
     """Return noisy examples, some of which lack a feature, with labels in order of appearance."""
     rng = np.random.default_rng(seed)
     examples, columns = [], {}
@@ -41,7 +41,7 @@ def drifting(n_labels, n_rounds=500, seed=3):
     return examples
 
 
-def in_tasks(n_labels, n_rounds=500):
+def in_tasks(n_labels, n_rounds=300):
     """Return examples of two labels at a time, of which one or two come back."""
     stream, columns = iter(drifting(n_labels, 20 * n_rounds)), {}
     tasks = [(0, 1), (2, 3), (4, 1), (2, 3), (4, 0)]
@@ -67,17 +67,17 @@ def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
             expected = plain.predict(asked).tolist()
             p = model.predict_proba_one(asked)
             assert list(p.values()) == pytest.approx(expected, abs=1e-8)
-        layers = softmax(plain.top)
-        shares = plain.shares.tolist()
-        assert list(model.expert_weights.values()) == pytest.approx(shares, abs=1e-8)
-        assert list(model.mixture_weights.values()) == pytest.approx(layers.tolist(), abs=1e-8)
+        if t % 5 == 0:
+            layers, shares = softmax(plain.top).tolist(), plain.shares.tolist()
+            assert list(model.expert_weights.values()) == pytest.approx(shares, abs=1e-8)
+            assert list(model.mixture_weights.values()) == pytest.approx(layers, abs=1e-8)
         model.learn_one(x, "abcde"[y])
         plain.learn(x, y)
         assert model.support_vectors == plain.vectors
-    assert plain.n_replaced > 20
+    assert plain.n_replaced > 10
     assert bool(plain.n_rehearsed) == rehearses
     assert model.classes == list("abcde"[:n_labels])
-    assert (model.n_rounds, model.n_mistakes) == (500, plain.n_mistakes)
+    assert (model.n_rounds, model.n_mistakes) == (300, plain.n_mistakes)
     expected = plain.coefficients[:, 0] if n_labels == 2 else plain.coefficients
     assert model.coefficients == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
@@ -85,7 +85,7 @@ def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
 @pytest.mark.parametrize("n_labels", [2, 5])
 def test_weights_against_a_plain_implementation(n_labels):
     model, plain = rb.Mnemotron(12, KERNELS, MEMORIES), Plain(KERNELS, MEMORIES, 12)
-    examples = drifting(n_labels, 200)
+    examples = drifting(n_labels, 120)
     for t, (x, y) in enumerate(examples):
         model.learn_one(x, "abcde"[y], w=[1.0, 0.3, 5.0][t % 3])
         plain.learn(x, y, w=[1.0, 0.3, 5.0][t % 3])

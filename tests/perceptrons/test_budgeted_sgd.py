@@ -119,7 +119,7 @@ def test_names_of_merged_vectors_are_freed(kernel):
     rng = np.random.default_rng(1)
     model = rb.BudgetedSGD(kernel, budget=4)
     sizes = []
-    for t, value in enumerate(rng.normal(size=3000).tolist()):
+    for t, value in enumerate(rng.normal(size=1200).tolist()):
         model.learn_one({f"n{t}": value, f"m{t}": 1.0, "u": 1.0 * (t % 5)}, t % 2 == 0)
         sizes.append(model.memory_bytes)
         assert max(map(len, model.support_vectors)) <= 6
