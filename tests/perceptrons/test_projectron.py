@@ -58,7 +58,7 @@ def test_the_adaptive_threshold_against_the_authors_library():
 def test_adult9_as_published(adult9, forgetron):
     """Table 1 of the paper."""
     norm_bound = bounds.forgetron_norm(forgetron)
-    models = [rb.Projectron(rb.RBF(gamma=1 / 50), norm_bound=norm_bound) for _ in range(3)]
+    models = [rb.Projectron(rb.RBF(gamma=1 / 50), norm_bound=norm_bound) for _ in range(2)]
     errors = [
         mistakes_percent(model, adult9, order)
         for model, order in zip(models, orders(len(adult9)), strict=True)

@@ -58,15 +58,14 @@ def test_against_the_authors_library():
 @pytest.mark.slow
 def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adult9):
     kernel, norm_bound = rb.RBF(gamma=1 / 50), bounds.forgetron_norm(1500)
-    for order in orders(len(adult9), 2):
-        models = [
-            rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
-            rb.Projectron(kernel, norm_bound=norm_bound),
-            rb.KernelPerceptron(kernel),
-        ]
-        errors = [mistakes_percent(model, adult9, order) for model in models]
-        assert errors[0] < errors[2]
-        assert models[0].n_support < models[1].n_support
+    models = [
+        rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
+        rb.Projectron(kernel, norm_bound=norm_bound),
+        rb.KernelPerceptron(kernel),
+    ]
+    errors = [mistakes_percent(model, adult9, orders(len(adult9))[0]) for model in models]
+    assert errors[0] < errors[2]
+    assert models[0].n_support < models[1].n_support
 
 
 # For a budget of 500, the paper reports 98.6 support vectors, and ours has 92.4. The paper
