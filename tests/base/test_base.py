@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import math
 import pickle
 
@@ -23,7 +22,7 @@ from algorithms import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refuses
-from river import evaluate, metrics, multiclass, preprocessing
+from river import evaluate, metrics, preprocessing
 from runs import learned
 
 import river_budget as rb
@@ -192,15 +191,6 @@ def test_drops_into_rivers_evaluation(make):
     evaluate.progressive_val_score(some_stream(500), model, metric)
     accuracy, _ = metric.get()
     assert accuracy == pytest.approx(1 - classifier.n_mistakes / 500, abs=0.05)
-
-
-def test_more_classes_with_one_vs_rest():
-    model = multiclass.OneVsRestClassifier(rb.Stoptron(rb.RBF(gamma=1.0)))
-    for label, value in itertools.islice(
-        itertools.cycle(zip("abc", [0.0, 5.0, 9.0], strict=True)), 60
-    ):
-        model.learn_one({"u": value}, label)
-    assert [model.predict_one({"u": value}) for value in [0.1, 5.1, 9.1]] == ["a", "b", "c"]
 
 
 # Labels

@@ -355,19 +355,6 @@ def test_one_weight_for_all_rows(make):
     assert content(many.state()) == content(one.state())
 
 
-@each_path
-def test_new_labels_in_the_middle_of_a_block(make):
-    examples, weights = examples_of(60, n_labels=6), random_weights(60)
-    for size, class_weight in [(60, "balanced"), (17, {"v": 3.0, "x": 0.5})]:
-        model = make(RBF).clone({"class_weight": class_weight})
-        one, many = learned(model.clone(), examples, weights), model.clone()
-        for start in range(0, 60, size):
-            part = slice(start, start + size)
-            many.learn_many(*framed(examples[part]), w=weights[part])
-        assert content(many.state()) == content(one.state())
-        assert len(one.classes) == 6
-
-
 def test_rows_without_features_and_without_weight():
     model = rb.KernelPerceptron(RBF)
     model.learn_many(pd.DataFrame(index=range(3)), pd.Series([True, False, True]), w=[1, 0, 2])

@@ -109,13 +109,6 @@ def test_whatever_is_learned_can_be_loaded(make, kernel, exponents):
     assert checkpoint.dumps(checkpoint.loads(data)) == data
 
 
-def test_bytes_give_the_model_as_a_file_does():
-    model = trained(rb.Forgetron(budget=5))
-    loaded = checkpoint.loads(checkpoint.dumps(model, {"n": 3}))
-    x, _ = ROWS[0]
-    assert loaded.predict_one(x) == model.predict_one(x)
-
-
 @each_kernel
 def test_kernels_are_kept(kernel):
     model = trained(rb.KernelPerceptron(kernel))
@@ -142,17 +135,6 @@ def test_names_come_and_go():
     trained(model, rows[:40])
     loaded = checkpoint.loads(checkpoint.dumps(model))
     go_on_alike(model, loaded, rows[40:])
-
-
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (-1, 1), (2.5, None.__class__.__name__)])
-def test_labels_are_kept(labels):
-    model = trained(rb.Forgetron(budget=5), [(x, labels[y]) for x, y in ROWS[:50]])
-    loaded = checkpoint.loads(checkpoint.dumps(model))
-    for x, _ in ROWS[50:]:
-        assert loaded.predict_one(x) == model.predict_one(x)
-        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
-    loaded.learn_one({}, "other")
-    assert len(loaded.classes) == 3
 
 
 LABELS = {
@@ -192,16 +174,6 @@ def test_a_loaded_model_learns_further_labels(make, n_learned):
 @pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
 def test_a_loaded_model_learns_further_labels_of_any_kind(labels):
     check_further_labels(PATHS["Forgetron"], labels, n_learned=60)
-
-
-def test_a_pipeline_with_a_scaler():
-    model = trained(preprocessing.StandardScaler() | rb.Projectron(eta=0.2))
-    loaded = checkpoint.loads(checkpoint.dumps(model))
-    for x, y in ROWS[100:]:
-        assert loaded.predict_proba_one(x) == model.predict_proba_one(x)
-        model.learn_one(x, y)
-        loaded.learn_one(x, y)
-    go_on_alike(model["Projectron"], loaded["Projectron"])
 
 
 @pytest.mark.parametrize(

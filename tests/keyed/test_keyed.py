@@ -24,7 +24,6 @@ from river_budget.keyed import Event
 KERNEL = rb.RBF(gamma=0.5)
 FACTORIES = {
     "Tightest": lambda: rb.TightestPerceptron(KERNEL, budget=5),
-    "Forgetron": lambda: rb.Forgetron(KERNEL, budget=5),
     "Randomized": lambda: rb.RandomizedBudgetPerceptron(KERNEL, budget=5, seed=3),
     "scaled": lambda: preprocessing.StandardScaler() | rb.Projectron(KERNEL, budget=5),
 }
