@@ -122,9 +122,14 @@ def predict(
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
     try:
-        return checkpoint.restore(path)
+        model, extra = checkpoint.restore(path)
     except (checkpoint.CheckpointError, OSError) as error:
         raise CommandError(str(error)) from None
+    try:
+        resume.check(extra)
+    except ValueError as error:
+        raise CommandError(f"{path} keeps no record of a run beside its model: {error}") from None
+    return model, extra
 
 
 def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Columns:

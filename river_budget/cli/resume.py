@@ -6,8 +6,10 @@ import hashlib
 import itertools
 import tempfile
 from collections.abc import Iterable, Iterator
+from types import NoneType
 from typing import IO, Any
 
+from river_budget._state import count, require
 from river_budget.cli import notes
 
 # Characters of lines that are kept in memory while they are compared; more are kept on disk.
@@ -56,6 +58,24 @@ class Lines:
     def may_reach(self, place: dict[str, Any]) -> bool:
         """Tell whether the lines that are done can be the first ones before a place."""
         return self._digests == place["digests"][: len(self._digests)]
+
+
+def check(extra: dict[str, Any]) -> None:
+    """Raise ValueError if no run can have kept this beside its model."""
+    for name in ("n_seen", "n_labelled", "n_right"):
+        count(extra.get(name, 0))
+    place, columns = extra.get("place"), extra.get("columns", {})
+    if place is not None:
+        require(type(place) is dict and place.keys() == Lines([], "").place.keys(), "no such place")
+        count(place["n_rows"])
+        count(place["n_lines"])
+        require(type(place["digests"]) is list, "the digests of lines are no list")
+    require(type(columns) is dict, "the columns have no names")
+    require(type(columns.get("target")) in (str, NoneType), "the target is no name")
+    for kind in ("features", "ignored"):
+        names = columns.get(kind)
+        is_known = type(names) in (tuple, list) and all(type(name) is str for name in names)
+        require(names is None or is_known, f"the {kind} columns are no names")
 
 
 def placed(

@@ -244,3 +244,27 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
     assert (code, err.count("\n")) == (2, 1)
     assert f"river-budget: {saved}: this is not a complete safetensors file" in err
     assert "absent/model does not exist" in run(*options, "absent/model")[2]
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"n_seen": -1}, {"n_right": "3"}, {"place": "here"}, {"place": {"name": "some.csv"}},
+        {"place": {"name": "some.csv", "n_rows": 1.5, "n_lines": 2, "digests": []}},
+        {"place": {"name": "some.csv", "n_rows": 1, "n_lines": 2, "digests": None}},
+        {"columns": ["y"]}, {"columns": {"target": 3}}, {"columns": {"ignored": "abc"}},
+        {"columns": {"target": "y", "features": [1]}},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "command", [["learn", "--model", "forgetron", "--checkpoint"], ["predict", "--model-file"]]
+)
+def test_what_no_run_can_have_kept_is_an_error(run, tmp_path, command, forged):
+    data, saved = tmp_path / "some.csv", tmp_path / "model"
+    data.write_text(CSV)
+    checkpoint.save(rb.Forgetron(), saved, forged)
+    name, *options = command
+    code, out, err = run(name, *options, saved, data, "--target", "y")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{saved} keeps no record of a run beside its model" in err
