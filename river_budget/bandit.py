@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import numbers
 import random
 import sys
 from collections import Counter
@@ -175,8 +176,10 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         does not change.
         """
         number = self._next_id if ticket_id is None else ticket_id
-        if number < self._next_id:
-            raise ValueError(f"the ticket {number} must be at least {self._next_id}")
+        if not isinstance(number, numbers.Integral) or number < self._next_id:
+            raise ValueError(
+                f"the ticket {number!r} must be a whole number of at least {self._next_id}"
+            )
         best = self._best(arm_ids, context)
         arm = self._rng.choice(best)
         ticket = Ticket(number, arm, 1.0 / len(best))
