@@ -112,7 +112,6 @@ def train(model, warm: list, budget: int) -> None:
         model.learn_one(x, y)
 
 
-@functools.cache
 def cost(name: str, setting: Setting) -> Cost:
     model = models(setting.budget)[name]
     warm, timed = examples(setting)[: setting.n_warm], examples(setting)[setting.n_warm :]
@@ -156,11 +155,13 @@ def main() -> None:
         print("\n" + row(f"microseconds {title}", [f"{name} " for name in settings]))
         limits = [f"{limit_of(setting):,.1f} " for setting in settings.values()]
         print(row("lower limit", limits))
+        found = {}
         for name in models(1):
-            print(row(name, times(costs_of(name, settings.values()))), flush=True)
+            found[name] = costs_of(name, settings.values())
+            print(row(name, times(found[name])), flush=True)
         print(f"\nkilobytes {title}")
-        for name in models(1):
-            print(row(name, kilobytes(costs_of(name, settings.values()))))
+        for name, of_model in found.items():
+            print(row(name, kilobytes(of_model)))
 
 
 if __name__ == "__main__":
