@@ -45,8 +45,12 @@ def is_attribute(obj: Any) -> bool:
     if issubclass(owner, Learned):
         return True
     section = (inspect.getdoc(owner) or "").partition("\nAttributes\n")[2]
-    is_named = re.search(rf"^([\w, ]+, )?{obj.fget.__name__}(, [\w, ]+)?$", section, re.M)
-    return is_named is not None and "\n" not in (obj.__doc__ or "")
+    # The line of names it is in, more of them, and the start of what is said of these.
+    entry = rf"^(?:[\w ,]+ )?{obj.fget.__name__}\b[\w ,]*\n(?:[\w ,]+\n)*( +.*)"
+    found = re.search(entry, section, re.MULTILINE)
+    if found is None or "see each property" in found[1]:
+        return False
+    return "\n" not in (obj.__doc__ or "")
 
 
 def is_foreign(obj: Any) -> bool:

@@ -77,6 +77,7 @@ def test_what_the_sections_of_a_class_say_is_no_member():
 
     assert docstrings.is_attribute(Run.figures)
     assert not docstrings.is_attribute(ContinualRun.forgetting), "it has more to say"
+    assert not docstrings.is_attribute(ContinualRun.figures), "left to the property"
     assert not docstrings.is_attribute(Run)
 
 

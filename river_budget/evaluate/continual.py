@@ -52,6 +52,10 @@ class ContinualRun:
         Size of the model at the end.
     microseconds_per_example
         Mean time to predict and learn one example.
+    prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer,
+    forward_transfer, forgetting, class_forgetting, class_forgetting_avg,
+    brings_new_classes, mean_recovery_time, figures
+        Derived from these; see each property.
 
     References
     ----------
