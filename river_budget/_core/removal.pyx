@@ -88,9 +88,10 @@ cdef class ValidationTable:
     def __init__(self, Py_ssize_t most_vectors, Py_ssize_t most_examples):
         self.most_vectors, self.most_examples = most_vectors, most_examples
         self.n_labels = 2
+        # With room for an example, so that a first one has an address.
         self.arrays = {
             name: np.zeros(shape, np.int64 if name in ("columns", "labels", "rivals") else float)
-            for name, shape in self.shapes(0, 0, 2).items()
+            for name, shape in self.shapes(1, 0, 2).items()
         }
         self.bind()
 
