@@ -299,7 +299,7 @@ def one_after_the_other(tracks: dict[str, dict[str, dict[str, float]]]) -> str:
         absent = f" Not measured: {', '.join(left_out)}." if left_out else ""
         rows = [{"model": model, **figures} for model, figures in found.items()]
         rows.sort(key=lambda row: -row["final"])
-        board = table(columns, rows, lambda row: row["model"])
+        board = table(columns, rows, lambda row: row["model"].removesuffix(", archive"))
         parts.append(f"### {name}\n\n{lifelong.described(name)}.{absent}\n\n{board}\n")
     return "\n".join(parts)
 
