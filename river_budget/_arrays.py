@@ -1,4 +1,4 @@
-"""Array types, padding and softmax."""
+"""Array types and padding."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def padded(array: Any, length: int) -> Any:
-    """Return a copy of an array, padded with zeros to a length along the first axis."""
-    copy = np.zeros((length, *array.shape[1:]), array.dtype)
-    copy[: len(array)] = array
+def padded(array: Any, *lengths: int) -> Any:
+    """Return a copy of an array, padded with zeros to lengths along its first axes."""
+    copy = np.zeros((*lengths, *array.shape[len(lengths) :]), array.dtype)
+    copy[tuple(map(slice, array.shape))] = array
     return copy
 
 
 def widened(array: Any, n_columns: int) -> Any:
-    """Return a copy of a matrix, padded with zeros to a number of columns."""
+    """Return a copy of a matrix, padded with zeros to a number of columns, faster than `padded`."""
     copy = np.zeros((len(array), n_columns), array.dtype)
     copy[:, : array.shape[1]] = array
     return copy

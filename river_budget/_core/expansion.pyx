@@ -10,6 +10,7 @@ from libc.math cimport INFINITY, fabs
 
 import numpy as np
 
+from river_budget._arrays import padded
 from river_budget._state import LARGEST_NUMBER, ROUNDING, count, finite, floats, require
 
 from river_budget._core.engine cimport DUE_CHECK, DUE_UPDATE, Engine
@@ -363,8 +364,7 @@ cdef class Expansion(Engine):
 
     cdef int set_table(self, rows, Py_ssize_t n_labels, Py_ssize_t width) except -1:
         """Set the coefficients without their common factor, with room for more labels and slots."""
-        cdef double[:, ::1] table = np.zeros((n_labels, width))
-        table.base[: rows.shape[0], : rows.shape[1]] = rows
+        cdef double[:, ::1] table = padded(rows, n_labels, width)
         Engine.set_labels(self, n_labels)
         self.table = table
         return 0

@@ -7,6 +7,7 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion
@@ -62,13 +63,6 @@ cdef int load_betainc() except -1:
     return 0
 
 
-def resized(array, shape):
-    """Return a copy of an array in another shape, with zeros where there was nothing."""
-    copy = np.zeros(shape, array.dtype)
-    copy[tuple(map(slice, array.shape))] = array
-    return copy
-
-
 cdef Py_ssize_t extended(Py_ssize_t size, Py_ssize_t needed, Py_ssize_t limit):
     """Return a size of at least `needed`: the present one, or twice that up to a limit."""
     return size if needed <= size else max(needed, min(2 * size, limit))
@@ -109,11 +103,11 @@ cdef class ValidationTable:
         return {
             "table": (rows, stride),
             "scores": (n_labels, rows),
-            "columns": rows,
-            **dict.fromkeys(("steps", "alphas", "labels", "rivals", "sums"), stride),
+            "columns": (rows,),
+            **dict.fromkeys(("steps", "alphas", "labels", "rivals", "sums"), (stride,)),
             "old_scores": (n_labels, rows),
-            "old_column": rows,
-            "old_row": stride,
+            "old_column": (rows,),
+            "old_row": (stride,),
         }
 
     def bind(self):
@@ -258,7 +252,7 @@ cdef class ValidationTable:
         stride = (extended(stride, n, self.most_vectors) + 7) // 8 * 8
         n_labels = max(n_labels, self.n_labels)
         shapes = self.shapes(rows, stride, n_labels)
-        self.arrays = {name: resized(self.arrays[name], shape) for name, shape in shapes.items()}
+        self.arrays = {name: padded(self.arrays[name], *shape) for name, shape in shapes.items()}
         self.n_labels = n_labels
         self.bind()
         return 0
