@@ -1,5 +1,7 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
-"""What to do without validation examples: remove the safest vector, or one by chance; merge two."""
+"""What to do without validation examples: remove the safest vector, the cheapest one, or one by chance;
+merge two, or project one onto its nearest one and the example.
+"""
 
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.stdint cimport int64_t
@@ -21,9 +23,16 @@ cdef enum:
 
 cdef double SMALLEST = 5e-324
 
+# Two vectors are numerically dependent if their Gram determinant is at most this fraction of the product
+# of their squared norms.
+cdef double DEPENDENT = 1e-10
+
 cdef struct Pair:                     # two terms to merge
     double log_k                      # the logarithm of the kernel value of their vectors
     double own, other, inner          # squared norms and product of their coefficients
+
+cdef struct Shares:                   # of a vector's projection onto its nearest one and the example
+    double nearest, example
 
 
 def safest(Expansion f, const double[:, ::1] scores):
@@ -106,6 +115,131 @@ cdef double margin_of(
         else:
             rival = max(rival, score)
     return 0.5 * (own - rival)
+
+
+def cheapest(Expansion f, const double[::1] squares, double rest, double own, double slack):
+    """Return the vector whose removal costs least, the oldest among ties; n, the example, is the youngest.
+
+    Parameters
+    ----------
+    squares
+        The squared distance of each vector from those that take over its term (n,).
+    rest
+        What the cost of each removal is added to.
+    own
+        The cost of not adding the example.
+    slack
+        Costs are ties if they differ by less than this.
+    """
+    cdef Py_ssize_t c, i, n = f.store.n, best = n
+    cdef int64_t *inserted = f.store.inserted
+    cdef double size, least = own
+    cdef double[::1] costs = np.empty(n)
+    require(squares.shape[0] == n, "a distance is needed for each vector")
+    for i in range(n):
+        size = 0.0
+        for c in range(f.n_labels):
+            size += (f.scale * f.table[c, i]) ** 2
+        costs[i] = 0.5 * (0.5 * size) * squares[i] + rest
+        least = min(least, costs[i])
+    for i in range(n):
+        if costs[i] <= least + slack and (best == n or inserted[i] < inserted[best]):
+            best = i
+    return best
+
+
+cdef class Neighbours:
+    """The nearest other vector of each one, the oldest among ties, and projections onto that.
+
+    It is derived when it is needed, and follows as long as examples replace vectors.
+    """
+
+    cdef double[:, ::1] table         # the Gram matrix (n, n)
+    cdef int64_t[::1] nearest         # (n,)
+    cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
+
+    def __init__(self, arrays=None):
+        empty = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
+        self.table, self.nearest, self.distances = empty if arrays is None else arrays
+
+    def __reduce__(self):
+        arrays = self.table.base, self.nearest.base, self.distances.base
+        return Neighbours, ([array.copy() for array in arrays],)
+
+    @property
+    def gram(self):
+        """The Gram matrix (n, n); without elements until it is needed."""
+        return self.table.base
+
+    @property
+    def nbytes(self):
+        return self.table.nbytes + self.nearest.nbytes + self.distances.nbytes
+
+    def squares(self, Expansion f):
+        """Return the squared distance of each vector from its nearest one and the example (n,)."""
+        cdef Py_ssize_t i, n = f.store.n
+        cdef double[::1] squares = np.empty(n)
+        cdef Shares shares
+        require(n > 1, "a single vector has no nearest other one")
+        if self.table.shape[0] != n:
+            self.table = f.store.gram()
+            self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
+            for i in range(n):
+                self.find_nearest(f, i, n)
+        for i in range(n):
+            shares = self.project(f, i)
+            squares[i] = max(
+                0.0,
+                self.table[i, i] - shares.nearest * self.table[i, self.nearest[i]]
+                - shares.example * f.store.rows[i],
+            )
+        return squares.base
+
+    def projection(self, Expansion f, Py_ssize_t slot):
+        """Return the vector nearest to another one, and the shares of that one and the example."""
+        require(0 <= slot < self.table.shape[0], "there is no such vector")
+        cdef Shares shares = self.project(f, slot)
+        return self.nearest[slot], shares.nearest, shares.example
+
+    def replace(self, Expansion f, Py_ssize_t slot):
+        """Follow before the example replaces the vector in a slot."""
+        cdef Py_ssize_t i, n = self.table.shape[0]
+        cdef double distance
+        require(0 <= slot < n == f.store.n, "there is no such vector")
+        for i in range(n):
+            self.table[slot, i] = self.table[i, slot] = f.store.rows[i]
+        self.table[slot, slot] = f.y.self_value
+        for i in range(n):
+            distance = f.y.self_value - 2.0 * self.table[i, slot]
+            if i == slot or self.nearest[i] == slot and not distance < self.distances[i]:
+                self.find_nearest(f, i, slot)
+            elif distance < self.distances[i]:
+                self.nearest[i], self.distances[i] = slot, distance
+
+    cdef Shares project(self, Expansion f, Py_ssize_t i) noexcept:
+        cdef Py_ssize_t j = self.nearest[i]
+        cdef double own = f.y.self_value, between = f.store.rows[j], square = self.table[j, j]
+        cdef double determinant = square * own - between * between
+        cdef Shares shares
+        shares.nearest = 0.0
+        if determinant > DEPENDENT * square * own:
+            shares.nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
+        shares.example = (f.store.rows[i] - shares.nearest * between) / own
+        return shares
+
+    cdef void find_nearest(self, Expansion f, Py_ssize_t i, Py_ssize_t youngest) noexcept:
+        """Find the vector nearest to another one, where a slot has the youngest vector."""
+        cdef Py_ssize_t j, best = -1
+        cdef int64_t *inserted = f.store.inserted
+        cdef double distance, least = INFINITY
+        for j in range(self.table.shape[0]):
+            distance = self.table[j, j] - 2.0 * self.table[i, j]
+            if j != i and (
+                best < 0 or distance < least or distance == least and j != youngest
+                and (best == youngest or inserted[j] < inserted[best])
+            ):
+                best, least = j, distance
+        self.nearest[i], self.distances[i] = best, least
 
 
 def draw(Expansion f, double drawn, bint is_weighted, double limit):

@@ -792,9 +792,12 @@ cdef class Store:
         return np.array(rows, np.float64).reshape(self.n, self.n)
 
     def self_values(self, Py_ssize_t kernel=0):
+        cdef Py_ssize_t slot
+        cdef double[::1] values = np.empty(self.n)
         self.check_kernel(kernel)
-        values = [self.self_value_of(slot, kernel) for slot in range(self.n)]
-        return np.array(values, np.float64)
+        for slot in range(self.n):
+            values[slot] = self.self_value_of(slot, kernel)
+        return values.base
 
     def distances(self):
         if self.z[0].inner < 0:
@@ -977,7 +980,11 @@ cdef class Store:
         return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]
 
     cdef object insertion_order(self):
-        return np.array([self.inserted[slot] for slot in range(self.n)], np.int64)
+        cdef Py_ssize_t slot
+        cdef int64_t[::1] order = np.empty(self.n, np.int64)
+        for slot in range(self.n):
+            order[slot] = self.inserted[slot]
+        return order.base
 
     def __reduce__(self):
         inserted = self.insertion_order()

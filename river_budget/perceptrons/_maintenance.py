@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from river_budget._arrays import Floats, Ints
+from river_budget._arrays import Floats
+from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
 from river_budget._state import LARGEST_SUM, Count, Learned, Part, State, floats, require
-from river_budget.perceptrons._span import IN_SPAN, Basis
+from river_budget.perceptrons._span import Basis
 
 
 class OwnProjection(NamedTuple):
@@ -22,6 +23,15 @@ class OwnProjection(NamedTuple):
 
     weights: Floats
     square: float
+
+
+class Takeover(NamedTuple):
+    """The projection of a removed vector: its coefficients (n,), the incoming example's in the slot of
+    the vector, and the product of each g_c with what the projection leaves (labels,).
+    """
+
+    weights: Floats
+    scores: Floats
 
 
 class Maintenance(Learned):
@@ -44,15 +54,11 @@ class Maintenance(Learned):
         row, store = self.f.row, self.f.store
         return np.maximum(0.0, store.self_values() - row * (row / self.f.y.self_value))
 
-    def weights(self, slot: int, own: OwnProjection) -> Floats:
-        """Return the projection of a vector onto its V (n,), the incoming example in its own slot."""
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
+        """Return the projection of a vector onto its V, from which it has a squared distance."""
         weights = np.zeros(self.n)
         weights[slot] = self.f.row_at(slot) / self.f.y.self_value
-        return weights
-
-    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
-        """Return the product of each g_c with what a projection leaves, of norm^2 `square` (labels,)."""
-        return self._left(self.f.store.row_of(slot), slot, weights)
+        return Takeover(weights, self._left(self.f.store.row_of(slot), weights[slot]))
 
     def on_add(self, own: OwnProjection) -> None:
         """Update what is kept before the incoming example is added."""
@@ -70,79 +76,37 @@ class Maintenance(Learned):
         """Return the numerical error of what is kept."""
         return 0.0
 
-    def _left(self, row: Floats, slot: int, weights: Floats) -> Floats:
+    def _left(self, row: Floats, share: float) -> Floats:
         """Return the scores for a kernel row, less those of the incoming example's share (labels,)."""
-        return row @ self.f.matrix - weights[slot] * np.array(self.f.last_scores())
+        return row @ self.f.matrix - share * np.array(self.f.last_scores())
 
 
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
     def squares(self, own: OwnProjection) -> Floats:
-        slots = np.arange(self.n)
-        nearest, to_nearest, to_example = self._project(slots)
-        near = to_nearest * self._gram[slots, nearest]
-        return np.maximum(0.0, self._gram.diagonal() - near - to_example * self.f.row)
+        return self._neighbours.squares(self.f)
 
-    def weights(self, slot: int, own: OwnProjection) -> Floats:
-        nearest, to_nearest, to_example = self._project(np.array([slot]))
-        weights = np.zeros(self.n)
-        weights[nearest], weights[slot] = to_nearest, to_example[0]
-        return weights
-
-    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
-        nearest = self._nearest[slot]
-        return self._left(self._gram[slot] - weights[nearest] * self._gram[nearest], slot, weights)
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
+        weights, gram = np.zeros(self.n), self._neighbours.gram
+        nearest, share, weights[slot] = self._neighbours.projection(self.f, slot)
+        weights[nearest] = share
+        return Takeover(weights, self._left(gram[slot] - share * gram[nearest], weights[slot]))
 
     def on_replace(self, slot: int, own: OwnProjection) -> None:
-        row, square = self.f.row, self.f.y.self_value
-        self._gram[slot] = self._gram[:, slot] = row
-        self._gram[slot, slot] = square
-        distances = square - 2 * row
-        is_nearer = distances < self._distances
-        is_nearer[slot] = False
-        has_lost = self._nearest == slot
-        has_lost[slot] = True
-        self._nearest[is_nearer], self._distances[is_nearer] = slot, distances[is_nearer]
-        order = self.f.store.by_age
-        self._find_nearest(np.flatnonzero(has_lost), np.append(order[order != slot], slot))
+        self._neighbours.replace(self.f, slot)
 
     def forget(self) -> None:
-        self._gram: Floats = np.zeros((0, 0))
-        # The slot of the vector nearest to each one, the oldest among ties, and the squared distance
-        # less the vector's own squared norm (n,).
-        self._nearest: Ints = np.zeros(0, np.intp)
-        self._distances: Floats = np.zeros(0)
+        self._neighbours = Neighbours()
 
     def error(self) -> float:
-        gram = self.f.store.gram() if len(self._gram) else self._gram
-        return float(np.abs(self._gram - gram).max(initial=0.0))
+        kept = self._neighbours.gram
+        gram = self.f.store.gram() if len(kept) else kept
+        return float(np.abs(kept - gram).max(initial=0.0))
 
     @property
     def nbytes(self) -> int:
-        return self._gram.nbytes + self._nearest.nbytes + self._distances.nbytes
-
-    def _project(self, slots: Ints) -> tuple[Ints, Floats, Floats]:
-        """Return the nearest vectors, their coefficients and the incoming example's: (slots,) each."""
-        if not len(self._gram):
-            self._gram = self.f.store.gram()
-            self._nearest, self._distances = np.zeros(self.n, np.intp), np.zeros(self.n)
-            self._find_nearest(np.arange(self.n), self.f.store.by_age)
-        gram, k, row = self._gram, self.f.y.self_value, self.f.row
-        nearest = self._nearest[slots]
-        squares, between, near = gram.diagonal()[nearest], row[nearest], gram[slots, nearest]
-        determinant = squares * k - between**2
-        apart = determinant > IN_SPAN * squares * k
-        numerator = np.where(apart, near * k - row[slots] * between, 0.0)
-        to_nearest = numerator / np.where(apart, determinant, 1.0)
-        return nearest, to_nearest, (row[slots] - to_nearest * between) / k
-
-    def _find_nearest(self, slots: Ints, order: Ints) -> None:
-        """Find the vectors nearest to the given ones, where `order` has all slots, oldest first."""
-        distances = self._gram.diagonal()[order] - 2 * self._gram[np.ix_(slots, order)]
-        distances[order == slots[:, None]] = np.inf
-        self._nearest[slots] = order[distances.argmin(axis=1)]
-        self._distances[slots] = distances.min(axis=1)
+        return self._neighbours.nbytes
 
 
 class GramRoot:
@@ -228,12 +192,10 @@ class Projection(Maintenance):
     def squares(self, own: OwnProjection) -> Floats:
         return self._root.squares(own.weights, self._distance(own))
 
-    def weights(self, slot: int, own: OwnProjection) -> Floats:
-        return self._root.project_slot(slot, own.weights, self._distance(own))
-
-    def residual_scores(self, slot: int, weights: Floats, square: float) -> Floats:
-        # All other vectors are orthogonal to the residual.
-        return self.f.matrix[slot] * square
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
+        weights = self._root.project_slot(slot, own.weights, self._distance(own))
+        # All other vectors are orthogonal to what is left.
+        return Takeover(weights, self.f.matrix[slot] * square)
 
     def on_add(self, own: OwnProjection) -> None:
         self._root.append(own.weights, self._distance(own))

@@ -5,12 +5,12 @@ import math
 import numpy as np
 
 from river_budget._checks import check_positive
+from river_budget._core.choices import cheapest
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
 from river_budget.kernels.spec import LARGEST
-from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons._maintenance import (
     Maintenance,
     Nearest,
@@ -141,22 +141,21 @@ class BudgetPassiveAggressive(NormedPerceptron):
 
     def _replace_one(self, f: Expansion, y: Example, own: OwnProjection) -> None:
         """Make the step with the removal that costs least, or with none."""
-        maintenance, matrix, loss = self._maintenance, f.matrix, 1 - y.margin
+        maintenance, loss = self._maintenance, 1 - y.margin
         squares = maintenance.squares(own)
-        sizes = 0.5 * (matrix**2).sum(axis=1)
-        costs = 0.5 * sizes * squares + self._objective(loss, y.self_value)
-        costs = np.append(costs, self._objective(loss, own.square))
-        r = oldest_of(f.store, costs <= costs.min() + ROUNDING * self.C * loss)
+        made, unmade = self._objective(loss, y.self_value), self._objective(loss, own.square)
+        r = cheapest(f, squares, made, unmade, ROUNDING * self.C * loss)
         if r == f.n:
             self._project(f, y, own)
             return
-        weights, term = maintenance.weights(r, own), matrix[r]
-        left = maintenance.residual_scores(r, weights, squares[r])
-        self._square += sizes[r] * squares[r] - float(term @ left)
-        self.removal_displacement += math.sqrt(sizes[r] * squares[r])
+        term = f.matrix[r]
+        square = 0.5 * float(term @ term) * squares[r]
+        taken = maintenance.take_over(r, own, squares[r])
+        self._square += square - float(term @ taken.scores)
+        self.removal_displacement += math.sqrt(square)
         maintenance.on_replace(r, own)
         f.replace(r, y, self._count(y, y.self_value))
-        f.change(np.multiply.outer(weights, term))
+        f.change(np.multiply.outer(taken.weights, term))
 
     def _project(self, f: Expansion, y: Example, own: OwnProjection) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
