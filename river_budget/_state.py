@@ -8,7 +8,7 @@ A `Learned` class declares what it learns as class attributes, each of which is 
         _sums = Array("n_names")
 
 An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
-dict of None, booleans, numbers, strings, tuples, kernels, arrays and nested dicts. `restore` takes
+dict of None, booleans, numbers, strings, tuples, kernels, arrays, objects and nested dicts. `restore` takes
 such a dict on a new object with the same parameters. A state may come from an untrusted file, so
 each field validates its value, and `_check_restored` what values say of each other.
 """
@@ -248,6 +248,21 @@ class Array(Field[NDArray[Any]]):
 
     def _shape_of(self, owner: Any) -> list[int]:
         return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
+
+
+class Dict(Field[dict[Any, Any]]):
+    """A dict of plain values or objects, which `_check_restored` validates; empty at the start."""
+
+    def __init__(self, **names: str | None) -> None:
+        super().__init__(dict, **names)
+
+    def dump(self, owner: Any) -> dict[Any, Any]:
+        return dict(getattr(owner, self.name))
+
+    def load(self, owner: Any, value: Any) -> None:
+        require(isinstance(value, dict), f"{value!r:.100} is not a dict")
+        # It is filled, so that it keeps its type.
+        getattr(owner, self.name).update(value)
 
 
 class Random(Field[random.Random]):

@@ -8,6 +8,7 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability
+from river_budget._state import Between, Learned, Number, Random
 from river_budget.base import classifier_of, memory_of
 from river_budget.kernels import Features
 
@@ -21,7 +22,7 @@ RANDOM_SHARE = 0.2
 STEP = 0.05
 
 
-class Query(active.base.ActiveLearningClassifier):
+class Query(Learned, active.base.ActiveLearningClassifier):
     """Asks for a label where a classifier is least sure, within a budget of labels.
 
     Use it where a person gives the labels. As in River's `active`, each prediction tells whether to
@@ -68,6 +69,10 @@ class Query(active.base.ActiveLearningClassifier):
     (Accuracy: 89.20%, 120)
     """
 
+    _labels = Between(0.0, BURST, start=BURST)
+    _threshold = Number()
+    _rng = Random()
+
     def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:
         if not isinstance(classifier_of(model), base.Classifier):
             raise ValueError(f"model must be a classifier, got {model!r}")
@@ -76,7 +81,6 @@ class Query(active.base.ActiveLearningClassifier):
         self.model = model
         self.rate = rate
         self._labels = BURST * (rate > 0)
-        self._threshold = 0.0
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from river import bandit, base
+from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
+from river_budget._state import Count, Dict, Learned, Random, count, require
 from river_budget.base import classifier_of, memory_of
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
@@ -32,7 +33,7 @@ class Ticket(NamedTuple):
     probability: float
 
 
-class ArmClassifiers(bandit.base.ContextualPolicy):
+class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     """A contextual bandit policy with one classifier for each arm, which predicts its reward.
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
@@ -100,6 +101,13 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
     False
     """
 
+    _models = Dict()
+    _rewards: Any = Dict()
+    # The arm and the context of each ticket that waits, oldest first.
+    _pending = Dict()
+    _next_id = Count()
+    _rng = Random()
+
     def __init__(
         self,
         model: base.Classifier | None = None,
@@ -126,10 +134,6 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         self.max_pending = max_pending
         self.seed = seed
         self._rng = random.Random(seed)
-        self._models: dict[Any, Any] = {}
-        # The arm and the context of each ticket that waits, oldest first.
-        self._pending: dict[int, tuple[Any, Features]] = {}
-        self._next_id = 0
 
     def __repr__(self) -> str:
         # River's table of the arms needs one.
@@ -241,6 +245,25 @@ class ArmClassifiers(bandit.base.ContextualPolicy):
         self._rewards.pop(arm_id, None)
         self._n -= self._counts.pop(arm_id, 0)
         self._pending = {i: ticket for i, ticket in self._pending.items() if ticket[0] != arm_id}
+
+    @property
+    def _wrapped_model(self) -> Any:
+        return self.new_model()
+
+    def _check_restored(self) -> None:
+        require(len(self._models) <= self.max_arms, "there are too many arms")
+        require(self._rewards.keys() <= self._models.keys(), "an arm has no model")
+        for arm, reward in self._rewards.items():
+            is_mean = isinstance(reward, stats.Mean) and 0.0 <= reward.get() <= 1.0
+            require(is_mean and reward.n == int(reward.n), f"{arm!r} has wrong rewards")
+            self._counts[arm] = int(reward.n)
+        self._n = self._counts.total()
+        tickets = list(map(count, self._pending))
+        is_valid = len(tickets) <= self.max_pending and tickets == sorted(tickets)
+        require(is_valid and max(tickets, default=-1) < self._next_id, "the tickets are wrong")
+        for arm, context in self._pending.values():
+            hash(arm)  # TypeError if it is no name of an arm
+            require(isinstance(context, dict), "the context of a ticket is not a dict")
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
         return self._rng.choice(self._best(arm_ids, context))

@@ -13,6 +13,7 @@ from river.compose import Pipeline
 from river.utils import dataframe
 
 from river_budget._core.calibration import LARGEST_GAP
+from river_budget._state import Part
 from river_budget.base import KernelClassifier, classifier_of, frame_like, frame_of, labels_of
 from river_budget.calibration.calibrator import Calibrator
 from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
@@ -100,6 +101,8 @@ class Calibrated(ClassifierWrapper):
     [^1]: [Gupta, C. and Ramdas, A., 2023. Online Platt scaling with calibeating. ICML.](https://arxiv.org/abs/2305.00070)
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning, 69, pp.169-192.](https://doi.org/10.1007/s10994-007-5016-8)
     """
+
+    calibrator: Part[Calibrator] = Part()
 
     def __init__(
         self, model: base.Classifier | Pipeline, forgetting: Sequence[float] = (1.0, 0.998, 0.99)

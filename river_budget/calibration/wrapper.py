@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from river import base
 from river.compose import Pipeline
 
+from river_budget._state import Learned
 from river_budget.base import classifier_of, frame_of, memory_of, rows_of, series_like
 from river_budget.kernels import Features
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
 
-class ClassifierWrapper(base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
     """A classifier that forwards to another one inside.
 
     Parameters

@@ -1,8 +1,8 @@
 """Models as JSON and tensors, and back.
 
-The codec knows how plain values, arrays and kernels are written, and the classifiers of this
-package: each returns its `state`, and a new one with the same parameters checks and takes it with
-`restore`. `rivers` has the classes of River, which take seconds to import.
+An object is a value like numbers, texts, arrays and kernels: the name of its class, its parameters,
+and the state that it has learned. It may be only where the class around it declares objects. `rivers`
+has the classes that take seconds to import.
 """
 
 from __future__ import annotations
@@ -11,32 +11,75 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable, Iterable
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from river.compose import Pipeline, TransformerUnion
 
 from river_budget import kernels
 from river_budget._state import State, require
-from river_budget.calibration import Calibrator
 from river_budget.catalog import ALGORITHMS
 from river_budget.kernels.base import Category
 
 Tensors = dict[str, NDArray[Any]]
-# The models that a model consists of, each with a name or with plain values that belong to it.
-Parts = list[tuple[Any, Any]]
+
+
+class Listed:
+    """Classes whose objects can be stored in some place."""
+
+    def __init__(self, *parts: Part) -> None:
+        self._parts = {part.model.__name__: part for part in parts}
+
+    def __str__(self) -> str:
+        return ", ".join(self._parts)
+
+    def get(self, name: str) -> Part | None:
+        """Return how the class of a name is stored, or None."""
+        return self._parts.get(name)
+
+    def refusal(self, value: Any) -> str:
+        """Return what follows "cannot be stored" in the message about another value."""
+        return f": only {self} can be here"
+
+
+class Models(Listed):
+    """The classifiers of this package, and the classes of `rivers`."""
+
+    def get(self, name: str) -> Part | None:
+        return super().get(name) or _rivers().CLASSES.get(name)
+
+    def refusal(self, value: Any) -> str:
+        return _rivers().refusal(value)
+
+
+def _rivers() -> ModuleType:
+    from river_budget.checkpoint import rivers
+
+    return rivers
 
 
 class Part:
-    """How to store a class that consists of parameters and of what it has learned."""
+    """How to store a class that consists of parameters and of what it has learned.
 
-    def __init__(self, model: type) -> None:
-        self.model = model
+    `objects` says which parameters, and which names in the state, hold objects of which classes:
+    one, or a dict of them. All others hold plain values. `agree` raises ValueError if values that
+    are valid by themselves contradict each other.
+    """
+
+    def __init__(
+        self,
+        model: type,
+        *,
+        objects: Mapping[str, Listed] = MappingProxyType({}),
+        agree: Callable[[Any], None] = lambda model: None,
+    ) -> None:
+        self.model, self.objects, self.agree = model, objects, agree
 
     def parameters(self, model: Any) -> State:
-        """Return the parameters as plain values."""
+        """Return the parameters."""
         return {name: getattr(model, name) for name in inspect.signature(self.model).parameters}
 
     def make(self, parameters: State) -> Any:
@@ -44,7 +87,7 @@ class Part:
         return self.model(**parameters)
 
     def state(self, model: Any) -> State:
-        """Return what was learned, as plain values and arrays."""
+        """Return what was learned."""
         return model.state()
 
     def restore(self, model: Any, state: State) -> None:
@@ -53,20 +96,10 @@ class Part:
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored, unless `restore` does."""
+        self.agree(model)
 
 
-class Composite(NamedTuple):
-    """How to store a class that consists of other models: two functions list and join them."""
-
-    model: type
-    parts: Callable[[Any], Iterable[tuple[Any, Any]]]
-    make: Callable[[Parts], Any]
-
-
-OWN: dict[str, Part] = {
-    model.__name__: Part(model)
-    for model in (*(row.model for row in ALGORITHMS.values()), Calibrator)
-}
+MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
 KERNELS: dict[str, Any] = {
     kernel.__name__: kernel
     for kernel in (
@@ -86,27 +119,14 @@ class CheckpointError(ValueError):
 
 def outline(model: Any) -> str:
     """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
+    if isinstance(model, Pipeline):
+        return " | ".join(map(outline, model.steps.values()))
+    if isinstance(model, TransformerUnion):
+        return f"({' + '.join(map(outline, model.transformers.values()))})"
     name = type(model).__name__
-    composite = _known(name)
-    if not isinstance(composite, Composite):
-        return name
-    parts = (outline(part) for _, part in composite.parts(model))
-    if name == "Pipeline":
-        return " | ".join(parts)
-    if name == "TransformerUnion":
-        return f"({' + '.join(parts)})"
-    return f"{name}({next(parts)})"
-
-
-def _known(name: str) -> Part | Composite | None:
-    """Return how the class of a name is stored, or None."""
-    return OWN.get(name) or _rivers().CLASSES.get(name)
-
-
-def _rivers() -> ModuleType:
-    from river_budget.checkpoint import rivers
-
-    return rivers
+    # River calls the model inside of a wrapper so.
+    inner = getattr(model, "_wrapped_model", None)
+    return name if inner is None else f"{name}({outline(inner)})"
 
 
 class Writer:
@@ -115,38 +135,25 @@ class Writer:
     def __init__(self) -> None:
         self.tensors: Tensors = {}
 
-    def model(self, model: Any) -> Any:
-        """Return a model, with the models that it consists of."""
-        name = type(model).__name__
-        part = _known(name)
-        if part is None or part.model is not type(model):
-            raise CheckpointError(f"{name} cannot be stored{_rivers().refusal(model)}")
+    def object(self, value: Any, listed: Listed) -> Any:
+        """Return an object of one of some classes."""
+        name = type(value).__name__
+        part = listed.get(name)
+        if part is None or part.model is not type(value):
+            raise CheckpointError(f"{name} cannot be stored{listed.refusal(value)}")
         try:
-            if isinstance(part, Composite):
-                listed = list(part.parts(model))
-            else:
-                part.check(model)
-                options = {key: self.value(value) for key, value in part.parameters(model).items()}
-                state = self.state(part.state(model))
-                return {"class": name, "parameters": options, "state": state}
+            part.check(value)
+            parameters = self._values(part.parameters(value), part)
+            state = self._values(part.state(value), part)
         except ValueError as error:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
-        return {"class": name, "parts": [[self.value(key), self.model(m)] for key, m in listed]}
+        return {"class": name, "parameters": parameters, "state": state}
 
-    def state(self, state: State) -> Any:
-        """Return what a model has learned: its `state`, with arrays as tensors."""
-        written: dict[str, Any] = {}
-        for key, value in state.items():
-            if isinstance(value, np.ndarray):
-                written[key] = {"tensor": self._tensor(value)}
-            elif isinstance(value, dict) and all(isinstance(name, str) for name in value):
-                written[key] = {"state": self.state(value)}
-            else:
-                written[key] = self.value(value)
-        return written
+    def value(self, value: Any, listed: Listed | None = None) -> Any:
+        """Return a number, a text, None, a kernel, an array, or a container of these.
 
-    def value(self, value: Any) -> Any:
-        """Return a number, a text, None, a kernel, an array, or a container of these."""
+        It may also be an object of one of some classes, or a dict of them.
+        """
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         if value is None or type(value) in (bool, str):
@@ -164,16 +171,24 @@ class Writer:
             return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
         if isinstance(value, list):
             return [self.value(item) for item in value]
-        if isinstance(value, dict):
-            return {"dict": [[self.value(key), self.value(item)] for key, item in value.items()]}
+        if isinstance(value, Mapping):
+            if all(isinstance(name, str) for name in value):
+                return {"state": {name: self.value(item, listed) for name, item in value.items()}}
+            pairs = value.items()
+            return {"dict": [[self.value(key), self.value(item, listed)] for key, item in pairs]}
         if isinstance(value, kernels.Kernel):
             return self._kernel(value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            return {"array": self._tensor(value)}
+            return self._tensor(value)
+        if listed is not None:
+            return self.object(value, listed)
         raise CheckpointError(
             f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
             "tuple of these"
         )
+
+    def _values(self, values: State, part: Part) -> Any:
+        return {name: self.value(value, part.objects.get(name)) for name, value in values.items()}
 
     def _kernel(self, kernel: Any) -> Any:
         name = type(kernel).__name__
@@ -182,47 +197,32 @@ class Writer:
         fields = {f.name: self.value(getattr(kernel, f.name)) for f in dataclasses.fields(kernel)}
         return {"kernel": name, "fields": fields}
 
-    def _tensor(self, array: NDArray[Any]) -> str:
+    def _tensor(self, array: NDArray[Any]) -> Any:
         name = f"{len(self.tensors)}"
         self.tensors[name] = np.array(array, order="C")
-        return name
+        return {"tensor": name}
 
 
 class Reader:
-    """Makes models of what a `Writer` wrote."""
+    """Makes models of what a `Writer` wrote. Raises ValueError or others if it does not fit together."""
 
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def model(self, node: Any) -> Any:
-        """Return what `Writer.model` wrote; raise ValueError or others if it does not fit together."""
+    def object(self, node: Any, listed: Listed | None) -> Any:
+        """Return what `Writer.object` wrote."""
         name = node["class"]
-        part = _known(name)
-        if isinstance(part, Composite):
-            return part.make([(self.value(key), self.model(inner)) for key, inner in node["parts"]])
+        part = listed.get(name) if listed is not None else None
         if part is None:
-            raise ValueError(f"there is no model called {name!r}")
-        parameters = self._values(node["parameters"])
+            raise ValueError(f"an object of a class {name!r:.100} cannot be here")
+        parameters = self._values(node["parameters"], part)
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
-        part.restore(model, self.state(node["state"]))
+        part.restore(model, self._values(node["state"], part))
         part.check(model)
         return model
 
-    def state(self, node: Any) -> State:
-        """Return what `Writer.state` wrote."""
-        state: State = {}
-        for key, value in node.items():
-            match value:
-                case {"tensor": name}:
-                    state[key] = self._tensors[name]
-                case {"state": inner}:
-                    state[key] = self.state(inner)
-                case _:
-                    state[key] = self.value(value)
-        return state
-
-    def value(self, node: Any) -> Any:
+    def value(self, node: Any, listed: Listed | None = None) -> Any:
         """Return what `Writer.value` wrote."""
         match node:
             case None | str() | float():
@@ -232,7 +232,9 @@ class Reader:
                 return node
             case list():
                 return [self.value(item) for item in node]
-            case {"array": name}:
+            case {"class": _}:
+                return self.object(node, listed)
+            case {"tensor": name}:
                 return self._tensors[name]
             case {"float": text}:
                 return float(text)
@@ -242,15 +244,18 @@ class Reader:
                 return frozenset(map(self.value, items))
             case {"set": items}:
                 return set(map(self.value, items))
+            case {"state": items}:
+                return {name: self.value(item, listed) for name, item in items.items()}
             case {"dict": items}:
-                return {self.value(key): self.value(item) for key, item in items}
+                return {self.value(key): self.value(item, listed) for key, item in items}
             case {"Category": [name, text]}:
                 require(type(text) is str, "a category is not a text")
                 return Category.of(self.value(name), text)
             case _:
-                kernel = KERNELS[node["kernel"]](**self._values(node["fields"]))
+                fields = {name: self.value(field) for name, field in node["fields"].items()}
+                kernel = KERNELS[node["kernel"]](**fields)
                 hash(kernel)
                 return kernel
 
-    def _values(self, node: State) -> State:
-        return {key: self.value(value) for key, value in node.items()}
+    def _values(self, node: State, part: Part) -> State:
+        return {name: self.value(value, part.objects.get(name)) for name, value in node.items()}

@@ -16,11 +16,11 @@ from safetensors.numpy import save as write_tensors
 
 import river_budget
 from river_budget._checks import check_count
-from river_budget.checkpoint.codec import CheckpointError, Reader, Tensors, Writer
+from river_budget.checkpoint.codec import MODELS, CheckpointError, Reader, Tensors, Writer
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
-VERSION = 6
+VERSION = 7
 
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
@@ -28,6 +28,7 @@ LARGEST_TEXT = 100_000_000
 # Errors that a forged file may raise.
 FORGED = (
     ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
+    NotImplementedError,
 )  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     """Return a model as bytes; see `save`."""
     writer = Writer()
     content = {
-        "model": writer.model(model),
+        "model": writer.object(model, MODELS),
         "extra": writer.value(dict(extra or {})),
         "river_budget": river_budget.__version__,
         "river": version("river"),
@@ -141,7 +142,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
             raise CheckpointError("this checkpoint has changed since it was written")
         content = json.loads(text)
         reader = Reader(tensors)
-        return reader.model(content["model"]), reader.value(content["extra"])
+        return reader.object(content["model"], MODELS), reader.value(content["extra"])
     except CheckpointError:
         raise
     except FORGED as error:

@@ -6,13 +6,13 @@ written can be read.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from numbers import Integral, Number, Real
-from operator import attrgetter, not_
+from operator import not_
+from random import Random
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any
 
@@ -35,12 +35,11 @@ from river_budget._state import (
     LARGEST_COUNT,
     State,
     count,
-    finite,
     random_state,
     require,
     restore_random,
 )
-from river_budget.checkpoint.codec import Composite, Part, Parts, outline
+from river_budget.checkpoint.codec import MODELS, Listed, Part, outline
 
 # By name: a type, a range of whole numbers, or a condition.
 Kinds = Mapping[str, Any]
@@ -56,48 +55,48 @@ TYPES: dict[Any, type] = {
     for kind in (bool, int, float, str, Number, Real, Integral, list, tuple, set, dict, NoneType, np.ndarray)
 }  # fmt: skip
 
-# The parameters of a LogisticRegression, where it holds them, and the classes of its components.
-NUMBERS = {
-    "l2": "l2", "l1": "l1", "intercept_init": "intercept_init", "clip_gradient": "clip_gradient",
-    "lr": "optimizer.lr.learning_rate", "intercept_lr": "intercept_lr.learning_rate",
-    "weight_pos": "loss.weight_pos", "weight_neg": "loss.weight_neg",
-}  # fmt: skip
-COMPONENTS = {
-    "optimizer": optim.SGD, "optimizer.lr": optim.schedulers.Constant,
-    "intercept_lr": optim.schedulers.Constant, "loss": optim.losses.Log,
-    "initializer": optim.initializers.Zeros,
-}  # fmt: skip
-
 
 class RiverPart(Part):
     """How to store a class that keeps what it learns in attributes.
 
     `kinds` are those of its parameters; any other parameter may be a plain value. `learned` has the
-    kinds of learned attributes, also nested ones ("optimizer.n_iterations"), as far as an object has
-    them; the file drops owners and leading underscores. `agree` raises ValueError if values that are
-    valid by themselves contradict each other.
+    kinds of learned attributes, as far as an object has them; the file drops leading underscores.
+    `further` are the objects and the check of a `Part`.
     """
 
     def __init__(
-        self,
-        model: type,
-        kinds: Kinds = NOTHING,
-        learned: Kinds = NOTHING,
-        agree: Callable[[Any], None] = lambda model: None,
+        self, model: type, kinds: Kinds = NOTHING, learned: Kinds = NOTHING, **further: Any
     ) -> None:
-        super().__init__(model)
-        self.kinds, self.learned, self.agree = kinds, learned, agree
+        super().__init__(model, **further)
+        self.kinds, self.learned = kinds, learned
 
     def state(self, model: Any) -> State:
-        return _learned(model, self.learned)
+        return {key: _plain(held) for key, _, held in self._held(model)}
 
     def restore(self, model: Any, state: State) -> None:
-        _restore(model, self.learned, state)
+        for key, name, held in self._held(model):
+            if isinstance(held, Random):
+                restore_random(held, state[key])
+            elif hasattr(held, "items"):
+                # A dict is filled, so that it keeps its type.
+                for inner, value in state[key].items():
+                    held[inner] = value
+            else:
+                setattr(model, name, state[key])
 
     def check(self, model: Any) -> None:
-        _check(model, self.kinds)
-        _check(model, self.learned)
+        for name, kind in [*self.kinds.items(), *self.learned.items()]:
+            if hasattr(model, name):
+                value = getattr(model, name)
+                if not _is_of(kind, value):
+                    raise ValueError(f"its {name.lstrip('_')} cannot be {_plain(value)!r:.100}")
         self.agree(model)
+
+    def _held(self, model: Any) -> Iterator[tuple[str, str, Any]]:
+        """Yield the key, the name and the value of each learned attribute that an object has."""
+        for name in self.learned:
+            if hasattr(model, name):
+                yield name.lstrip("_"), name, getattr(model, name)
 
 
 class Named(RiverPart):
@@ -116,41 +115,6 @@ class Named(RiverPart):
         return model
 
 
-class StatImputer(RiverPart):
-    """It has statistics with a parameter each, and learns theirs."""
-
-    def parameters(self, model: Any) -> State:
-        return {"imputers": [(name, _described(stat)[0]) for name, stat in model.stats.items()]}
-
-    def make(self, parameters: State) -> Any:
-        make: dict[str, Callable[[Any], Any]] = {
-            "mean": lambda _: stats.Mean(), "mode": stats.Mode, "constant": lambda value: value,
-        }  # fmt: skip
-        imputers = parameters["imputers"]
-        return self.model(*((name, make[kind](value)) for name, (kind, value) in imputers))
-
-    def state(self, model: Any) -> State:
-        return {"learned": [_described(stat)[1] for stat in model.stats.values()]}
-
-    def restore(self, model: Any, state: State) -> None:
-        for stat, learned in zip(model.stats.values(), state["learned"], strict=True):
-            if type(stat) is stats.Mean:
-                stat.n, stat._mean = learned
-            elif type(stat) is stats.Mode:
-                stat.counts.update(learned)
-            else:
-                require(learned is None, "a constant has learned something")
-
-    def check(self, model: Any) -> None:
-        for stat in model.stats.values():
-            (kind, k), learned = _described(stat)
-            if kind == "mean":
-                STATISTICS["Mean"].check(stat)
-            elif kind == "mode":
-                require(k == -1 or len(learned) <= count(k), "its k is out of range")
-                require(all(map(count, learned.values())), "a count is 0")
-
-
 class SelectType(RiverPart):
     """Its parameters are types. A checkpoint has their names."""
 
@@ -164,40 +128,37 @@ class SelectType(RiverPart):
         return self.model(*(TYPES[name] for name in parameters["types"]))
 
 
-class Agg(RiverPart):
-    """It has a statistic for each group."""
-
-    def parameters(self, model: Any) -> State:
-        part, how = _statistic(model.how), model.how
-        options = part.parameters(how)
-        is_new = part.state(how) == part.state(part.make(options))
-        require(is_new, "its statistic has learned before it was given")
-        return {"on": model.on, "by": model.by, "how": type(how).__name__, "options": options}
+class Steps(RiverPart):
+    """A class whose parameters are models with names."""
 
     def make(self, parameters: State) -> Any:
-        how = STATISTICS[parameters["how"]].make(parameters["options"])
-        return self.model(parameters["on"], parameters["by"], how)
+        model = self.model()
+        # Constructors clone the models, or change their names.
+        for name, steps in self.parameters(model).items():
+            steps.update(parameters[name])
+        return model
 
-    def state(self, model: Any) -> State:
-        part = _statistic(model.how)
-        return {"groups": [(key, part.state(stat)) for key, stat in model._groups.items()]}
 
-    def restore(self, model: Any, state: State) -> None:
-        for key, learned in state["groups"]:
-            _statistic(model.how).restore(model._groups[key], learned)
+class StatImputer(RiverPart):
+    """Its parameters are statistics and constants with names."""
 
-    def check(self, model: Any) -> None:
-        for key, stat in model._groups.items():
-            fits = isinstance(key, tuple) and len(key) == len(model.by) if model.by else key is None
-            require(fits, f"{key!r} is not a group")
-            _statistic(model.how).check(stat)
+    def parameters(self, model: Any) -> State:
+        statistics = model.stats.items()
+        return {
+            "imputers": {
+                name: stat.value if type(stat) is Constant else stat for name, stat in statistics
+            }
+        }
+
+    def make(self, parameters: State) -> Any:
+        return self.model(*parameters["imputers"].items())
 
 
 class OneHotEncoder(RiverPart):
     """It learns categories, unless they are given, and the order of the columns."""
 
     def state(self, model: Any) -> State:
-        values = {} if model.categories is not None else dict(model.values)
+        values = {} if model.categories is not None else model.values
         return {"values": values, "columns": list(model._zero_dict)}
 
     def restore(self, model: Any, state: State) -> None:
@@ -206,27 +167,12 @@ class OneHotEncoder(RiverPart):
         model._zero_dict = dict.fromkeys(state["columns"], 0)
 
 
-class LogisticRegression(RiverPart):
-    """Its parameters are numbers, also those of its optimizer, loss and schedulers."""
+class Sampler(RiverPart):
+    """Without a desired distribution, it follows the one that it counts."""
 
     def parameters(self, model: Any) -> State:
-        return {name: attrgetter(path)(model) for name, path in NUMBERS.items()}
-
-    def make(self, parameters: State) -> Any:
-        require(0 in (parameters["l1"], parameters["l2"]), "it has both penalties")
-        model = self.model(l1=parameters["l1"], l2=parameters["l2"])
-        for name, path in NUMBERS.items():
-            _set(model, path, parameters[name])
-        return model
-
-    def check(self, model: Any) -> None:
-        for path, allowed in COMPONENTS.items():
-            found = attrgetter(path)(model)
-            message = f"only {allowed.__name__} can, and not its {type(found).__name__}"
-            require(type(found) is allowed, message)
-        _are_numbers(self.parameters(model))
-        require(not model.l1 or hasattr(model, "cum_l1"), "its l1 was 0 when it was made")
-        super().check(model)
+        is_counted = model.desired_dist is model._actual_dist
+        return super().parameters(model) | ({"desired_dist": None} if is_counted else {})
 
 
 def refusal(model: Any) -> str:
@@ -236,205 +182,20 @@ def refusal(model: Any) -> str:
             ": its function is code, and a checkpoint that named functions could call any: apply it to "
             "x before the pipeline"
         )
-    return f"; these classes can: the classifiers of river_budget, {', '.join(CLASSES)}"
+    return f"; these classes can: the classifiers of river_budget, {CLASSES}"
 
 
-def _pipeline(parts: Parts) -> Any:
-    require(parts, "a pipeline has no parts")
-    _require_steps(parts, parts[:-1])
-    return compose.Pipeline(*parts)
+def _plain(held: Any) -> Any:
+    """Return a dict of any type as a plain one, and the state of a random number generator."""
+    if isinstance(held, Random):
+        return random_state(held)
+    return dict(held.items()) if hasattr(held, "items") else held
 
 
-def _union(parts: Parts) -> Any:
-    _require_steps(parts, parts)
-    union = compose.TransformerUnion()
-    # Its constructor would clone them.
-    union.transformers.update(parts)
-    return union
-
-
-def _require_steps(steps: Parts, transformers: Parts) -> None:
-    names = [name for name, _ in steps]
-    require(all(isinstance(name, str) for name in names), "a part has no name")
-    require(len(set(names)) == len(names), "two parts have the same name")
-    for _, part in transformers:
-        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
-        require(is_transformer, f"{outline(part)} is not a transformer")
-
-
-def _one_vs_rest(parts: Parts) -> Any:
-    (_, classifier), *classifiers = parts
-    is_classifier = hasattr(classifier, "predict_proba_one")
-    require(is_classifier, f"{outline(classifier)} is not a classifier")
-    _require_alike(classifier, classifiers)
-    one_vs_rest = multiclass.OneVsRestClassifier(classifier)
-    one_vs_rest.classifiers.update(classifiers)
-    return one_vs_rest
-
-
-def _require_alike(model: Any, others: Parts) -> None:
-    expected = outline(model)
-    for _, other in others:
-        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
-
-
-def _calibrated(parts: Parts) -> Any:
-    (_, model), (_, calibrator) = parts
-    require(isinstance(calibrator, calibration.Calibrator), "a calibrator is missing")
-    calibrated = calibration.Calibrated(model, calibrator.forgetting)
-    calibrated.calibrator = calibrator
-    return calibrated
-
-
-def _reject(parts: Parts) -> Any:
-    (((threshold, doubt), model),) = parts
-    return rejection.Reject(model, threshold, doubt)
-
-
-def _query_parts(query: Any) -> Parts:
-    state = {
-        "parameters": {"rate": query.rate, "seed": query.seed},
-        **_held(query, QUERY),
-        "random": random_state(query._rng),
-    }
-    return [(state, query.model)]
-
-
-def _query(parts: Parts) -> Any:
-    ((state, model),) = parts
-    query = active.Query(model, **state["parameters"])
-    for name in QUERY:
-        setattr(query, name, state[name])
-    _check(query, QUERY)
-    restore_random(query._rng, state["random"])
-    return query
-
-
-def _policy_parts(policy: Any) -> Parts:
-    state = {
-        "parameters": {name: getattr(policy, name) for name in POLICY},
-        "is_default": policy.model is None,
-        "pending": [(i, arm, dict(x)) for i, (arm, x) in policy._pending.items()],
-        "next_id": policy._next_id,
-        "random": random_state(policy._rng),
-    }
-    arms = [
-        ((arm, policy._counts[arm], policy._rewards[arm].get()), model)
-        for arm, model in policy._models.items()
-    ]
-    return [(state, policy.new_model()), *arms]
-
-
-def _policy(parts: Parts) -> Any:
-    (state, model), *arms = parts
-    given = None if state["is_default"] else model
-    policy = bandit.ArmClassifiers(given, **state["parameters"])
-    _require_alike(policy.new_model(), arms)
-    for (arm, n, mean), learned in arms:
-        policy._models[arm] = learned
-        policy._counts[arm] = count(n)
-        policy._n += n
-        reward: Any = policy._rewards[arm]
-        reward.n, reward._mean = n, finite(mean, 0.0, 1.0)
-    policy._next_id = count(state["next_id"])
-    tickets = [count(i) for i, _, _ in state["pending"]]
-    policy._pending = {i: (arm, x) for i, arm, x in state["pending"]}
-    hash(tuple(arm for arm, _ in policy._pending.values()))  # TypeError if one is no name of an arm
-    is_valid = (
-        len(policy._models) == len(arms) <= policy.max_arms
-        and tickets == sorted(policy._pending)
-        and len(tickets) <= policy.max_pending
-        and all(i < policy._next_id for i in tickets)
-        and all(isinstance(x, dict) for _, x in policy._pending.values())
-    )
-    require(is_valid, "the arms or the tickets of a policy are wrong")
-    restore_random(policy._rng, state["random"])
-    return policy
-
-
-def _sampler_parts(sampler: Any) -> Parts:
-    _check(sampler, SAMPLING | SAMPLED)
-    parameters, learned = _held(sampler, SAMPLING), _learned(sampler, SAMPLED)
-    desired = parameters.pop("desired_dist")
-    counts = [learned.pop("actual_dist"), learned.pop("trained_on_dist")]
-    state = {
-        "parameters": parameters,
-        # A sampler without a desired distribution follows the one that it counts.
-        "desired_dist": None if desired is sampler._actual_dist else dict(desired),
-        "learned": learned,
-        "counts": counts,
-        "random": random_state(sampler._rng),
-    }
-    return [(state, sampler.classifier)]
-
-
-def _sampler(kind: Any, parts: Parts) -> Any:
-    ((state, classifier),) = parts
-    parameters = {"desired_dist": state["desired_dist"], **state["parameters"]}
-    sampler = kind(classifier, **parameters)
-    is_whole = parameters.keys() == _held(sampler, SAMPLING).keys()
-    require(is_whole, f"{kind.__name__} lacks parameters")
-    actual, trained_on = state["counts"]
-    learned = {**state["learned"], "actual_dist": actual, "trained_on_dist": trained_on}
-    _restore(sampler, SAMPLED, learned)
-    _check(sampler, SAMPLING | SAMPLED)
-    restore_random(sampler._rng, state["random"])
-    return sampler
-
-
-def _key(path: str) -> str:
-    return path.split(".")[-1].lstrip("_")
-
-
-def _set(model: Any, path: str, value: Any) -> None:
-    *owners, name = path.split(".")
-    setattr(functools.reduce(getattr, owners, model), name, value)
-
-
-def _held(model: Any, paths: Iterable[str]) -> State:
-    """Return those of some attributes that an object has."""
-    held = (path for path in paths if hasattr(model, path.partition(".")[0]))
-    return {path: attrgetter(path)(model) for path in held}
-
-
-def _learned(model: Any, paths: Iterable[str]) -> State:
-    """Return those of some attributes that an object has, as a file has them."""
-    return {_key(path): _plain(value) for path, value in _held(model, paths).items()}
-
-
-def _restore(model: Any, paths: Iterable[str], state: State) -> None:
-    """Set those of some attributes that an object has."""
-    for path, held in _held(model, paths).items():
-        learned = state[_key(path)]
-        if hasattr(held, "items"):
-            # A dict is filled, so that it keeps its type.
-            for name, value in learned.items():
-                if getattr(held, "default_factory", None) in (stats.Min, stats.Max):
-                    held[name].update(value)
-                else:
-                    held[name] = value
-        else:
-            _set(model, path, learned)
-
-
-def _check(model: Any, kinds: Kinds) -> None:
-    """Raise ValueError unless those of some attributes that an object has are of their kinds."""
-    for path, held in _held(model, kinds).items():
-        value, kind = _plain(held), kinds[path]
-        if isinstance(kind, range):
-            holds = type(value) is int and value in kind
-        elif isinstance(kind, type | UnionType):
-            holds = isinstance(value, kind)
-        else:
-            holds = kind(value)
-        require(holds, f"its {_key(path)} cannot be {value!r:.100}")
-
-
-def _plain(value: Any) -> Any:
-    """Return a dict of any type as a plain one, and a smallest or largest value as a number."""
-    if hasattr(value, "items"):
-        return {name: _plain(item) for name, item in value.items()}
-    return value.get() if isinstance(value, stats.Min | stats.Max) else value
+def _is_of(kind: Any, value: Any) -> bool:
+    if isinstance(kind, range):
+        return type(value) is int and value in kind
+    return isinstance(value, kind) if isinstance(kind, type | UnionType) else kind(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -448,7 +209,7 @@ def _is_weight(value: Any) -> bool:
 
 def _are_numbers(values: Any) -> bool:
     """Raise ValueError unless all values of a dict are finite numbers."""
-    require(isinstance(values, dict), f"{values!r} is not a dict")
+    require(hasattr(values, "items"), f"{values!r} is not a dict")
     for name, value in values.items():
         require(_is_number(value), f"{name!r} has the value {value!r}, which is not finite")
     return True
@@ -474,28 +235,57 @@ def _is_ngram_range(value: Any) -> bool:
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
 
 
-def _statistic(stat: Any) -> RiverPart:
-    """Return how the statistic of an `Agg` is stored."""
-    part = STATISTICS.get(type(stat).__name__)
-    if part is None or part.model is not type(stat):
-        raise ValueError(f"only {', '.join(STATISTICS)} can, and not its {type(stat).__name__}")
-    return part
+def _is_classifier(value: Any) -> bool:
+    return hasattr(value, "predict_proba_one")
 
 
-def _by_name(*parts: Any) -> dict[str, Any]:
-    return {part.model.__name__: part for part in parts}
+def _steps_agree(pipeline: Any) -> None:
+    require(pipeline.steps, "a pipeline has no parts")
+    *transformers, (name, last) = pipeline.steps.items()
+    require(isinstance(last, base.Estimator), f"{name!r} is no part of a pipeline")
+    _require_transformers(dict(transformers))
 
 
-def _described(stat: Any) -> tuple[tuple[str, Any], Any]:
-    """Return the name of a statistic and its parameter, and what it has learned."""
-    if type(stat) is stats.Mean:
-        return ("mean", None), (stat.n, stat._mean)
-    if type(stat) is stats.Mode:
-        return ("mode", stat.k), dict(stat.counts)
-    is_constant = type(stat) is Constant and isinstance(stat.value, NoneType | str | Real)
-    found = type(stat).__name__
-    require(is_constant, f"only Mean, Mode, numbers and texts can, and not its {found}")
-    return ("constant", stat.value), None
+def _transformers_agree(union: Any) -> None:
+    _require_transformers(union.transformers)
+
+
+def _require_transformers(parts: Mapping[Any, Any]) -> None:
+    for name, part in parts.items():
+        require(isinstance(name, str), "a part has no name")
+        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
+        require(is_transformer, f"{outline(part)} is not a transformer")
+
+
+def _classifiers_agree(model: Any) -> None:
+    _require_alike(model.classifier, model.classifiers)
+
+
+def _arms_agree(policy: Any) -> None:
+    _require_alike(policy.new_model(), policy._models)
+
+
+def _require_alike(model: Any, others: Mapping[Any, Any]) -> None:
+    expected = outline(model)
+    for other in others.values():
+        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
+
+
+def _groups_agree(agg: Any) -> None:
+    for key, stat in agg._groups.items():
+        fits = isinstance(key, tuple) and len(key) == len(agg.by) if agg.by else key is None
+        require(fits, f"{key!r} is not a group")
+        require(type(stat) is type(agg.how), f"a group has no {type(agg.how).__name__}")
+
+
+def _counts_agree(mode: Any) -> None:
+    require(mode.k == -1 or len(mode.counts) <= count(mode.k), "its k is out of range")
+    require(all(map(count, mode.counts.values())), "a count is 0")
+
+
+def _penalties_agree(model: Any) -> None:
+    require(0 in (model.l1, model.l2), "it has both penalties")
+    require(not model.l1 or hasattr(model, "cum_l1"), "its l1 was 0 when it was made")
 
 
 def _means_agree(model: Any) -> None:
@@ -532,36 +322,60 @@ SPLITTING: Kinds = {
     "on": Hashable, "preprocessor": not_, "tokenizer": not_, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
-SAMPLING = {"desired_dist": _are_numbers, "sampling_rate": _is_number, "seed": int | NoneType}
-SAMPLED = {
-    "_pivot": Hashable, "_n": COUNTS, "_actual_dist": _are_counts, "_trained_on_dist": _are_counts,
+SAMPLING: Kinds = {
+    "classifier": _is_classifier, "desired_dist": _are_numbers, "sampling_rate": _is_number,
+    "seed": int | NoneType,
 }  # fmt: skip
-QUERY: Kinds = {"_labels": _is_weight, "_threshold": _is_number}
-POLICY = ("prior_successes", "costs", "max_arms", "max_pending", "seed")
-STATISTICS: dict[str, RiverPart] = _by_name(
-    RiverPart(stats.Mean, learned={"n": _is_weight, "_mean": _is_number}),
+SAMPLED: Kinds = {
+    "_pivot": Hashable, "_n": COUNTS, "_actual_dist": _are_counts, "_trained_on_dist": _are_counts,
+    "_rng": Random,
+}  # fmt: skip
+
+MEAN = RiverPart(stats.Mean, learned={"n": _is_weight, "_mean": _is_number})
+MODE = RiverPart(stats.Mode, learned={"counts": dict}, agree=_counts_agree)
+MIN = RiverPart(stats.Min, learned={"min": Real})
+MAX = RiverPart(stats.Max, learned={"max": Real})
+STATISTICS = Listed(
+    MEAN,
     RiverPart(
         stats.Var,
         {"ddof": COUNTS},
-        {"mean.n": _is_weight, "mean._mean": _is_number, "_S": _is_number},
+        {"mean": stats.Mean, "_S": _is_number},
+        objects={"mean": Listed(MEAN)},
     ),
     RiverPart(stats.Sum, learned={"sum": _is_number}),
     RiverPart(stats.Count, learned={"n": COUNTS}),
-    RiverPart(stats.Min, learned={"min": Real}),
-    RiverPart(stats.Max, learned={"max": Real}),
+    MIN,
+    MAX,
 )
-CLASSES: dict[str, Part | Composite] = _by_name(
+
+SCHEDULES = Listed(RiverPart(optim.schedulers.Constant, {"learning_rate": _is_number}))
+OPTIMIZERS = Listed(
+    RiverPart(
+        optim.SGD,
+        {"lr": optim.schedulers.Constant},
+        {"n_iterations": COUNTS},
+        objects={"lr": SCHEDULES},
+    )
+)
+LOSSES = Listed(RiverPart(optim.losses.Log, {"weight_pos": _is_number, "weight_neg": _is_number}))
+
+CLASSES = Listed(
     RiverPart(
         rivers.StandardScaler,
         {"with_std": bool, "window_size": NoneType},
         {"counts": dict, "means": _are_numbers, "vars": _are_numbers},
-        _means_agree,
+        agree=_means_agree,
     ),
     RiverPart(
-        rivers.MinMaxScaler, {"window_size": NoneType}, {"min": dict, "max": dict}, _extremes_agree
+        rivers.MinMaxScaler,
+        {"window_size": NoneType},
+        {"min": dict, "max": dict},
+        objects={"min": Listed(MIN), "max": Listed(MAX)},
+        agree=_extremes_agree,
     ),
     RiverPart(rivers.Normalizer, {"order": _is_order}),
-    StatImputer(rivers.StatImputer),
+    StatImputer(rivers.StatImputer, objects={"imputers": Listed(MEAN, MODE)}),
     OneHotEncoder(
         rivers.OneHotEncoder, {"drop_zeros": bool, "drop_first": bool}, agree=_columns_agree
     ),
@@ -571,41 +385,56 @@ CLASSES: dict[str, Part | Composite] = _by_name(
         {"_seed": range(2**32)},
     ),
     RiverPart(feature_extraction.BagOfWords, SPLITTING),
-    RiverPart(feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, _documents_agree),
+    RiverPart(
+        feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, agree=_documents_agree
+    ),
     SelectType(compose.SelectType),
-    Agg(feature_extraction.Agg),
+    RiverPart(
+        feature_extraction.Agg,
+        learned={"_groups": dict},
+        objects={"how": STATISTICS, "groups": STATISTICS},
+        agree=_groups_agree,
+    ),
     Named(compose.Select),
     Named(compose.Discard),
-    LogisticRegression(
+    RiverPart(
         linear_model.LogisticRegression,
-        learned={
-            "_weights": _are_numbers, "intercept": _is_number,
-            "optimizer.n_iterations": COUNTS, "_y_name": object,
+        {
+            "optimizer": optim.SGD, "loss": optim.losses.Log, "l2": _is_number, "l1": _is_number,
+            "intercept_init": _is_number, "intercept_lr": optim.schedulers.Constant,
+            "clip_gradient": _is_number, "initializer": optim.initializers.Zeros,
+        },
+        {
+            "_weights": _are_numbers, "intercept": _is_number, "_y_name": object,
             "max_cum_l1": _is_number, "cum_l1": _are_numbers,
         },
+        objects={
+            "optimizer": OPTIMIZERS, "loss": LOSSES, "intercept_lr": SCHEDULES,
+            "initializer": Listed(RiverPart(optim.initializers.Zeros)),
+        },
+        agree=_penalties_agree,
     ),
     Named(preprocessing.UnitNorm),
-    Composite(compose.Pipeline, lambda model: model.steps.items(), _pipeline),
-    Composite(compose.TransformerUnion, lambda model: model.transformers.items(), _union),
-    Composite(
+    Steps(compose.Pipeline, objects={"steps": MODELS}, agree=_steps_agree),
+    Steps(compose.TransformerUnion, objects={"transformers": MODELS}, agree=_transformers_agree),
+    RiverPart(
         multiclass.OneVsRestClassifier,
-        lambda model: [(None, model.classifier), *model.classifiers.items()],
-        _one_vs_rest,
+        {"classifier": _is_classifier},
+        {"classifiers": dict, "_y_name": object},
+        objects={"classifier": MODELS, "classifiers": MODELS},
+        agree=_classifiers_agree,
     ),
-    Composite(
-        calibration.Calibrated,
-        lambda model: [(None, model.model), (None, model.calibrator)],
-        _calibrated,
-    ),
-    Composite(
-        rejection.Reject,
-        lambda model: [((float(model.threshold), model.doubt), model.model)],
-        _reject,
-    ),
-    Composite(active.Query, _query_parts, _query),
-    Composite(bandit.ArmClassifiers, _policy_parts, _policy),
     *(
-        Composite(kind, _sampler_parts, functools.partial(_sampler, kind))
+        Sampler(kind, SAMPLING, SAMPLED, objects={"classifier": MODELS})
         for kind in (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler)
+    ),
+    *(
+        Part(wrapper, objects={"model": MODELS})
+        for wrapper in (calibration.Calibrated, rejection.Reject, active.Query)
+    ),
+    Part(
+        bandit.ArmClassifiers,
+        objects={"model": MODELS, "models": MODELS, "rewards": Listed(MEAN)},
+        agree=_arms_agree,
     ),
 )  # fmt: skip

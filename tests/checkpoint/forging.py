@@ -13,7 +13,11 @@ from river_budget.checkpoint import files
 
 def forged(content, tensors):
     """Return a checkpoint with a correct digest."""
-    text = json.dumps(content)
+    return forged_text(json.dumps(content), tensors)
+
+
+def forged_text(text, tensors):
+    """Return a checkpoint whose content is a text, with a correct digest."""
     head = {"version": files.VERSION, "sha256": files._digest(text, tensors), "content": text}
     return write_tensors(tensors, {files.FORMAT: json.dumps(head)})
 

@@ -47,12 +47,14 @@ def goes_on(model):
 @pytest.mark.parametrize("make", [policy, query])
 def test_forged_states(make):
     content, tensors = parts(make())
-    heads = [part[0] for part in content["model"]["parts"]]
     n_refused = 0
-    for place in [path for path in paths(heads) if path]:
+    for place in paths(content["model"]):
+        # Other tests forge the classifiers inside.
+        if not place or "hypothesis" in place or "feature_scales" in place:
+            continue
         for value in JUNK:
             forgery = copy.deepcopy(content)
-            change(forgery["model"]["parts"], (place[0], 0, *place[1:]), value)
+            change(forgery["model"], place, value)
             try:
                 loaded = checkpoint.loads(forged(forgery, tensors))
             except CheckpointError:

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import pytest
 from algorithms import ALGORITHMS, KERNELS
-from forging import change, forged, parts, paths
+from forging import change, forged, forged_text, parts, paths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipelines import PIPELINES, rows
@@ -23,6 +23,7 @@ import river_budget as rb
 from river_budget import checkpoint, synth
 from river_budget.base import classifier_of
 from river_budget.checkpoint import CheckpointError
+from river_budget.preprocessing import UnitNorm
 
 ROWS = list(synth.NoisyCheckerboard(160, seed=3))
 HUGE = 10**400
@@ -396,24 +397,33 @@ def test_no_parameter_may_be_left_out():
     refused(content, tensors, "Forgetron lacks parameters")
 
 
+def steps(content):
+    return content["model"]["parameters"]["steps"]["state"]
+
+
 def transformer(content, name):
-    return next(part for key, part in content["model"]["parts"] if key == name)
+    return steps(content)[name]
 
 
+MINIMUM = ("state", "min", "state", "u")
+IMPUTERS = ("parameters", "imputers", "state")
+OPTIMIZER = ("parameters", "optimizer")
 FORGED_TRANSFORMERS = [
     ("StandardScaler", "StandardScaler", ("state", "means", "state", "u"), {"float": "nan"}),
     ("StandardScaler", "StandardScaler", ("state", "vars", "state", "u"), -1.0),
     ("StandardScaler", "StandardScaler", ("state", "counts", "state", "u"), HUGE),
     ("StandardScaler", "StandardScaler", ("state", "counts"), {"state": {}}),
     ("StandardScaler", "StandardScaler", ("parameters", "window_size"), 10**9),
-    ("MinMaxScaler", "MinMaxScaler", ("state", "min", "state", "u"), {"float": "nan"}),
-    ("MinMaxScaler", "MinMaxScaler", ("state", "min", "state", "u"), "low"),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), {"float": "nan"}),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), "low"),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "class"), "Max"),
+    ("MinMaxScaler", "MinMaxScaler", MINIMUM, 0.0),
     ("MinMaxScaler", "MinMaxScaler", ("state", "max"), {"state": {}}),
     ("Normalizer", "Normalizer", ("parameters", "order"), "nuc"),
-    ("StatImputer", "StatImputer", ("parameters", "imputers", 0, "tuple", 1, "tuple", 0), "max"),
-    ("StatImputer", "StatImputer", ("state", "learned", 0, "tuple", 0), -1.0),
-    ("StatImputer", "StatImputer", ("state", "learned", 1, "dict", 0, 1), 0),
-    ("StatImputer", "StatImputer", ("state", "learned", 2), 1.0),
+    ("StatImputer", "StatImputer", (*IMPUTERS, "u", "class"), "Max"),
+    ("StatImputer", "StatImputer", (*IMPUTERS, "u", "state", "n"), -1.0),
+    ("StatImputer", "StatImputer", (*IMPUTERS, "v", "state", "counts", "dict", 0, 1), 0),
+    ("StatImputer", "StatImputer", (*IMPUTERS, "v", "parameters", "k"), 1),
     ("OneHotEncoder", "OneHotEncoder", ("state", "columns"), ["colour_red", "fee"]),
     ("OneHotEncoder", "OneHotEncoder", ("state", "values", "state", "colour"), "red"),
     ("FeatureHasher", "FeatureHasher", ("parameters", "n_features"), 0),
@@ -426,8 +436,11 @@ FORGED_TRANSFORMERS = [
     ("TFIDF", "TFIDF", ("state", "dfs", "state", "river"), -3),
     ("LogisticRegression", "LogisticRegression", ("state", "intercept"), {"float": "inf"}),
     ("LogisticRegression", "LogisticRegression", ("state", "weights", "state", "u"), "x"),
-    ("LogisticRegression", "LogisticRegression", ("state", "n_iterations"), -1),
-    ("LogisticRegression", "LogisticRegression", ("parameters", "lr"), "fast"),
+    ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "state", "n_iterations"), -1),
+    ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), "fast"),
+    ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "class"), "Zeros"),
+    ("LogisticRegression", "LogisticRegression", OPTIMIZER, 0.1),
+    ("LogisticRegression with l1", "LogisticRegression", ("parameters", "l2"), 0.5),
     ("LogisticRegression", "LogisticRegression", ("parameters", "clip_gradient"), None),
 ]
 
@@ -445,18 +458,76 @@ def test_forged_parts_of_a_pipeline_are_refused(pipeline, name, path, value):
 
 def test_a_pipeline_has_parts_and_transformers_before_the_last():
     content, tensors = parts(trained(PIPELINES["StandardScaler"](), rows(40)))
-    pipeline = content["model"]["parts"]
-    content["model"]["parts"] = pipeline[::-1]
+    parameters = content["model"]["parameters"]
+    parameters["steps"]["state"] = dict(reversed(steps(content).items()))
     refused(content, tensors, "is not a transformer")
-    content["model"]["parts"] = []
+    parameters["steps"]["state"] = {}
     refused(content, tensors, "no parts")
 
 
 def test_the_classifiers_of_all_classes_are_alike():
     content, tensors = parts(trained(PIPELINES["OneVsRestClassifier"](), rows(40)))
     one_vs_rest = transformer(content, "OneVsRestClassifier")
-    one_vs_rest["parts"][0][1] = parts(rb.Stoptron())[0]["model"]
-    refused(content, tensors)
+    one_vs_rest["state"]["classifiers"]["dict"][0][1] = UNIT_NORM
+    refused(content, tensors, "UnitNorm is beside Forgetron")
+    one_vs_rest["parameters"]["classifier"] = UNIT_NORM
+    refused(content, tensors, "its classifier cannot be UnitNorm")
+
+
+MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "mean": 0.0}}
+UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
+PIPELINE = {"class": "Pipeline", "parameters": {"steps": {"state": {"a": UNIT_NORM}}}, "state": {}}
+
+
+# Places in the steps of a pipeline, and in its classifier.
+LABEL = ("Forgetron", "state", "labels", "state", "columns", "dict", 0, 0)
+NO_PLACES_FOR_OBJECTS = [
+    ("TFIDF", ("TFIDF", "parameters", "on")),
+    ("TFIDF", ("TFIDF", "state", "dfs", "state", "river")),
+    ("TFIDF", LABEL),
+    ("StandardScaler", ("Select", "parameters", "keys", 0)),
+    ("StandardScaler", ("Forgetron", "parameters", "budget")),
+    ("StatImputer", ("StatImputer", "parameters", "imputers")),
+    ("LogisticRegression", ("LogisticRegression", "state", "weights", "state", "u")),
+    ("LogisticRegression", ("LogisticRegression", *OPTIMIZER)),
+    ("RandomSampler", ("RandomSampler", "state", "pivot")),
+]
+
+
+@pytest.mark.parametrize("node", [MEAN, PIPELINE], ids=["Mean", "Pipeline"])
+@pytest.mark.parametrize(
+    ("pipeline", "path"), NO_PLACES_FOR_OBJECTS, ids=lambda value: str(value)[-30:]
+)
+def test_objects_are_only_where_their_class_may_be(pipeline, path, node):
+    content, tensors = copy.deepcopy(whole(pipeline, 2))
+    if path[-1] == "imputers":
+        node = {"dict": [[node, 0.5]]}
+    change(steps(content), path, node)
+    refused(content, tensors, "'(Mean|Pipeline)' cannot be here")
+
+
+def test_a_statistic_is_no_model_and_no_object_is_extra():
+    content, tensors = parts(rb.Forgetron())
+    assert checkpoint.loads(forged(content | {"model": PIPELINE}, tensors)).steps
+    refused(content | {"model": MEAN}, tensors, "'Mean' cannot be here")
+    pipeline = PIPELINE | {"parameters": {"steps": {"state": {"a": MEAN}}}}
+    refused(content | {"model": pipeline}, tensors, "'Mean' cannot be here")
+    for node in (MEAN, PIPELINE, content["model"]):
+        refused(content | {"extra": {"state": {"a": node}}}, tensors, "cannot be here")
+        refused(content | {"extra": {"dict": [[node, 1]]}}, tensors, "cannot be here")
+
+
+@pytest.mark.parametrize("n", [10, 1000, 100_000])
+def test_deep_nesting_is_an_error_of_the_checkpoint(n):
+    content, tensors = parts(UnitNorm())
+    before, after = json.dumps(content | {"model": PIPELINE}).split(json.dumps(UNIT_NORM))
+    opening, closing = json.dumps(PIPELINE).split(json.dumps(UNIT_NORM))
+    text = before + n * opening + json.dumps(UNIT_NORM) + n * closing + after
+    if n == 10:
+        assert checkpoint.outline(checkpoint.loads(forged_text(text, tensors))) == "UnitNorm"
+    else:
+        with pytest.raises(CheckpointError):
+            checkpoint.loads(forged_text(text, tensors))
 
 
 FORGED_MODELS = {

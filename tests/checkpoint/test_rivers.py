@@ -110,7 +110,10 @@ def shout(text):
 REFUSED = {
     "MinMaxScaler.*window_size": preprocessing.MinMaxScaler(window_size=5) | forgetron(),
     "StandardScaler.*window_size": preprocessing.StandardScaler(window_size=5) | forgetron(),
-    "StatImputer.*not its Max": preprocessing.StatImputer(("u", stats.Max())) | forgetron(),
+    "StatImputer cannot be stored: Max cannot be stored: only Mean, Mode": preprocessing.StatImputer(
+        ("u", stats.Max())
+    )
+    | forgetron(),
     "RobustScaler cannot be stored; these classes can: the classifiers of river_budget, Standard": preprocessing.RobustScaler()
     | forgetron(),
     "BagOfWords.*tokenizer": feature_extraction.BagOfWords(on="t", tokenizer=str.split)
@@ -136,7 +139,9 @@ REFUSED = {
     "RandomSampler cannot be stored: .*not finite": imblearn.RandomSampler(
         forgetron(), {False: 0.5, True: float("inf")}
     ),
-    "Agg.*only Mean, .*not its Kurtosis": feature_extraction.Agg("u", "c", stats.Kurtosis())
+    "Agg.*Kurtosis cannot be stored: only Mean, Var": feature_extraction.Agg(
+        "u", "c", stats.Kurtosis()
+    )
     | forgetron(),
 }
 
@@ -152,6 +157,38 @@ def test_weights_that_are_not_finite_are_named():
     model.learn_one({"a": float("inf")}, True)
     with pytest.raises(CheckpointError, match=r"LogisticRegression.*not finite"):
         checkpoint.dumps(model)
+
+
+MISPLACED = {
+    "the name of a feature": feature_extraction.TFIDF(on=stats.Mean()) | forgetron(),
+    "a feature with a constant": preprocessing.StatImputer((stats.Mean(), 0.5)) | forgetron(),
+    "a budget": numbers() | preprocessing.FeatureHasher(n_features=stats.Mean()),
+}
+
+
+@pytest.mark.parametrize("model", MISPLACED.values(), ids=MISPLACED)
+def test_objects_are_stored_only_where_they_belong(model):
+    with pytest.raises(CheckpointError, match=r"a Mean is not a number|cannot be Mean"):
+        checkpoint.dumps(model)
+
+
+def test_objects_are_neither_labels_nor_extra_values():
+    model = forgetron()
+    with pytest.raises(CheckpointError, match="a Pipeline is not a number"):
+        checkpoint.dumps(model, {"scaler": numbers() | preprocessing.StandardScaler()})
+    with pytest.raises(CheckpointError, match="Mean cannot be stored"):
+        checkpoint.dumps(stats.Mean())
+    model.learn_one({"u": 1.0}, compose.Select("a"))
+    with pytest.raises(CheckpointError, match="a Select is not a number"):
+        checkpoint.dumps(model)
+
+
+def test_a_statistic_that_has_learned_is_kept():
+    how = stats.Mean()
+    how.update(3.0)
+    model = feature_extraction.Agg("u", None, how)
+    loaded = checkpoint.loads(checkpoint.dumps(model))
+    assert loaded.transform_one({"u": 1.0}) == model.transform_one({"u": 1.0}) == {"u_mean": 3.0}
 
 
 def test_a_stored_class_of_river_is_exactly_that_class():
