@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -36,13 +36,20 @@ class Listed:
     def __str__(self) -> str:
         return ", ".join(self._parts)
 
+    def part_of(self, value: Any) -> Part:
+        """Return how an object is stored. Raises CheckpointError if its class is not listed."""
+        part = self.get(type(value).__name__)
+        if part is None or part.model is not type(value):
+            raise CheckpointError(self.refusal(value))
+        return part
+
     def get(self, name: str) -> Part | None:
         """Return how the class of a name is stored, or None."""
         return self._parts.get(name)
 
     def refusal(self, value: Any) -> str:
-        """Return what follows "cannot be stored" in the message about another value."""
-        return f": only {self} can be here"
+        """Return the message about an object of another class."""
+        return f"only {self} can, and not its {type(value).__name__}"
 
 
 class Models(Listed):
@@ -64,19 +71,12 @@ def _rivers() -> ModuleType:
 class Part:
     """How to store a class that consists of parameters and of what it has learned.
 
-    `objects` says which parameters, and which names in the state, hold objects of which classes:
-    one, or a dict of them. All others hold plain values. `agree` raises ValueError if values that
-    are valid by themselves contradict each other.
+    `objects` says which parameters, and which names in the state, may hold objects of which classes:
+    one, or a dict of them. All others hold plain values.
     """
 
-    def __init__(
-        self,
-        model: type,
-        *,
-        objects: Mapping[str, Listed] = MappingProxyType({}),
-        agree: Callable[[Any], None] = lambda model: None,
-    ) -> None:
-        self.model, self.objects, self.agree = model, objects, agree
+    def __init__(self, model: type, objects: Mapping[str, Listed] = MappingProxyType({})) -> None:
+        self.model, self.objects = model, objects
 
     def parameters(self, model: Any) -> State:
         """Return the parameters."""
@@ -96,7 +96,6 @@ class Part:
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored, unless `restore` does."""
-        self.agree(model)
 
 
 MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
@@ -137,10 +136,7 @@ class Writer:
 
     def object(self, value: Any, listed: Listed) -> Any:
         """Return an object of one of some classes."""
-        name = type(value).__name__
-        part = listed.get(name)
-        if part is None or part.model is not type(value):
-            raise CheckpointError(f"{name} cannot be stored{listed.refusal(value)}")
+        part, name = listed.part_of(value), type(value).__name__
         try:
             part.check(value)
             parameters = self._values(part.parameters(value), part)

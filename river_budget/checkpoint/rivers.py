@@ -6,15 +6,16 @@ written can be read.
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 import sys
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from numbers import Integral, Number, Real
 from operator import not_
 from random import Random
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from river import (
@@ -41,7 +42,7 @@ from river_budget._state import (
 )
 from river_budget.checkpoint.codec import MODELS, Listed, Part, outline
 
-# By name: a type, a range of whole numbers, or a condition.
+# By name: a type, a range of whole numbers, listed classes, a condition, or a dict of any of these.
 Kinds = Mapping[str, Any]
 
 NOTHING: Kinds = MappingProxyType({})
@@ -56,47 +57,55 @@ TYPES: dict[Any, type] = {
 }  # fmt: skip
 
 
+class Each(NamedTuple):
+    """A dict of values that are each of a kind."""
+
+    kind: Any
+
+
 class RiverPart(Part):
     """How to store a class that keeps what it learns in attributes.
 
-    `kinds` are those of its parameters; any other parameter may be a plain value. `learned` has the
-    kinds of learned attributes, as far as an object has them; the file drops leading underscores.
-    `further` are the objects and the check of a `Part`.
+    `kinds` are those of attributes, as far as an object has them. Those that the constructor does
+    not take are learned; the file drops leading underscores. Any other parameter may be a plain
+    value. `agree` raises ValueError if values that are valid by themselves contradict each other.
     """
 
     def __init__(
-        self, model: type, kinds: Kinds = NOTHING, learned: Kinds = NOTHING, **further: Any
+        self, model: type, kinds: Kinds = NOTHING, agree: Callable[[Any], None] = lambda model: None
     ) -> None:
-        super().__init__(model, **further)
-        self.kinds, self.learned = kinds, learned
+        inner = {
+            name: kind.kind if isinstance(kind, Each) else kind for name, kind in kinds.items()
+        }
+        objects = {_key(name): kind for name, kind in inner.items() if isinstance(kind, Listed)}
+        super().__init__(model, objects)
+        self.kinds, self.agree = kinds, agree
+        self.learned = [name for name in kinds if name not in inspect.signature(model).parameters]
 
     def state(self, model: Any) -> State:
-        return {key: _plain(held) for key, _, held in self._held(model)}
+        return {_key(name): _plain(held) for name, held in self._held(model)}
 
     def restore(self, model: Any, state: State) -> None:
-        for key, name, held in self._held(model):
+        for name, held in self._held(model):
+            value = state[_key(name)]
             if isinstance(held, Random):
-                restore_random(held, state[key])
+                restore_random(held, value)
             elif hasattr(held, "items"):
                 # A dict is filled, so that it keeps its type.
-                for inner, value in state[key].items():
-                    held[inner] = value
+                for key, item in value.items():
+                    held[key] = item
             else:
-                setattr(model, name, state[key])
+                setattr(model, name, value)
 
     def check(self, model: Any) -> None:
-        for name, kind in [*self.kinds.items(), *self.learned.items()]:
+        for name, kind in self.kinds.items():
             if hasattr(model, name):
-                value = getattr(model, name)
-                if not _is_of(kind, value):
-                    raise ValueError(f"its {name.lstrip('_')} cannot be {_plain(value)!r:.100}")
+                _check(_key(name), kind, getattr(model, name))
         self.agree(model)
 
-    def _held(self, model: Any) -> Iterator[tuple[str, str, Any]]:
-        """Yield the key, the name and the value of each learned attribute that an object has."""
-        for name in self.learned:
-            if hasattr(model, name):
-                yield name.lstrip("_"), name, getattr(model, name)
+    def _held(self, model: Any) -> list[tuple[str, Any]]:
+        """Return the learned attributes that an object has."""
+        return [(name, getattr(model, name)) for name in self.learned if hasattr(model, name)]
 
 
 class Named(RiverPart):
@@ -140,18 +149,18 @@ class Steps(RiverPart):
 
 
 class StatImputer(RiverPart):
-    """Its parameters are statistics and constants with names."""
+    """Its parameters are statistics with names."""
 
     def parameters(self, model: Any) -> State:
-        statistics = model.stats.items()
-        return {
-            "imputers": {
-                name: stat.value if type(stat) is Constant else stat for name, stat in statistics
-            }
-        }
+        return {"imputers": model.stats}
 
     def make(self, parameters: State) -> Any:
-        return self.model(*parameters["imputers"].items())
+        imputers = parameters["imputers"].items()
+        # What was given for a `Constant` is its value.
+        return self.model(*((n, s.value if isinstance(s, Constant) else s) for n, s in imputers))
+
+    def check(self, model: Any) -> None:
+        _check("imputers", self.kinds["imputers"], model.stats)
 
 
 class OneHotEncoder(RiverPart):
@@ -175,14 +184,26 @@ class Sampler(RiverPart):
         return super().parameters(model) | ({"desired_dist": None} if is_counted else {})
 
 
+class Policy(Part):
+    """It has a classifier for each arm."""
+
+    def check(self, model: Any) -> None:
+        _require_alike(model.new_model(), model._models)
+
+
 def refusal(model: Any) -> str:
-    """Return what follows "cannot be stored" in the message about a class that is not listed."""
+    """Return the message about a model whose class is not listed."""
+    name = type(model).__name__
     if type(model) is compose.FuncTransformer:
         return (
-            ": its function is code, and a checkpoint that named functions could call any: apply it to "
-            "x before the pipeline"
+            f"{name} cannot be stored: its function is code, and a checkpoint that named functions "
+            "could call any: apply it to x before the pipeline"
         )
-    return f"; these classes can: the classifiers of river_budget, {CLASSES}"
+    return f"{name} cannot be stored; these classes can: the classifiers of river_budget, {CLASSES}"
+
+
+def _key(name: str) -> str:
+    return name.lstrip("_")
 
 
 def _plain(held: Any) -> Any:
@@ -192,9 +213,23 @@ def _plain(held: Any) -> Any:
     return dict(held.items()) if hasattr(held, "items") else held
 
 
+def _check(name: str, kind: Any, value: Any) -> None:
+    """Raise ValueError unless a value is of a kind."""
+    if not isinstance(kind, Each):
+        if not _is_of(kind, value):
+            raise ValueError(f"its {name} cannot be {value!r:.100}")
+        return
+    require(hasattr(value, "items"), f"its {name} is not a dict")
+    for key, item in value.items():
+        if not _is_of(kind.kind, item):
+            raise ValueError(f"its {name}[{key!r}] cannot be {item!r:.100}")
+
+
 def _is_of(kind: Any, value: Any) -> bool:
     if isinstance(kind, range):
         return type(value) is int and value in kind
+    if isinstance(kind, Listed):
+        return type(value) is kind.part_of(value).model
     return isinstance(value, kind) if isinstance(kind, type | UnionType) else kind(value)
 
 
@@ -205,18 +240,6 @@ def _is_number(value: Any) -> bool:
 
 def _is_weight(value: Any) -> bool:
     return _is_number(value) and 0 <= value < LARGEST_COUNT
-
-
-def _are_numbers(values: Any) -> bool:
-    """Raise ValueError unless all values of a dict are finite numbers."""
-    require(hasattr(values, "items"), f"{values!r} is not a dict")
-    for name, value in values.items():
-        require(_is_number(value), f"{name!r} has the value {value!r}, which is not finite")
-    return True
-
-
-def _are_counts(values: Any) -> bool:
-    return all(count(n) >= 0 for n in values.values())
 
 
 def _is_order(value: Any) -> bool:
@@ -233,10 +256,6 @@ def _is_pattern(value: Any) -> bool:
 def _is_ngram_range(value: Any) -> bool:
     least, most = map(count, value)
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
-
-
-def _is_classifier(value: Any) -> bool:
-    return hasattr(value, "predict_proba_one")
 
 
 def _steps_agree(pipeline: Any) -> None:
@@ -257,12 +276,14 @@ def _require_transformers(parts: Mapping[Any, Any]) -> None:
         require(is_transformer, f"{outline(part)} is not a transformer")
 
 
+def _classifier_agrees(model: Any) -> None:
+    is_classifier = hasattr(model.classifier, "predict_proba_one")
+    require(is_classifier, f"{outline(model.classifier)} is not a classifier")
+
+
 def _classifiers_agree(model: Any) -> None:
+    _classifier_agrees(model)
     _require_alike(model.classifier, model.classifiers)
-
-
-def _arms_agree(policy: Any) -> None:
-    _require_alike(policy.new_model(), policy._models)
 
 
 def _require_alike(model: Any, others: Mapping[Any, Any]) -> None:
@@ -274,13 +295,11 @@ def _require_alike(model: Any, others: Mapping[Any, Any]) -> None:
 def _groups_agree(agg: Any) -> None:
     for key, stat in agg._groups.items():
         fits = isinstance(key, tuple) and len(key) == len(agg.by) if agg.by else key is None
-        require(fits, f"{key!r} is not a group")
-        require(type(stat) is type(agg.how), f"a group has no {type(agg.how).__name__}")
+        require(fits and type(stat) is type(agg.how), f"{key!r} is not a group")
 
 
 def _counts_agree(mode: Any) -> None:
     require(mode.k == -1 or len(mode.counts) <= count(mode.k), "its k is out of range")
-    require(all(map(count, mode.counts.values())), "a count is 0")
 
 
 def _penalties_agree(model: Any) -> None:
@@ -289,7 +308,6 @@ def _penalties_agree(model: Any) -> None:
 
 
 def _means_agree(model: Any) -> None:
-    require(all(map(_is_weight, model.counts.values())), "a count is out of range")
     require(all(variance >= 0 for variance in model.vars.values()), "a variance is negative")
     # Predicting a feature that was not seen leaves a mean without a count.
     seen = {name for name, mean in model.means.items() if mean}
@@ -302,139 +320,106 @@ def _extremes_agree(model: Any) -> None:
         least, most = stat.get(), model.max[name].get()
         # Predicting a feature that was not seen leaves an empty range.
         if (least, most) != (math.inf, -math.inf):
-            _are_numbers({"min": least, "max": most})
-            require(least <= most, "a minimum is above its maximum")
+            is_range = _is_number(least) and _is_number(most) and least <= most
+            require(is_range, f"{name!r} has no range from {least!r:.100} to {most!r:.100}")
 
 
 def _columns_agree(model: Any) -> None:
-    require(all(isinstance(v, set) for v in model.values.values()), "its categories are not sets")
     columns = {f"{name}_{value}" for name, known in model.values.items() for value in known}
     expected = set() if model.drop_zeros else columns
     require(model._zero_dict.keys() == expected, "its columns are not those of its categories")
 
 
-def _documents_agree(model: Any) -> None:
-    rare = all(count(df) <= model.n for df in model.dfs.values())
-    require(rare, "a term is in too many documents")
+def _terms_agree(model: Any) -> None:
+    require(max(model.dfs.values(), default=0) <= model.n, "a term is in too many documents")
 
 
-SPLITTING: Kinds = {
+TEXTS: Kinds = {
     "on": Hashable, "preprocessor": not_, "tokenizer": not_, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
-SAMPLING: Kinds = {
-    "classifier": _is_classifier, "desired_dist": _are_numbers, "sampling_rate": _is_number,
-    "seed": int | NoneType,
-}  # fmt: skip
-SAMPLED: Kinds = {
-    "_pivot": Hashable, "_n": COUNTS, "_actual_dist": _are_counts, "_trained_on_dist": _are_counts,
-    "_rng": Random,
+SAMPLER: Kinds = {
+    "classifier": MODELS, "desired_dist": Each(_is_number), "sampling_rate": _is_number,
+    "seed": int | NoneType, "_pivot": Hashable, "_n": COUNTS, "_actual_dist": Each(COUNTS),
+    "_trained_on_dist": Each(COUNTS), "_rng": Random,
 }  # fmt: skip
 
-MEAN = RiverPart(stats.Mean, learned={"n": _is_weight, "_mean": _is_number})
-MODE = RiverPart(stats.Mode, learned={"counts": dict}, agree=_counts_agree)
-MIN = RiverPart(stats.Min, learned={"min": Real})
-MAX = RiverPart(stats.Max, learned={"max": Real})
+MEAN = RiverPart(stats.Mean, {"n": _is_weight, "_mean": _is_number})
+MODE = RiverPart(stats.Mode, {"counts": Each(range(1, LARGEST_COUNT))}, _counts_agree)
+MIN = RiverPart(stats.Min, {"min": Real})
+MAX = RiverPart(stats.Max, {"max": Real})
+CONSTANT = RiverPart(Constant, {"value": NoneType | str | Real})
 STATISTICS = Listed(
     MEAN,
-    RiverPart(
-        stats.Var,
-        {"ddof": COUNTS},
-        {"mean": stats.Mean, "_S": _is_number},
-        objects={"mean": Listed(MEAN)},
-    ),
-    RiverPart(stats.Sum, learned={"sum": _is_number}),
-    RiverPart(stats.Count, learned={"n": COUNTS}),
+    RiverPart(stats.Var, {"ddof": COUNTS, "mean": Listed(MEAN), "_S": _is_number}),
+    RiverPart(stats.Sum, {"sum": _is_number}),
+    RiverPart(stats.Count, {"n": COUNTS}),
     MIN,
     MAX,
 )
 
-SCHEDULES = Listed(RiverPart(optim.schedulers.Constant, {"learning_rate": _is_number}))
-OPTIMIZERS = Listed(
-    RiverPart(
-        optim.SGD,
-        {"lr": optim.schedulers.Constant},
-        {"n_iterations": COUNTS},
-        objects={"lr": SCHEDULES},
-    )
-)
+RATES = Listed(RiverPart(optim.schedulers.Constant, {"learning_rate": _is_number}))
+OPTIMIZERS = Listed(RiverPart(optim.SGD, {"lr": RATES, "n_iterations": COUNTS}))
 LOSSES = Listed(RiverPart(optim.losses.Log, {"weight_pos": _is_number, "weight_neg": _is_number}))
+INITIALIZERS = Listed(RiverPart(optim.initializers.Zeros))
 
 CLASSES = Listed(
     RiverPart(
         rivers.StandardScaler,
-        {"with_std": bool, "window_size": NoneType},
-        {"counts": dict, "means": _are_numbers, "vars": _are_numbers},
-        agree=_means_agree,
+        {
+            "with_std": bool, "window_size": NoneType, "counts": Each(_is_weight),
+            "means": Each(_is_number), "vars": Each(_is_number),
+        },
+        _means_agree,
     ),
     RiverPart(
         rivers.MinMaxScaler,
-        {"window_size": NoneType},
-        {"min": dict, "max": dict},
-        objects={"min": Listed(MIN), "max": Listed(MAX)},
-        agree=_extremes_agree,
+        {"window_size": NoneType, "min": Each(Listed(MIN)), "max": Each(Listed(MAX))},
+        _extremes_agree,
     ),
     RiverPart(rivers.Normalizer, {"order": _is_order}),
-    StatImputer(rivers.StatImputer, objects={"imputers": Listed(MEAN, MODE)}),
+    StatImputer(rivers.StatImputer, {"imputers": Each(Listed(MEAN, MODE, CONSTANT))}),
     OneHotEncoder(
-        rivers.OneHotEncoder, {"drop_zeros": bool, "drop_first": bool}, agree=_columns_agree
+        rivers.OneHotEncoder,
+        {"drop_zeros": bool, "drop_first": bool, "values": Each(set)},
+        _columns_agree,
     ),
     RiverPart(
         rivers.FeatureHasher,
-        {"n_features": range(1, 2**31), "alternate_sign": bool},
-        {"_seed": range(2**32)},
+        {"n_features": range(1, 2**31), "alternate_sign": bool, "_seed": range(2**32)},
     ),
-    RiverPart(feature_extraction.BagOfWords, SPLITTING),
-    RiverPart(
-        feature_extraction.TFIDF, SPLITTING, {"dfs": dict, "n": COUNTS}, agree=_documents_agree
-    ),
+    RiverPart(feature_extraction.BagOfWords, TEXTS),
+    RiverPart(feature_extraction.TFIDF, {**TEXTS, "dfs": Each(COUNTS), "n": COUNTS}, _terms_agree),
     SelectType(compose.SelectType),
     RiverPart(
-        feature_extraction.Agg,
-        learned={"_groups": dict},
-        objects={"how": STATISTICS, "groups": STATISTICS},
-        agree=_groups_agree,
+        feature_extraction.Agg, {"how": STATISTICS, "_groups": Each(STATISTICS)}, _groups_agree
     ),
     Named(compose.Select),
     Named(compose.Discard),
     RiverPart(
         linear_model.LogisticRegression,
         {
-            "optimizer": optim.SGD, "loss": optim.losses.Log, "l2": _is_number, "l1": _is_number,
-            "intercept_init": _is_number, "intercept_lr": optim.schedulers.Constant,
-            "clip_gradient": _is_number, "initializer": optim.initializers.Zeros,
+            "optimizer": OPTIMIZERS, "loss": LOSSES, "intercept_lr": RATES,
+            "initializer": INITIALIZERS, "l2": _is_number, "l1": _is_number,
+            "intercept_init": _is_number, "clip_gradient": _is_number,
+            "_weights": Each(_is_number), "intercept": _is_number, "_y_name": object,
+            "max_cum_l1": _is_number, "cum_l1": Each(_is_number),
         },
-        {
-            "_weights": _are_numbers, "intercept": _is_number, "_y_name": object,
-            "max_cum_l1": _is_number, "cum_l1": _are_numbers,
-        },
-        objects={
-            "optimizer": OPTIMIZERS, "loss": LOSSES, "intercept_lr": SCHEDULES,
-            "initializer": Listed(RiverPart(optim.initializers.Zeros)),
-        },
-        agree=_penalties_agree,
+        _penalties_agree,
     ),
     Named(preprocessing.UnitNorm),
-    Steps(compose.Pipeline, objects={"steps": MODELS}, agree=_steps_agree),
-    Steps(compose.TransformerUnion, objects={"transformers": MODELS}, agree=_transformers_agree),
+    Steps(compose.Pipeline, {"steps": Each(MODELS)}, _steps_agree),
+    Steps(compose.TransformerUnion, {"transformers": Each(MODELS)}, _transformers_agree),
     RiverPart(
         multiclass.OneVsRestClassifier,
-        {"classifier": _is_classifier},
-        {"classifiers": dict, "_y_name": object},
-        objects={"classifier": MODELS, "classifiers": MODELS},
-        agree=_classifiers_agree,
+        {"classifier": MODELS, "classifiers": Each(MODELS), "_y_name": object},
+        _classifiers_agree,
     ),
-    *(
-        Sampler(kind, SAMPLING, SAMPLED, objects={"classifier": MODELS})
-        for kind in (imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler)
-    ),
-    *(
-        Part(wrapper, objects={"model": MODELS})
-        for wrapper in (calibration.Calibrated, rejection.Reject, active.Query)
-    ),
-    Part(
-        bandit.ArmClassifiers,
-        objects={"model": MODELS, "models": MODELS, "rewards": Listed(MEAN)},
-        agree=_arms_agree,
-    ),
+    Sampler(imblearn.RandomUnderSampler, SAMPLER, _classifier_agrees),
+    Sampler(imblearn.RandomOverSampler, SAMPLER, _classifier_agrees),
+    Sampler(imblearn.RandomSampler, SAMPLER, _classifier_agrees),
+    Part(calibration.Calibrated, {"model": MODELS}),
+    Part(rejection.Reject, {"model": MODELS}),
+    Part(active.Query, {"model": MODELS}),
+    Policy(bandit.ArmClassifiers, {"model": MODELS, "models": MODELS, "rewards": Listed(MEAN)}),
 )  # fmt: skip

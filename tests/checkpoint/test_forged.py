@@ -471,7 +471,7 @@ def test_the_classifiers_of_all_classes_are_alike():
     one_vs_rest["state"]["classifiers"]["dict"][0][1] = UNIT_NORM
     refused(content, tensors, "UnitNorm is beside Forgetron")
     one_vs_rest["parameters"]["classifier"] = UNIT_NORM
-    refused(content, tensors, "its classifier cannot be UnitNorm")
+    refused(content, tensors, "UnitNorm is not a classifier")
 
 
 MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "mean": 0.0}}
