@@ -77,10 +77,11 @@ class Part:
 
     def __init__(self, model: type, objects: Mapping[str, Listed] = MappingProxyType({})) -> None:
         self.model, self.objects = model, objects
+        self.names = list(inspect.signature(model).parameters)
 
     def parameters(self, model: Any) -> State:
         """Return the parameters."""
-        return {name: getattr(model, name) for name in inspect.signature(self.model).parameters}
+        return {name: getattr(model, name) for name in self.names}
 
     def make(self, parameters: State) -> Any:
         """Return a new object with these parameters."""

@@ -42,17 +42,20 @@ def write(places: Sequence[Path], data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(handle)
-            with _locked(directory):
+            with _locked(directory) as names:
                 file.close()
-                _rotate([*places, spare], temporary)
+                _rotate([*places, spare], temporary, names)
     finally:
         for left in (temporary, spare):
             with contextlib.suppress(OSError):
                 left.unlink(missing_ok=True)
 
 
-def _rotate(places: Sequence[Path], new: Path) -> None:
-    """Move a file to the first place, and the files there, up to a gap, one place on."""
+def _rotate(places: Sequence[Path], new: Path, names: int | None) -> None:
+    """Move a file to the first place, and the files there, up to a gap, one place on.
+
+    Their directory, if the system has it as an open file, is forced to the disk.
+    """
     pairs = itertools.pairwise(places)
     moves = list(itertools.takewhile(lambda move: move[0].exists(), pairs))
     with contextlib.ExitStack() as undo:
@@ -68,7 +71,8 @@ def _rotate(places: Sequence[Path], new: Path) -> None:
         if not moves:
             undo.callback(places[0].unlink, missing_ok=True)
         os.replace(new, places[0])
-        _sync(places[0].parent)
+        if names is not None:
+            os.fsync(names)
         undo.pop_all()
 
 
@@ -104,15 +108,15 @@ def _is_abandoned(temporary: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """Keep other writers away from the names in a directory, where the system can."""
+def _locked(directory: Path) -> Iterator[int | None]:
+    """Keep other writers away from the names in a directory, and open it, where the system can."""
     if fcntl is None:
-        yield
+        yield None
         return
     handle = os.open(directory, os.O_RDONLY)
     try:
         _lock(handle, wait=True)
-        yield
+        yield handle
     finally:
         os.close(handle)
 
@@ -126,13 +130,3 @@ def _lock(handle: int, wait: bool) -> bool:
     except OSError:
         return False
     return True
-
-
-def _sync(directory: Path) -> None:
-    """Force a directory's entries to the disk, where the system can."""
-    if os.name == "posix":
-        handle = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -6,13 +6,11 @@ written can be read.
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 import sys
 from collections.abc import Callable, Hashable, Mapping
 from numbers import Integral, Number, Real
-from operator import not_
 from random import Random
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, NamedTuple
@@ -58,54 +56,52 @@ TYPES: dict[Any, type] = {
 
 
 class Each(NamedTuple):
-    """A dict of values that are each of a kind."""
+    """A dict of values, each of which is of a kind."""
 
-    kind: Any
+    each: Any
 
 
 class RiverPart(Part):
     """How to store a class that keeps what it learns in attributes.
 
     `kinds` are those of attributes, as far as an object has them. Those that the constructor does
-    not take are learned; the file drops leading underscores. Any other parameter may be a plain
-    value. `agree` raises ValueError if values that are valid by themselves contradict each other.
+    not take are learned. Any other parameter may be a plain value. `agree` raises ValueError if
+    values that are valid by themselves contradict each other.
     """
 
     def __init__(
         self, model: type, kinds: Kinds = NOTHING, agree: Callable[[Any], None] = lambda model: None
     ) -> None:
-        inner = {
-            name: kind.kind if isinstance(kind, Each) else kind for name, kind in kinds.items()
-        }
-        objects = {_key(name): kind for name, kind in inner.items() if isinstance(kind, Listed)}
-        super().__init__(model, objects)
+        inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
+        super().__init__(
+            model, {name: kind for name, kind in inner.items() if isinstance(kind, Listed)}
+        )
         self.kinds, self.agree = kinds, agree
-        self.learned = [name for name in kinds if name not in inspect.signature(model).parameters]
 
     def state(self, model: Any) -> State:
-        return {_key(name): _plain(held) for name, held in self._held(model)}
+        return {name: _plain(held) for name, held in self._learned(model).items()}
 
     def restore(self, model: Any, state: State) -> None:
-        for name, held in self._held(model):
-            value = state[_key(name)]
+        for name, held in self._learned(model).items():
             if isinstance(held, Random):
-                restore_random(held, value)
+                restore_random(held, state[name])
             elif hasattr(held, "items"):
                 # A dict is filled, so that it keeps its type.
-                for key, item in value.items():
-                    held[key] = item
+                for key, value in state[name].items():
+                    held[key] = value
             else:
-                setattr(model, name, value)
+                setattr(model, name, state[name])
 
     def check(self, model: Any) -> None:
         for name, kind in self.kinds.items():
             if hasattr(model, name):
-                _check(_key(name), kind, getattr(model, name))
+                _check(name, kind, getattr(model, name))
         self.agree(model)
 
-    def _held(self, model: Any) -> list[tuple[str, Any]]:
+    def _learned(self, model: Any) -> State:
         """Return the learned attributes that an object has."""
-        return [(name, getattr(model, name)) for name in self.learned if hasattr(model, name)]
+        learned = [name for name in self.kinds if name not in self.names and hasattr(model, name)]
+        return {name: getattr(model, name) for name in learned}
 
 
 class Named(RiverPart):
@@ -138,7 +134,7 @@ class SelectType(RiverPart):
 
 
 class Steps(RiverPart):
-    """A class whose parameters are models with names."""
+    """It has models with names: transformers, and anything at the end of a pipeline."""
 
     def make(self, parameters: State) -> Any:
         model = self.model()
@@ -147,17 +143,31 @@ class Steps(RiverPart):
             steps.update(parameters[name])
         return model
 
+    def check(self, model: Any) -> None:
+        super().check(model)
+        (steps,) = self.parameters(model).values()
+        require(all(isinstance(name, str) for name in steps), "a part has no name")
+        transformers = list(steps.values())
+        if self.model is compose.Pipeline:
+            require(steps, "a pipeline has no parts")
+            transformers.pop()
+        for part in transformers:
+            is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
+            require(is_transformer, f"{outline(part)} is not a transformer")
+
 
 class StatImputer(RiverPart):
-    """Its parameters are statistics with names."""
+    """Its parameters are pairs of a name and a statistic, or a value, which makes a `Constant`."""
 
     def parameters(self, model: Any) -> State:
         return {"imputers": model.stats}
 
     def make(self, parameters: State) -> Any:
-        imputers = parameters["imputers"].items()
-        # What was given for a `Constant` is its value.
-        return self.model(*((n, s.value if isinstance(s, Constant) else s) for n, s in imputers))
+        given = {
+            name: stat.value if isinstance(stat, Constant) else stat
+            for name, stat in parameters["imputers"].items()
+        }
+        return self.model(*given.items())
 
     def check(self, model: Any) -> None:
         _check("imputers", self.kinds["imputers"], model.stats)
@@ -180,8 +190,10 @@ class Sampler(RiverPart):
     """Without a desired distribution, it follows the one that it counts."""
 
     def parameters(self, model: Any) -> State:
-        is_counted = model.desired_dist is model._actual_dist
-        return super().parameters(model) | ({"desired_dist": None} if is_counted else {})
+        parameters = super().parameters(model)
+        if model.desired_dist is model._actual_dist:
+            parameters["desired_dist"] = None
+        return parameters
 
 
 class Policy(Part):
@@ -202,10 +214,6 @@ def refusal(model: Any) -> str:
     return f"{name} cannot be stored; these classes can: the classifiers of river_budget, {CLASSES}"
 
 
-def _key(name: str) -> str:
-    return name.lstrip("_")
-
-
 def _plain(held: Any) -> Any:
     """Return a dict of any type as a plain one, and the state of a random number generator."""
     if isinstance(held, Random):
@@ -221,7 +229,7 @@ def _check(name: str, kind: Any, value: Any) -> None:
         return
     require(hasattr(value, "items"), f"its {name} is not a dict")
     for key, item in value.items():
-        if not _is_of(kind.kind, item):
+        if not _is_of(kind.each, item):
             raise ValueError(f"its {name}[{key!r}] cannot be {item!r:.100}")
 
 
@@ -258,32 +266,10 @@ def _is_ngram_range(value: Any) -> bool:
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
 
 
-def _steps_agree(pipeline: Any) -> None:
-    require(pipeline.steps, "a pipeline has no parts")
-    *transformers, (name, last) = pipeline.steps.items()
-    require(isinstance(last, base.Estimator), f"{name!r} is no part of a pipeline")
-    _require_transformers(dict(transformers))
-
-
-def _transformers_agree(union: Any) -> None:
-    _require_transformers(union.transformers)
-
-
-def _require_transformers(parts: Mapping[Any, Any]) -> None:
-    for name, part in parts.items():
-        require(isinstance(name, str), "a part has no name")
-        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
-        require(is_transformer, f"{outline(part)} is not a transformer")
-
-
-def _classifier_agrees(model: Any) -> None:
+def _classifiers_agree(model: Any) -> None:
     is_classifier = hasattr(model.classifier, "predict_proba_one")
     require(is_classifier, f"{outline(model.classifier)} is not a classifier")
-
-
-def _classifiers_agree(model: Any) -> None:
-    _classifier_agrees(model)
-    _require_alike(model.classifier, model.classifiers)
+    _require_alike(model.classifier, getattr(model, "classifiers", {}))
 
 
 def _require_alike(model: Any, others: Mapping[Any, Any]) -> None:
@@ -335,7 +321,7 @@ def _terms_agree(model: Any) -> None:
 
 
 TEXTS: Kinds = {
-    "on": Hashable, "preprocessor": not_, "tokenizer": not_, "tokenizer_pattern": _is_pattern,
+    "on": Hashable, "preprocessor": NoneType, "tokenizer": NoneType, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
 SAMPLER: Kinds = {
@@ -408,16 +394,16 @@ CLASSES = Listed(
         _penalties_agree,
     ),
     Named(preprocessing.UnitNorm),
-    Steps(compose.Pipeline, {"steps": Each(MODELS)}, _steps_agree),
-    Steps(compose.TransformerUnion, {"transformers": Each(MODELS)}, _transformers_agree),
+    Steps(compose.Pipeline, {"steps": Each(MODELS)}),
+    Steps(compose.TransformerUnion, {"transformers": Each(MODELS)}),
     RiverPart(
         multiclass.OneVsRestClassifier,
         {"classifier": MODELS, "classifiers": Each(MODELS), "_y_name": object},
         _classifiers_agree,
     ),
-    Sampler(imblearn.RandomUnderSampler, SAMPLER, _classifier_agrees),
-    Sampler(imblearn.RandomOverSampler, SAMPLER, _classifier_agrees),
-    Sampler(imblearn.RandomSampler, SAMPLER, _classifier_agrees),
+    Sampler(imblearn.RandomUnderSampler, SAMPLER, _classifiers_agree),
+    Sampler(imblearn.RandomOverSampler, SAMPLER, _classifiers_agree),
+    Sampler(imblearn.RandomSampler, SAMPLER, _classifiers_agree),
     Part(calibration.Calibrated, {"model": MODELS}),
     Part(rejection.Reject, {"model": MODELS}),
     Part(active.Query, {"model": MODELS}),

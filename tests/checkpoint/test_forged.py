@@ -428,14 +428,14 @@ FORGED_TRANSFORMERS = [
     ("OneHotEncoder", "OneHotEncoder", ("state", "values", "state", "colour"), "red"),
     ("FeatureHasher", "FeatureHasher", ("parameters", "n_features"), 0),
     ("FeatureHasher", "FeatureHasher", ("parameters", "n_features"), 10**30),
-    ("FeatureHasher", "FeatureHasher", ("state", "seed"), 2**32),
+    ("FeatureHasher", "FeatureHasher", ("state", "_seed"), 2**32),
     ("BagOfWords", "BagOfWords", ("parameters", "ngram_range"), {"tuple": [1, 10**9]}),
     ("BagOfWords", "BagOfWords", ("parameters", "tokenizer_pattern"), "("),
     ("BagOfWords", "BagOfWords", ("parameters", "tokenizer"), "print"),
     ("TFIDF", "TFIDF", ("state", "n"), 1),
     ("TFIDF", "TFIDF", ("state", "dfs", "state", "river"), -3),
     ("LogisticRegression", "LogisticRegression", ("state", "intercept"), {"float": "inf"}),
-    ("LogisticRegression", "LogisticRegression", ("state", "weights", "state", "u"), "x"),
+    ("LogisticRegression", "LogisticRegression", ("state", "_weights", "state", "u"), "x"),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "state", "n_iterations"), -1),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), "fast"),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "class"), "Zeros"),
@@ -474,7 +474,7 @@ def test_the_classifiers_of_all_classes_are_alike():
     refused(content, tensors, "UnitNorm is not a classifier")
 
 
-MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "mean": 0.0}}
+MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "_mean": 0.0}}
 UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
 PIPELINE = {"class": "Pipeline", "parameters": {"steps": {"state": {"a": UNIT_NORM}}}, "state": {}}
 
@@ -488,9 +488,9 @@ NO_PLACES_FOR_OBJECTS = [
     ("StandardScaler", ("Select", "parameters", "keys", 0)),
     ("StandardScaler", ("Forgetron", "parameters", "budget")),
     ("StatImputer", ("StatImputer", "parameters", "imputers")),
-    ("LogisticRegression", ("LogisticRegression", "state", "weights", "state", "u")),
+    ("LogisticRegression", ("LogisticRegression", "state", "_weights", "state", "u")),
     ("LogisticRegression", ("LogisticRegression", *OPTIMIZER)),
-    ("RandomSampler", ("RandomSampler", "state", "pivot")),
+    ("RandomSampler", ("RandomSampler", "state", "_pivot")),
 ]
 
 
