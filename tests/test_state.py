@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import math
 import pickle
@@ -16,6 +17,7 @@ from river_budget._state import (
     AtLeast,
     Between,
     Count,
+    Dict,
     Learned,
     Number,
     Part,
@@ -23,6 +25,14 @@ from river_budget._state import (
     bytes_of,
     require,
 )
+
+
+class Names(Learned):
+    counts = Dict()
+    _others = Dict()
+
+    def __init__(self):
+        self.counts = collections.Counter()
 
 
 class Sums(Learned):
@@ -122,3 +132,20 @@ def test_a_key_that_is_left_out_is_missed():
     del state["loss"]
     with pytest.raises(KeyError):
         Derived().restore(state)
+
+
+def test_a_dict_is_filled_and_keeps_its_type():
+    names, other = Names(), Names()
+    names.counts["a"] += 2
+    names._others[1] = "b"
+    state = names.state()
+    assert state == {"counts": {"a": 2}, "others": {1: "b"}}
+    assert list(map(type, state.values())) == [dict, dict]
+    other.restore(state)
+    assert other.counts == collections.Counter(a=2)
+    assert type(other.counts) is collections.Counter
+    other.counts["a"] += 1
+    assert names.counts["a"] == state["counts"]["a"] == 2
+    for forged in (["a"], None, "a"):
+        with pytest.raises(ValueError, match="is not a dict"):
+            Names().restore(state | {"counts": forged})

@@ -104,23 +104,28 @@ class RiverPart(Part):
         return {name: getattr(model, name) for name in learned}
 
 
-class Named(RiverPart):
-    """A class whose parameters are the names of features."""
-
-    def parameters(self, model: Any) -> State:
-        container = set if self.model is compose.Discard else list
-        return {key: container(names) for key, names in super().parameters(model).items()}
+class Several(RiverPart):
+    """A class whose constructor takes any number of values."""
 
     def make(self, parameters: State) -> Any:
-        (names,) = parameters.values()
-        model: Any = self.model(*names)
-        if self.model is compose.Select:
-            # A set has another order in another process, and sums over features have other roundings.
-            model.keys = dict.fromkeys(names)
+        (values,) = parameters.values()
+        return self.model(*values)
+
+
+class Select(Several):
+    """It keeps the order of its names, on which the roundings of sums over features depend."""
+
+    def parameters(self, model: Any) -> State:
+        return {"keys": list(model.keys)}
+
+    def make(self, parameters: State) -> Any:
+        model = super().make(parameters)
+        # A set has another order in another process.
+        model.keys = dict.fromkeys(parameters["keys"])
         return model
 
 
-class SelectType(RiverPart):
+class SelectType(Several):
     """Its parameters are types. A checkpoint has their names."""
 
     def parameters(self, model: Any) -> State:
@@ -130,7 +135,7 @@ class SelectType(RiverPart):
         return {"types": [kind.__name__ for kind in model.types]}
 
     def make(self, parameters: State) -> Any:
-        return self.model(*(TYPES[name] for name in parameters["types"]))
+        return super().make({"types": [TYPES[name] for name in parameters["types"]]})
 
 
 class Steps(RiverPart):
@@ -156,18 +161,18 @@ class Steps(RiverPart):
             require(is_transformer, f"{outline(part)} is not a transformer")
 
 
-class StatImputer(RiverPart):
+class StatImputer(Several):
     """Its parameters are pairs of a name and a statistic, or a value, which makes a `Constant`."""
 
     def parameters(self, model: Any) -> State:
         return {"imputers": model.stats}
 
     def make(self, parameters: State) -> Any:
-        given = {
-            name: stat.value if isinstance(stat, Constant) else stat
+        imputers = [
+            (name, stat.value if isinstance(stat, Constant) else stat)
             for name, stat in parameters["imputers"].items()
-        }
-        return self.model(*given.items())
+        ]
+        return super().make({"imputers": imputers})
 
     def check(self, model: Any) -> None:
         _check("imputers", self.kinds["imputers"], model.stats)
@@ -380,8 +385,8 @@ CLASSES = Listed(
     RiverPart(
         feature_extraction.Agg, {"how": STATISTICS, "_groups": Each(STATISTICS)}, _groups_agree
     ),
-    Named(compose.Select),
-    Named(compose.Discard),
+    Select(compose.Select),
+    Several(compose.Discard),
     RiverPart(
         linear_model.LogisticRegression,
         {
@@ -393,7 +398,7 @@ CLASSES = Listed(
         },
         _penalties_agree,
     ),
-    Named(preprocessing.UnitNorm),
+    Several(preprocessing.UnitNorm),
     Steps(compose.Pipeline, {"steps": Each(MODELS)}),
     Steps(compose.TransformerUnion, {"transformers": Each(MODELS)}),
     RiverPart(

@@ -62,3 +62,31 @@ def test_forged_states(make):
             else:
                 goes_on(loaded)
     assert n_refused > 50
+
+
+UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
+FORGED_POLICIES = [
+    (("state", "models", "dict", 0, 1), UNIT_NORM, "UnitNorm is beside Forgetron"),
+    (("state", "models", "dict", 0, 1), 5, "int is beside Forgetron"),
+    (("state", "models", "dict", 0, 0), 7, "an arm has no model"),
+    (("parameters", "max_arms"), 1, "too many arms"),
+    (("state", "rewards", "dict", 0, 1, "state", "_mean"), 1.5, "wrong rewards"),
+    (("state", "rewards", "dict", 0, 1, "state", "n"), 1.5, "wrong rewards"),
+    (("state", "rewards", "dict", 0, 1), 0.5, "wrong rewards"),
+    (("state", "rewards", "dict", 0, 1), UNIT_NORM, "'UnitNorm' cannot be here"),
+    (("state", "next_id"), 0, "the tickets are wrong"),
+    (("parameters", "max_pending"), 1, "the tickets are wrong"),
+    (("state", "pending", "dict", 0, 0), 10**6, "the tickets are wrong"),
+    (("state", "pending", "dict", 0, 1, "tuple", 0), [1], "unhashable"),
+    (("state", "pending", "dict", 0, 1, "tuple", 1), [1], "is not a dict"),
+    (("state", "pending", "dict", 0, 1, "tuple", 0), UNIT_NORM, "'UnitNorm' cannot be here"),
+    (("parameters", "model"), UNIT_NORM, "model must be a classifier"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), FORGED_POLICIES, ids=str)
+def test_forged_policies_are_refused(path, value, message):
+    content, tensors = parts(policy())
+    change(content["model"], path, value)
+    with pytest.raises(CheckpointError, match=message):
+        checkpoint.loads(forged(content, tensors))
