@@ -26,6 +26,21 @@ from river_budget.kernels.base import Category
 
 Tensors = dict[str, NDArray[Any]]
 
+# A larger one cannot be computed with floats.
+LARGEST_INTEGER = 2**1000
+
+KERNELS: dict[str, Any] = {
+    kernel.__name__: kernel
+    for kernel in (
+        kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
+        kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
+    )
+}  # fmt: skip
+
+
+class CheckpointError(ValueError):
+    """A checkpoint is invalid, or a model cannot be stored."""
+
 
 class Listed:
     """Classes whose objects can be stored in some place."""
@@ -99,22 +114,9 @@ class Part:
         """Raise ValueError if the object cannot be stored, unless `restore` does."""
 
 
+# No objects.
+PLAIN = Listed()
 MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
-KERNELS: dict[str, Any] = {
-    kernel.__name__: kernel
-    for kernel in (
-        kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-        kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
-    )
-}  # fmt: skip
-
-
-# A larger one cannot be computed with floats.
-LARGEST_INTEGER = 2**1000
-
-
-class CheckpointError(ValueError):
-    """A checkpoint is invalid, or a model cannot be stored."""
 
 
 def outline(model: Any) -> str:
@@ -146,7 +148,7 @@ class Writer:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
         return {"class": name, "parameters": parameters, "state": state}
 
-    def value(self, value: Any, listed: Listed | None = None) -> Any:
+    def value(self, value: Any, listed: Listed = PLAIN) -> Any:
         """Return a number, a text, None, a kernel, an array, or a container of these.
 
         It may also be an object of one of some classes, or a dict of them.
@@ -177,7 +179,7 @@ class Writer:
             return self._kernel(value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             return self._tensor(value)
-        if listed is not None:
+        if listed is not PLAIN:
             return self.object(value, listed)
         raise CheckpointError(
             f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
@@ -185,7 +187,9 @@ class Writer:
         )
 
     def _values(self, values: State, part: Part) -> Any:
-        return {name: self.value(value, part.objects.get(name)) for name, value in values.items()}
+        return {
+            name: self.value(value, part.objects.get(name, PLAIN)) for name, value in values.items()
+        }
 
     def _kernel(self, kernel: Any) -> Any:
         name = type(kernel).__name__
@@ -206,12 +210,12 @@ class Reader:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def object(self, node: Any, listed: Listed | None) -> Any:
+    def object(self, node: Any, listed: Listed) -> Any:
         """Return what `Writer.object` wrote."""
         name = node["class"]
-        part = listed.get(name) if listed is not None else None
+        part = listed.get(name)
         if part is None:
-            raise ValueError(f"an object of a class {name!r:.100} cannot be here")
+            raise ValueError(f"an object of the class {name!r:.100} cannot be here")
         parameters = self._values(node["parameters"], part)
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
@@ -219,7 +223,7 @@ class Reader:
         part.check(model)
         return model
 
-    def value(self, node: Any, listed: Listed | None = None) -> Any:
+    def value(self, node: Any, listed: Listed = PLAIN) -> Any:
         """Return what `Writer.value` wrote."""
         match node:
             case None | str() | float():
@@ -255,4 +259,6 @@ class Reader:
                 return kernel
 
     def _values(self, node: State, part: Part) -> State:
-        return {name: self.value(value, part.objects.get(name)) for name, value in node.items()}
+        return {
+            name: self.value(value, part.objects.get(name, PLAIN)) for name, value in node.items()
+        }

@@ -86,7 +86,8 @@ class RiverPart(Part):
             if isinstance(held, Random):
                 restore_random(held, state[name])
             elif hasattr(held, "items"):
-                # A dict is filled, so that it keeps its type.
+                # A dict is filled, so that it keeps its type. That of an encoder may have columns.
+                held.clear()
                 for key, value in state[name].items():
                     held[key] = value
             else:
@@ -176,19 +177,6 @@ class StatImputer(Several):
 
     def check(self, model: Any) -> None:
         _check("imputers", self.kinds["imputers"], model.stats)
-
-
-class OneHotEncoder(RiverPart):
-    """It learns categories, unless they are given, and the order of the columns."""
-
-    def state(self, model: Any) -> State:
-        values = {} if model.categories is not None else model.values
-        return {"values": values, "columns": list(model._zero_dict)}
-
-    def restore(self, model: Any, state: State) -> None:
-        require(model.categories is None or not state["values"], "it learned fixed categories")
-        model.values.update(state["values"])
-        model._zero_dict = dict.fromkeys(state["columns"], 0)
 
 
 class Sampler(RiverPart):
@@ -370,9 +358,12 @@ CLASSES = Listed(
     ),
     RiverPart(rivers.Normalizer, {"order": _is_order}),
     StatImputer(rivers.StatImputer, {"imputers": Each(Listed(MEAN, MODE, CONSTANT))}),
-    OneHotEncoder(
+    RiverPart(
         rivers.OneHotEncoder,
-        {"drop_zeros": bool, "drop_first": bool, "values": Each(set)},
+        {
+            "drop_zeros": bool, "drop_first": bool, "values": Each(set),
+            "_zero_dict": Each(range(1)),
+        },
         _columns_agree,
     ),
     RiverPart(
