@@ -8,9 +8,10 @@ A `Learned` class declares what it learns as class attributes, each of which is 
         _sums = Array("n_names")
 
 An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
-dict of None, booleans, numbers, strings, tuples, kernels, arrays, objects and nested dicts. `restore` takes
-such a dict on a new object with the same parameters. A state may come from an untrusted file, so
-each field validates its value, and `_check_restored` what values say of each other.
+dict of None, booleans, numbers, strings, tuples, kernels, arrays, other objects and nested dicts.
+`restore` takes such a dict on a new object with the same parameters. A state may come from an
+untrusted file, so each field validates its value, and `_check_restored` what values say of each
+other.
 """
 
 from __future__ import annotations

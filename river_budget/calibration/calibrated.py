@@ -102,7 +102,7 @@ class Calibrated(ClassifierWrapper):
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning, 69, pp.169-192.](https://doi.org/10.1007/s10994-007-5016-8)
     """
 
-    calibrator: Part[Calibrator] = Part()
+    calibrator = Part[Calibrator]()
 
     def __init__(
         self, model: base.Classifier | Pipeline, forgetting: Sequence[float] = (1.0, 0.998, 0.99)
