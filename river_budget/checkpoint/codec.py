@@ -11,7 +11,7 @@ import dataclasses
 import inspect
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType, ModuleType
 from typing import Any
 
@@ -86,8 +86,8 @@ def _rivers() -> ModuleType:
 class Part:
     """How to store a class that consists of parameters and of what it has learned.
 
-    `objects` says which parameters, and which names in the state, may hold objects of which classes:
-    one, or a dict of them. All others hold plain values.
+    `objects` says which parameters, and which names in the state, hold objects of which classes: one,
+    a dict of them, or None. All others hold plain values.
     """
 
     def __init__(self, model: type, objects: Mapping[str, Listed] = MappingProxyType({})) -> None:
@@ -114,8 +114,6 @@ class Part:
         """Raise ValueError if the object cannot be stored, unless `restore` does."""
 
 
-# No objects.
-PLAIN = Listed()
 MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
 
 
@@ -148,11 +146,8 @@ class Writer:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
         return {"class": name, "parameters": parameters, "state": state}
 
-    def value(self, value: Any, listed: Listed = PLAIN) -> Any:
-        """Return a number, a text, None, a kernel, an array, or a container of these.
-
-        It may also be an object of one of some classes, or a dict of them.
-        """
+    def value(self, value: Any) -> Any:
+        """Return a number, a text, None, a kernel, an array, or a container of these."""
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         if value is None or type(value) in (bool, str):
@@ -171,25 +166,31 @@ class Writer:
         if isinstance(value, list):
             return [self.value(item) for item in value]
         if isinstance(value, Mapping):
-            if all(isinstance(name, str) for name in value):
-                return {"state": {name: self.value(item, listed) for name, item in value.items()}}
-            pairs = value.items()
-            return {"dict": [[self.value(key), self.value(item, listed)] for key, item in pairs]}
+            return self._dict(value, self.value)
         if isinstance(value, kernels.Kernel):
             return self._kernel(value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             return self._tensor(value)
-        if listed is not PLAIN:
-            return self.object(value, listed)
         raise CheckpointError(
             f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
             "tuple of these"
         )
 
     def _values(self, values: State, part: Part) -> Any:
-        return {
-            name: self.value(value, part.objects.get(name, PLAIN)) for name, value in values.items()
-        }
+        return {name: self._held(value, part.objects.get(name)) for name, value in values.items()}
+
+    def _held(self, value: Any, listed: Listed | None) -> Any:
+        """Return a plain value or, if classes are listed, an object, a dict of objects, or None."""
+        if listed is None or value is None:
+            return self.value(value)
+        if isinstance(value, Mapping):
+            return self._dict(value, lambda item: self.object(item, listed))
+        return self.object(value, listed)
+
+    def _dict(self, value: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
+        if all(isinstance(name, str) for name in value):
+            return {"state": {name: write(item) for name, item in value.items()}}
+        return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
 
     def _kernel(self, kernel: Any) -> Any:
         name = type(kernel).__name__
@@ -212,6 +213,8 @@ class Reader:
 
     def object(self, node: Any, listed: Listed) -> Any:
         """Return what `Writer.object` wrote."""
+        if not isinstance(node, dict) or "class" not in node:
+            raise ValueError(f"{node!r:.100} is not an object")
         name = node["class"]
         part = listed.get(name)
         if part is None:
@@ -223,7 +226,7 @@ class Reader:
         part.check(model)
         return model
 
-    def value(self, node: Any, listed: Listed = PLAIN) -> Any:
+    def value(self, node: Any) -> Any:
         """Return what `Writer.value` wrote."""
         match node:
             case None | str() | float():
@@ -233,8 +236,8 @@ class Reader:
                 return node
             case list():
                 return [self.value(item) for item in node]
-            case {"class": _}:
-                return self.object(node, listed)
+            case {"class": name}:
+                raise ValueError(f"an object of the class {name!r:.100} cannot be here")
             case {"tensor": name}:
                 return self._tensors[name]
             case {"float": text}:
@@ -246,9 +249,9 @@ class Reader:
             case {"set": items}:
                 return set(map(self.value, items))
             case {"state": items}:
-                return {name: self.value(item, listed) for name, item in items.items()}
+                return {name: self.value(item) for name, item in items.items()}
             case {"dict": items}:
-                return {self.value(key): self.value(item, listed) for key, item in items}
+                return {self.value(key): self.value(item) for key, item in items}
             case {"Category": [name, text]}:
                 require(type(text) is str, "a category is not a text")
                 return Category.of(self.value(name), text)
@@ -259,6 +262,16 @@ class Reader:
                 return kernel
 
     def _values(self, node: State, part: Part) -> State:
-        return {
-            name: self.value(value, part.objects.get(name, PLAIN)) for name, value in node.items()
-        }
+        return {name: self._held(value, part.objects.get(name)) for name, value in node.items()}
+
+    def _held(self, node: Any, listed: Listed | None) -> Any:
+        """Return what `Writer._held` wrote."""
+        if listed is None or node is None:
+            return self.value(node)
+        match node:
+            case {"state": items} if "class" not in node:
+                return {name: self.object(item, listed) for name, item in items.items()}
+            case {"dict": items}:
+                return {self.value(key): self.object(item, listed) for key, item in items}
+            case _:
+                return self.object(node, listed)

@@ -67,12 +67,12 @@ def test_forged_states(make):
 UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
 FORGED_POLICIES = [
     (("state", "models", "dict", 0, 1), UNIT_NORM, "UnitNorm is beside Forgetron"),
-    (("state", "models", "dict", 0, 1), 5, "int is beside Forgetron"),
+    (("state", "models", "dict", 0, 1), 5, "5 is not an object"),
     (("state", "models", "dict", 0, 0), 7, "an arm has no model"),
     (("parameters", "max_arms"), 1, "too many arms"),
     (("state", "rewards", "dict", 0, 1, "state", "_mean"), 1.5, "wrong rewards"),
     (("state", "rewards", "dict", 0, 1, "state", "n"), 1.5, "wrong rewards"),
-    (("state", "rewards", "dict", 0, 1), 0.5, "wrong rewards"),
+    (("state", "rewards", "dict", 0, 1), 0.5, "0.5 is not an object"),
     (("state", "rewards", "dict", 0, 1), UNIT_NORM, "'UnitNorm' cannot be here"),
     (("state", "next_id"), 0, "the tickets are wrong"),
     (("parameters", "max_pending"), 1, "the tickets are wrong"),

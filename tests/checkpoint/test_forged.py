@@ -441,6 +441,8 @@ FORGED_TRANSFORMERS = [
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), "fast"),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "class"), "Zeros"),
     ("LogisticRegression", "LogisticRegression", OPTIMIZER, 0.1),
+    ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), 0.1),
+    ("LogisticRegression", "LogisticRegression", ("parameters", "intercept_lr"), {"float": "nan"}),
     ("LogisticRegression with l1", "LogisticRegression", ("parameters", "l2"), 0.5),
     ("LogisticRegression", "LogisticRegression", ("parameters", "clip_gradient"), None),
 ]
