@@ -100,8 +100,12 @@ def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
 def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     """Return a model as bytes; see `save`."""
     writer = Writer()
+    try:
+        written = writer.object(model, MODELS)
+    except RecursionError:
+        raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
     content = {
-        "model": writer.object(model, MODELS),
+        "model": written,
         "extra": writer.value(dict(extra or {})),
         "river_budget": river_budget.__version__,
         "river": version("river"),

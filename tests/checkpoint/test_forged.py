@@ -405,6 +405,7 @@ def transformer(content, name):
     return steps(content)[name]
 
 
+MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "_mean": 0.0}}
 MINIMUM = ("state", "min", "state", "u")
 IMPUTERS = ("parameters", "imputers", "state")
 OPTIMIZER = ("parameters", "optimizer")
@@ -414,10 +415,10 @@ FORGED_TRANSFORMERS = [
     ("StandardScaler", "StandardScaler", ("state", "counts", "state", "u"), HUGE),
     ("StandardScaler", "StandardScaler", ("state", "counts"), {"state": {}}),
     ("StandardScaler", "StandardScaler", ("parameters", "window_size"), 10**9),
-    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), {"float": "nan"}),
-    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), "low"),
-    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "class"), "Max"),
-    ("MinMaxScaler", "MinMaxScaler", MINIMUM, 0.0),
+    ("MinMaxScaler", "MinMaxScaler", MINIMUM, {"float": "nan"}),
+    ("MinMaxScaler", "MinMaxScaler", MINIMUM, "low"),
+    ("MinMaxScaler", "MinMaxScaler", MINIMUM, 1e9),
+    ("MinMaxScaler", "MinMaxScaler", MINIMUM, MEAN),
     ("MinMaxScaler", "MinMaxScaler", ("state", "max"), {"state": {}}),
     ("Normalizer", "Normalizer", ("parameters", "order"), "nuc"),
     ("StatImputer", "StatImputer", (*IMPUTERS, "u", "class"), "Max"),
@@ -477,7 +478,6 @@ def test_the_classifiers_of_all_classes_are_alike():
     refused(content, tensors, "UnitNorm is not a classifier")
 
 
-MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "_mean": 0.0}}
 UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
 PIPELINE = {"class": "Pipeline", "parameters": {"steps": {"state": {"a": UNIT_NORM}}}, "state": {}}
 
@@ -531,6 +531,14 @@ def test_deep_nesting_is_an_error_of_the_checkpoint(n):
     else:
         with pytest.raises(CheckpointError):
             checkpoint.loads(forged_text(text, tensors))
+
+
+def test_a_model_that_is_nested_too_deeply_is_refused():
+    model = rb.Forgetron()
+    for _ in range(500):
+        model = rb.Calibrated(model)
+    with pytest.raises(CheckpointError, match="nested too deeply"):
+        checkpoint.dumps(model)
 
 
 FORGED_MODELS = {
