@@ -883,6 +883,9 @@ cdef class Store:
     cdef Block block_of_dicts(self, list names, rows):
         """Return rows as dicts. Their numbers and arrays are valid, and fit each other."""
         cdef Store empty = self.empty_like()
+        # Functions get the numbers that a dict has, and not NumPy's, which `sum` adds up otherwise.
+        if rows.dtype.kind in "biuf":
+            rows = rows.tolist()
         block = [dict(zip(names, row, strict=True)) for row in rows]
         sizes = {}
         for i, x in enumerate(block if self.n_inner else ()):

@@ -92,9 +92,10 @@ def _has_others(frame: Any) -> bool:
 
 
 def _values_of(frame: Any, name: Any) -> Any:
-    """Return the values of a column: an array, or a list of arrays."""
+    """Return the values of a column: numbers of Python, others as they are, or arrays."""
     if isinstance(frame, Columns):
-        return frame.values[name]
+        values = frame.values[name]
+        return values.tolist() if _are_numbers(values) else values
     series = frame[name]
     if isinstance(series.dtype, nw.Array | nw.List):
         return [np.array(value, np.float64) for value in series.to_list()]

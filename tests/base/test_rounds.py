@@ -85,6 +85,27 @@ def test_blocks_cut_anywhere_give_the_model_of_learn_one(name, kernel, n_labels,
         assert content(many.state()) == content(one.state())
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_a_function_gets_the_numbers_of_a_dict_from_a_frame(dtype):
+    """`sum` rounds NumPy's numbers in another way than Python's."""
+    kinds = set()
+
+    def kernel(x, z):
+        kinds.update(type(value) for value in (*x.values(), *z.values()))
+        return 1.0
+
+    X = pd.DataFrame({"a": [0, 1, 1], "b": [1, 0, 1]}, dtype=dtype)
+    model = rb.Forgetron(rb.FunctionKernel(kernel))
+    model.learn_many(X, pd.Series([True, False, True]))
+    model.predict_many(X)
+    number = type(X.to_dict("records")[0]["a"])
+    assert kinds == {number}
+    columns = {name: X[name].to_numpy() for name in X} | {"c": np.array(["u", "v", "u"], object)}
+    model = rb.Forgetron(rb.FunctionKernel(kernel))
+    model.learn_many(columns, [True, False, True])
+    assert kinds == {number, str}
+
+
 @each
 def test_examples_with_other_names_take_the_place_of_vectors(name):
     """Rows of frames with other columns and sparse dicts alternate, so no two layouts agree."""
