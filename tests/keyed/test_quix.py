@@ -24,7 +24,7 @@ from river_budget.keyed import quix
 
 pytestmark = pytest.mark.slow
 
-N_AGENTS, N_EVENTS = 10, 90
+N_AGENTS, N_EVENTS = 10, 40
 
 
 @pytest.fixture
