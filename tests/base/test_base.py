@@ -114,10 +114,10 @@ def two_sides(n):
 @each_kernel
 def test_every_kernel_learns(name, kernel):
     """The classes that ask a kernel for more than a row: for distances, vectors between two, one of norm 1."""
-    model = PATHS[name](kernel).clone({"budget": 50})
-    examples = list(two_sides(300))
-    learned(model, examples[:200])
-    assert sum(model.predict_one(x) != y for x, y in examples[200:]) <= 5
+    model = PATHS[name](kernel).clone({"budget": 20})
+    examples = list(two_sides(150))
+    learned(model, examples[:100])
+    assert sum(model.predict_one(x) != y for x, y in examples[100:]) <= 5
     if name == "Mnemotron":
         return
     x, _ = examples[-1]
@@ -374,12 +374,12 @@ def test_invalid_kernels(make):
 def test_memory_stays_where_it_was(make):
     model = make(KERNEL)
     sizes = []
-    for t in range(500):
+    for t in range(300):
         model.learn_one({f"{t:05}-{j}": 1.0 for j in range(8)}, t % 2 == 0)
         sizes.append(model.memory_bytes)
     assert BUDGET // 2 < model.n_support <= BUDGET
     # Held-out examples and tables of names make it swing by less than this.
-    assert max(sizes[250:]) < 1.05 * max(sizes[50:250])
+    assert max(sizes[150:]) < 1.05 * max(sizes[50:150])
 
 
 @each_path

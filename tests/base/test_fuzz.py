@@ -194,5 +194,5 @@ def test_any_order_of_calls(name):
     from hypothesis.stateful import run_state_machine_as_test
 
     run_state_machine_as_test(
-        MACHINES[name], settings=settings(max_examples=8, stateful_step_count=40, deadline=None)
+        MACHINES[name], settings=settings(max_examples=4, stateful_step_count=40, deadline=None)
     )

@@ -116,7 +116,7 @@ def first_disagreement(model, reference, examples):
 @pytest.mark.slow
 def test_against_plain_loops(name, kernel, n_labels):
     validated = name.startswith("Tight")  # the plain ones are slow
-    budget, n_rounds = (6, 50) if validated else (BUDGETS[n_labels], 60)
+    budget, n_rounds = (6, 40) if validated else (BUDGETS[n_labels], 45)
     model, plain_model = (
         PERCEPTRONS[name](kernel, budget=budget),
         reference(name, plain_multiclass, kernel, budget),
@@ -197,7 +197,7 @@ OTHER_PARAMETERS = [
 def test_other_parameters_against_plain_loops(name, parameters):
     model = getattr(rb, name)(RBF, **parameters)
     plain_model = getattr(plain_multiclass, name)(RBF, **parameters)
-    assert first_disagreement(model, plain_model, blobs(10, 80, seed=2)) is None
+    assert first_disagreement(model, plain_model, blobs(10, 50, seed=2)) is None
     assert model.norm == close(plain_model.norm())
 
 
@@ -218,7 +218,7 @@ def test_the_reduction(name):
         return RBF(dict(a["x"]), dict(b["x"])) * signs / 2
 
     model, lifted = reference(name, plain_multiclass, RBF, 12), reference(name, plain, on_pairs, 12)
-    for x, label in blobs(10, 90):
+    for x, label in blobs(10, 60):
         y = model.column(label)
         model.columns.setdefault(label, y)
         z = {"x": tuple(x.items()), "y": y, "s": plain_multiclass.rival(model.values(x), y)}
@@ -256,7 +256,7 @@ TWO_LABELS = [
     [
         (name, *case)
         for name in PERCEPTRONS
-        for case in (TWO_LABELS if name == "Forgetron" else TWO_LABELS[:2])
+        for case in (TWO_LABELS if name == "Forgetron" else TWO_LABELS[1:2])
     ],
     ids=str,
 )
@@ -267,7 +267,7 @@ def test_two_labels_are_the_binary_algorithm(name, labels, first):
     model, many = PERCEPTRONS[name](RBF), reference(name, plain_multiclass, RBF)
     binary = reference(name, plain, RBF)
     examples = [
-        (x, labels[t == 1 or (t > 1 and y == 2.5)]) for t, (x, y) in enumerate(blobs(3, 50))
+        (x, labels[t == 1 or (t > 1 and y == 2.5)]) for t, (x, y) in enumerate(blobs(3, 40))
     ]
     for t, (x, y) in enumerate(examples):
         f = binary.decision_function(x)
@@ -364,9 +364,9 @@ def copies(model):
 @each_algorithm
 def test_a_copy_goes_on_exactly(make):
     """The first label, two labels, and several of them are known when it is copied."""
-    examples = blobs(10, 80)
+    examples = blobs(10, 60)
     x = examples[0][0]
-    for n_before in [1, 4, 50]:
+    for n_before in [1, 4, 40]:
         model = learned(make(RBF), examples[:n_before])
         others, before = copies(model), content(model.state())
         for kind, other in others.items():
