@@ -43,17 +43,15 @@ each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 @each_model
 @given(seed=seeds, make_stream=streams, kernel=kernels)
-@settings(max_examples=3)
+@settings(max_examples=2)
 def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
     stream = make_stream(seed)
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
 
 
-@each_model
-@given(seed=seeds, kernel=kernels)
-@settings(max_examples=2)
-def test_no_algorithm_exceeds_its_bound_on_the_stream_that_is_hardest_for_it(make, seed, kernel):
-    model = make(kernel)
+@pytest.mark.parametrize(("seed", "make"), enumerate(MODELS.values()), ids=MODELS)
+def test_no_algorithm_exceeds_its_bound_on_the_stream_that_is_hardest_for_it(seed, make):
+    model = make(KERNELS[seed % len(KERNELS)])
     stream = hardest_stream(model, seed)
     assert violated_theorems(model, stream, seed) == []
 
@@ -68,14 +66,14 @@ def test_the_removal_damage_is_bounded(seed, make_stream, budget):
 
 
 @given(seeds, streams, st.integers(1, 12), kernels)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_removal_damage_is_the_sum_of_psi(seed, make_stream, budget, kernel):
     model = rb.Forgetron(kernel, budget=budget)
     assert summed_psi(model, make_stream(seed)) == pytest.approx(model.removal_damage, abs=SLACK)
 
 
 @given(seeds, streams, kernels)
-@settings(max_examples=20)
+@settings(max_examples=10)
 def test_the_bound_improvement_by_its_definition(seed, make_stream, kernel):
     model = rb.ProjectronPlusPlus(kernel, norm_bound=2.0)
     improvement = summed_beta(model, make_stream(seed))
@@ -147,7 +145,7 @@ def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detect
     ],
 )
 def test_against_a_moving_comparator(make, largest_norm):
-    n, budget = 8000, 500
+    n, budget = 3000, 500
     stream = synth.RotatingGaussians(n, speed=0.001, deviation=0.2, flip=0.0, seed=1)
     kernel = rb.Normalized(rb.Linear())
     model = trained(make(kernel, budget), stream)
