@@ -35,8 +35,7 @@ def read(terminal):
         return b""
 
 
-@pytest.mark.parametrize("command", ["learn", "keyed"])
-@pytest.mark.parametrize("into", ["file", "pipe"])
+@pytest.mark.parametrize(("command", "into"), [("learn", "file"), ("keyed", "pipe")])
 def test_answers_do_not_go_to_the_terminal(tmp_path, command, into):
     data, answers = tmp_path / "some.csv", tmp_path / "answers"
     data.write_text(CSV.replace("u,", "key,", 1))
