@@ -54,7 +54,7 @@ def f_at(f, x):
 
 
 @each_kernel
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_an_expansion_is_the_sum_over_its_vectors(kernel, data):
     """Vectors are added, replaced and removed in any slot, and in a list of plain dicts."""
@@ -86,7 +86,7 @@ def test_many_slots_and_features(kernel):
     """More slots than at first, and dense and sparse examples, against the definition."""
     rng = np.random.default_rng(3)
     f, vectors = expansion_of(kernel), []
-    for t in range(70):
+    for t in range(40):
         n_features = 9 if t % 3 else rng.integers(0, 9)
         names = rng.permutation(9)[:n_features].tolist()
         x = dict(zip(names, rng.normal(size=n_features).tolist(), strict=True))

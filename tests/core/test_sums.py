@@ -174,12 +174,12 @@ def test_a_copy_goes_on_bit_for_bit(copied):
     assert content(other.state()) == content(sums.state())
 
 
-def test_an_example_of_a_million_names_leaves_nothing():
+def test_an_example_of_many_names_leaves_nothing():
     sums, store = Sums(), store_with("a")
     for _ in range(3):
         observe(sums, store, {"a": 1.0})
     before = sums.nbytes
-    store.set_example({"a": 1.0, **dict.fromkeys(range(1_000_000), 1.0)})
+    store.set_example({"a": 1.0, **dict.fromkeys(range(100_000), 1.0)})
     store.put_example(1)
     sums.observe(store)
     store.set_example({"a": 1.0})
