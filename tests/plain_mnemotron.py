@@ -88,8 +88,8 @@ class Plain:
         return -1 + 2 / self.n_labels
 
     def kernel(self, z, s, t):
-        """Return k(s, t), which is computed once; examples are never changed or freed."""
-        key = z, id(s), id(t)
+        """Return k(s, t) = k(t, s), computed once; examples are never changed or freed."""
+        key = z, *sorted((id(s), id(t)))
         if key not in self.values:
             self.values[key] = self.kernels[z](s, t)
         return self.values[key]

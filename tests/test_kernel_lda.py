@@ -46,7 +46,7 @@ def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
     model = rb.KernelLDA(22, forgetting, rb.RBF(GAMMA), seed=3, dtype="float64")
     plain = PlainLDA(22, forgetting, GAMMA, 3)
     rng = np.random.default_rng(1)
-    for x, y in first_labels(n_labels) + list(stream(280, n_labels, has_arrays=has_arrays)):
+    for x, y in first_labels(n_labels) + list(stream(120, n_labels, has_arrays=has_arrays)):
         assert model.predict_proba_one(x) == pytest.approx(plain.probabilities(x), abs=1e-8)
         w = float(rng.choice([0.5, 1.0, 3.0]))
         model.learn_one(x, y, w)

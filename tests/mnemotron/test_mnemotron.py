@@ -37,7 +37,7 @@ def drifting(n_labels, n_rounds=300, seed=3):
         y = int(angle * n_labels) % n_labels
         if rng.random() < 0.1:
             y = int(rng.integers(n_labels))
-        examples.append((x, columns.setdefault(min(y, 1 + t // 40), len(columns))))
+        examples.append((x, columns.setdefault(min(y, 1 + t // 30), len(columns))))
     return examples
 
 
@@ -53,13 +53,18 @@ def in_tasks(n_labels, n_rounds=300):
 
 
 @pytest.mark.parametrize(
-    ("budget", "stream", "n_labels", "rehearses"),
-    [(12, drifting, 2, False), (12, drifting, 5, False), (25, in_tasks, 5, True)],
+    ("budget", "kernels", "examples", "rehearses"),
+    [
+        (12, slice(4), drifting(2, 160), False),
+        (12, slice(4), drifting(5, 160), False),
+        (20, slice(1, 3), in_tasks(5, 300), True),
+    ],
+    ids=["2 labels", "5 labels", "tasks"],
 )
-def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
-    model = rb.Mnemotron(budget, KERNELS, MEMORIES)
-    plain = Plain(KERNELS, MEMORIES, budget)
-    examples = stream(n_labels)
+def test_against_a_plain_implementation(budget, kernels, examples, rehearses):
+    model = rb.Mnemotron(budget, KERNELS[kernels], MEMORIES[kernels])
+    plain = Plain(KERNELS[kernels], MEMORIES[kernels], budget)
+    n_labels = len({y for _, y in examples})
     for t, (x, y) in enumerate(examples):
         # In one round of 9, another example is predicted last, or none.
         asked = examples[0][0] if t % 18 == 8 else x
@@ -77,7 +82,7 @@ def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
     assert plain.n_replaced > 10
     assert bool(plain.n_rehearsed) == rehearses
     assert model.classes == list("abcde"[:n_labels])
-    assert (model.n_rounds, model.n_mistakes) == (300, plain.n_mistakes)
+    assert (model.n_rounds, model.n_mistakes) == (len(examples), plain.n_mistakes)
     expected = plain.coefficients[:, 0] if n_labels == 2 else plain.coefficients
     assert model.coefficients == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
@@ -85,7 +90,7 @@ def test_against_a_plain_implementation(budget, stream, n_labels, rehearses):
 @pytest.mark.parametrize("n_labels", [2, 5])
 def test_weights_against_a_plain_implementation(n_labels):
     model, plain = rb.Mnemotron(12, KERNELS, MEMORIES), Plain(KERNELS, MEMORIES, 12)
-    examples = drifting(n_labels, 120)
+    examples = drifting(n_labels, 80)
     for t, (x, y) in enumerate(examples):
         model.learn_one(x, "abcde"[y], w=[1.0, 0.3, 5.0][t % 3])
         plain.learn(x, y, w=[1.0, 0.3, 5.0][t % 3])
