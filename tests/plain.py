@@ -14,7 +14,7 @@ import math
 import random
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 
 def remembered(kernel):
@@ -712,7 +712,7 @@ class TightestPerceptron(Budgeted):
         terms = []
         for v, (plus, minus) in zip(self.vectors, self.counts, strict=True):
             f = self.decision_function(v, without)
-            w = stats.beta.sf(0.5, plus + self.prior, minus + self.prior)  # P(Beta > 1/2)
+            w = special.betaincc(plus + self.prior, minus + self.prior, 0.5)  # P(Beta > 1/2)
             terms.append(w * max(0.0, 1 - f) + (1 - w) * max(0.0, 1 + f))
         return math.fsum(terms) / len(terms)
 

@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import plain
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from river import datasets, evaluate, metrics, preprocessing
 from scipy import special
 from states import content
@@ -97,7 +95,7 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
     rng = np.random.default_rng(4)
     model = rb.TightestPerceptron(kernel, budget=6, prior=0.8)
     reference = plain.TightestPerceptron(kernel, 6, prior=0.8)
-    for t in range(250):
+    for t in range(120):
         names = rng.permutation(list("abc"))[: rng.integers(1, 4)] if sparse and t else "abc"
         x = {str(name): float(rng.normal()) for name in names}
         y = 1.0 if (x.get("a", 0) > 0) != (rng.random() < 0.2) else -1.0
@@ -109,10 +107,10 @@ def test_against_the_papers_figure_in_plain_loops(kernel, sparse):
         assert model.support_vectors == reference.vectors
     counts = counts_of(model, model._f.store.by_age)[:, ::-1]
     assert counts == pytest.approx(np.array(reference.counts), abs=1e-9)
-    assert model.n_mistakes > 60
+    assert model.n_mistakes > 30
 
 
-@given(st.integers(0, 5))
+@pytest.mark.parametrize("seed", range(3))
 def test_cached_values_agree_with_values_from_scratch(seed):
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=15)
     for x, y in synth.TwoGaussians(800, flip=0.3, seed=seed):
