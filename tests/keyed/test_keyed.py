@@ -69,7 +69,7 @@ def contents(states):
 
 @each_factory
 def test_a_stream_of_keys_equals_one_loop_for_each_key(factory):
-    streams = [events_of(key) for key in "abc"]
+    streams = [events_of(key) for key in "ab"]
     states, predictions = fold(keyed.KeyedLearner(factory), interleaved(streams, seed=1))
     for events in streams:
         model, n_right = factory(), 0
@@ -89,11 +89,11 @@ def test_a_stream_of_keys_equals_one_loop_for_each_key(factory):
 
 
 @each_factory
-@hypothesis.given(flushed=st.sets(st.integers(0, 71)), max_live=st.integers(1, 4))
+@hypothesis.given(flushed=st.sets(st.integers(0, 44)), max_live=st.integers(1, 4))
 @hypothesis.settings(max_examples=3)
 def test_serializing_at_any_time_changes_nothing(factory, flushed, max_live):
     learner = keyed.KeyedLearner(factory)
-    stream = interleaved([events_of(key) for key in "abc"], seed=2)
+    stream = interleaved([events_of(key, 15) for key in "abc"], seed=2)
     expected, predictions = fold(learner, stream)
     states = {}
     cache = keyed.ModelCache(learner, states.get, states.__setitem__, max_live)
@@ -125,13 +125,13 @@ def late(stream, seed):
 @pytest.mark.slow
 @each_factory
 @hypothesis.given(
-    crashes=st.lists(st.tuples(st.integers(0, 90), st.integers(0, 30)), max_size=3),
+    crashes=st.lists(st.tuples(st.integers(0, 55), st.integers(0, 20)), max_size=3),
     seed=st.integers(0, 5),
 )
 @hypothesis.settings(max_examples=2)
 def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
     learner = keyed.KeyedLearner(factory)
-    stream = late(interleaved([events_of(key) for key in "abc"], seed), seed)
+    stream = late(interleaved([events_of(key, 14) for key in "abc"], seed), seed)
     expected, _ = fold(learner, stream)
     states, start = {}, 0
     for crash, repeated in sorted(crashes):
@@ -158,7 +158,7 @@ LABELS = {
 }
 
 
-def events_of_many_labels(key, n=36):
+def events_of_many_labels(key, n=24):
     rng, (labels, third) = random.Random(key), LABELS[key]
     events = []
     for t in range(n):
@@ -218,10 +218,10 @@ def test_late_labels_may_be_new_ones(factory):
     assert contents(live) == contents(states)
     for key, (labels, _) in LABELS.items():
         record = learner.deserialize(states[key])
-        assert (record.n_seen, record.n_labelled, record.pending) == (36, 36, {})
+        assert (record.n_seen, record.n_labelled, record.pending) == (24, 24, {})
         order = [event.y for event in stream if event.key == key and event.y is not None]
         model = base_of(record.model)
-        assert model.n_rounds == 36
+        assert model.n_rounds == 24
         assert set(model.classes) == set(labels)
         assert model.classes[2:] == list(dict.fromkeys(order))[2:]
 
@@ -383,14 +383,14 @@ def labels_of(examples, model):
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
 def test_any_model_that_can_be_stored_runs_for_each_key(make):
     learner = keyed.KeyedLearner(make)
-    examples = labels_of(rows(15), make())
+    examples = labels_of(rows(9), make())
     stream = [Event(key, t, x, y) for t, (x, y) in enumerate(examples) for key in "ab"]
     states, predictions = fold(learner, late(stream, seed=2))
     cached = {}
     assert list(keyed.run_local(late(stream, seed=2), learner, cached, 1)) == predictions
     assert contents(cached) == contents(states)
     model = learner.deserialize(states["a"])
-    assert (model.n_seen, model.n_labelled) == (15, 15)
+    assert (model.n_seen, model.n_labelled) == (9, 9)
     has_margin = hasattr(base_of(make()), "decision_function_one")
     assert {type(p.margin) for p in predictions} == {float if has_margin else type(None)}
 
@@ -408,12 +408,12 @@ CHANGES = [
 @pytest.mark.parametrize("make", PIPELINES.values(), ids=PIPELINES)
 def test_what_one_part_would_refuse_changes_no_other(make):
     learner = keyed.KeyedLearner(make)
-    examples = labels_of(rows(12), make())
+    examples = labels_of(rows(6), make())
     (first, _), *_ = examples
     states, _ = fold(learner, [Event("a", t, *example) for t, example in enumerate(examples)])
     before, live = contents(states), learner.deserialize(states["a"])
     for x, y in CHANGES:
-        event = Event("a", 12, {**first, **x}, y)
+        event = Event("a", 6, {**first, **x}, y)
         refuses(r"feature|label", functools.partial(learner.step, states["a"]), event)
         assert contents(states) == before
         refuses(r"feature|label", functools.partial(learner.advance, live), event)
@@ -675,7 +675,7 @@ def test_a_negative_number_is_a_query():
     assert after == state
 
 
-def noise(n_labels=2, n=300):
+def noise(n_labels=2, n=150):
     rng = random.Random(1)
     for t in range(n):
         x = {f"feature-{j}": rng.gauss(0, 1) for j in range(10)}
@@ -728,11 +728,11 @@ def test_parameters_are_checked(name):
 @pytest.mark.parametrize("max_live", [2, 100])
 def test_run_local_continues_from_its_states(factory, max_live):
     learner = keyed.KeyedLearner(factory)
-    stream = late(interleaved([events_of(key) for key in "abcde"], seed=3), seed=3)
+    stream = late(interleaved([events_of(key, 14) for key in "abcde"], seed=3), seed=3)
     expected, predictions = fold(learner, stream)
     states = {}
-    first = list(keyed.run_local(stream[:99], learner, states, max_live))
-    second = list(keyed.run_local(stream[99:], learner, states, max_live))
+    first = list(keyed.run_local(stream[:60], learner, states, max_live))
+    second = list(keyed.run_local(stream[60:], learner, states, max_live))
     assert first + second == predictions
     assert contents(states) == contents(expected)
 

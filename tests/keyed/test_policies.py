@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import pickle
 import random
 import signal
@@ -137,12 +136,14 @@ def test_events_that_all_come_twice_are_learned_once():
 
 WORKER = """
 import os, pickle, signal, sys
-from test_policies import learner
+import river_budget as rb
 from river_budget import keyed
+def policy():
+    return rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), costs={1: 0.1}, seed=1)
 path, last = sys.argv[1], int(sys.argv[2])
 events = pickle.load(open(path + ".events", "rb"))
 start, states = pickle.load(open(path, "rb")) if os.path.exists(path) else (0, {})
-cache = keyed.ModelCache(learner(), states.get, states.__setitem__, 1)
+cache = keyed.ModelCache(keyed.PolicyLearner(policy), states.get, states.__setitem__, 1)
 for t, event in enumerate(events[start:], start + 1):
     cache.advance(event)
     if t % 10 == 0:
@@ -162,11 +163,8 @@ pickle.dump((t, states), open(path, "wb"))
 def test_a_killed_worker_that_starts_again_makes_the_same_policies(tmp_path):
     path = tmp_path / "states"
     path.with_suffix(".events").write_bytes(pickle.dumps(events()))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     ends = [
-        subprocess.run(
-            [sys.executable, "-c", WORKER, str(path), str(last)], env=environment, check=False
-        ).returncode
+        subprocess.run([sys.executable, "-c", WORKER, str(path), str(last)], check=False).returncode
         for last in (18, 0)
     ]
     assert ends == [-signal.SIGKILL, 0]
