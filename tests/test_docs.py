@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import pathlib
@@ -115,11 +116,16 @@ def test_an_example_that_gives_something_else_is_found(tmp_path):
     assert "line 8" in snippets.failures(page)
 
 
+@functools.cache
+def names_in(file):
+    tree = ast.parse((ROOT / file).read_text())
+    return {getattr(node, "name", None) for node in tree.body}
+
+
 @each([page for page in PAGES if "`tests/" in page.read_text()])
 def test_every_test_that_a_page_names_exists(page):
     for file, name in re.findall(r"`(tests/[^`]+)::(\w+)`", page.read_text()):
-        tree = ast.parse((ROOT / file).read_text())
-        assert name in {getattr(node, "name", None) for node in tree.body}, f"{file}::{name}"
+        assert name in names_in(file), f"{file}::{name}"
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)

@@ -45,14 +45,15 @@ def test_no_heavy_library_is_imported_with_the_package():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("used", ["cli", "keyed", "checkpoint"])
-def test_what_runs_models_does_not_wait_for_all_of_river(used):
+def test_what_runs_models_does_not_wait_for_all_of_river():
     """Its metrics, streams and transformers take seconds to import."""
     slow = ["sklearn", "scipy.stats", "river.metrics", "river.datasets", "river.preprocessing"]
     code = f"""
 import sys
 import river_budget as rb
-import river_budget.{used}
+import river_budget.cli
+import river_budget.keyed
+import river_budget.checkpoint
 model = rb.Mnemotron(budget=3)
 model.learn_one({{"a": 1.0}}, True)
 learner = rb.keyed.KeyedLearner(model.clone)

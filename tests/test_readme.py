@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
 import re
 
@@ -70,6 +71,7 @@ def test_every_relative_link_leads_to_a_file(page):
     assert [link for link in relative if not (path.parent / link).exists()] == []
 
 
+@functools.cache
 def functions(path):
     return {node.name for node in ast.parse(path.read_text()).body if hasattr(node, "name")}
 

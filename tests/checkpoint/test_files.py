@@ -168,7 +168,7 @@ def write_many(path, name, n):
 
 @pytest.mark.slow
 def test_writers_of_one_file_do_not_disturb_each_other(path):
-    n_writers, n = 3, 15
+    n_writers, n = 2, 15
     context = multiprocessing.get_context("spawn")
     writers = [
         context.Process(target=write_many, args=(path, name, n)) for name in range(n_writers)
