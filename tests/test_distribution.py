@@ -160,7 +160,7 @@ def test_what_is_compiled_again(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_same_sources_give_the_same_bytes_in_any_directory(unpacked):
-    module = Path(hatch_build.CORE, "loops.pyx")
+    module = Path(hatch_build.CORE, "symmetric.pyx")
     assert not list(unpacked.rglob("*.so"))
     made = [hatch_build.compile_module(root, module) for root in (ROOT, unpacked)]
     first, second = (
@@ -232,7 +232,9 @@ def test_an_installed_wheel_is_typed(installed, tmp_path):
     good, bad = tmp_path / "good.py", tmp_path / "bad.py"
     good.write_text(TYPED)
     bad.write_text(TYPED.replace("size: int", "size: str"))
-    check = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed]
+    # What mypy found out about NumPy and River is kept from one run of the tests to the next.
+    kept = ["--cache-dir", ROOT / ".mypy_cache" / "installed"]
+    check = [sys.executable, "-m", "mypy", "--strict", "--python-executable", installed, *kept]
     with pytest.raises(AssertionError) as found:
         run(*check, good, bad, cwd=tmp_path)
     said = str(found.value)
@@ -282,7 +284,7 @@ def test_an_installed_wheel_has_the_command(installed, tmp_path):
 def test_an_installed_wheel_passes_tests_of_the_sdist(installed, unpacked, tmp_path):
     tests = tmp_path / "sdist"
     shutil.copytree(unpacked, tests, ignore=shutil.ignore_patterns("river_budget"))
-    chosen = ["tests/test_layers.py", "tests/metrics", "tests/perceptrons/test_forgetron.py"]
+    chosen = ["tests/test_layers.py", "tests/perceptrons/test_forgetron.py"]
     said = run(installed, "-m", "pytest", "-q", "-m", "not slow", *chosen, cwd=tests)
     assert "passed" in said
 
