@@ -226,20 +226,20 @@ def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
     rng = np.random.default_rng(5)
     rows = [
         {name: float(value) for name, value in zip("abcd", rng.normal(size=4), strict=True)}
-        for _ in range(300)
+        for _ in range(120)
     ]
-    labels = ["uvwxyz"[int(rng.integers(2 + t // 60))] for t in range(300)]
+    labels = ["uvwxyz"[int(rng.integers(2 + t // 24))] for t in range(120)]
     for kernels in (
         None,
         (rb.RationalQuadratic(), rb.RBF(gamma=0.5), rb.Normalized(rb.FunctionKernel(rb.RBF(1.0)))),
     ):
         one, many = (rb.Mnemotron(budget=15, kernels=kernels) for _ in range(2))
-        for start in range(0, 300, 50):
-            names = list("abcd")[: 2 + start // 100]
-            frame = pd.DataFrame(rows[start : start + 50])[names]
-            for x, y in zip(frame.to_dict("records"), labels[start : start + 50], strict=True):
+        for start in range(0, 120, 20):
+            names = list("abcd")[: 2 + start // 40]
+            frame = pd.DataFrame(rows[start : start + 20])[names]
+            for x, y in zip(frame.to_dict("records"), labels[start : start + 20], strict=True):
                 one.learn_one(x, y)
-            many.learn_many(frame, pd.Series(labels[start : start + 50]))
+            many.learn_many(frame, pd.Series(labels[start : start + 20]))
             assert content(one._f.own_state()) == content(many._f.own_state())
             assert one.support_vectors == many.support_vectors
             scores = [one.scores_one(x) for x in frame.to_dict("records")]
