@@ -12,9 +12,8 @@ from river import datasets, evaluate, metrics
 
 from benchmarks import lifelong
 from benchmarks.leaderboard import __main__ as board
-from benchmarks.leaderboard import track
+from benchmarks.leaderboard import page, track
 from benchmarks.leaderboard.cells import OURS, RIVERS, STREAMS, Cell, measure, models
-from benchmarks.leaderboard.page import page
 from river_budget.catalog import ALGORITHMS
 
 
@@ -27,7 +26,13 @@ def cell(stream, model, accuracy=50.0, n=100):
 
 def written(*cells, **reproduced):
     found = {"versions": {"River": "9.9.9"}, "reproduced": reproduced, "tracks": {}}
-    return page(found | {"cells": [c._asdict() for c in cells]})
+    return page.page(found | {"cells": [c._asdict() for c in cells]})
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Leave out the plots of the page, which take long."""
+    monkeypatch.setattr(page, "svg", lambda draw, name: "<svg></svg>\n")
 
 
 @pytest.mark.parametrize("stream", STREAMS)
@@ -73,7 +78,7 @@ def test_a_model_stops_at_the_limit_of_time(monkeypatch):
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch):
+def run(tmp_path, monkeypatch, no_plots):
     """Return a function that runs the command with imitated measurements, and tells which it made."""
     made = []
 
@@ -156,7 +161,7 @@ def test_the_page_has_every_row():
         assert sections[name].count("<svg") == 2
 
 
-def test_mean_ranks_are_over_the_streams_that_all_models_have_done():
+def test_mean_ranks_are_over_the_streams_that_all_models_have_done(no_plots):
     cells = [
         cell(stream, model, accuracy=i + 1)
         for stream in ["Phishing", "Bananas"]
@@ -170,7 +175,7 @@ def test_mean_ranks_are_over_the_streams_that_all_models_have_done():
         assert re.search(rf">{model}</td><td[^>]*>{rank}\.00<", text)
 
 
-def test_the_page_names_what_is_not_measured():
+def test_the_page_names_what_is_not_measured(no_plots):
     text = written(cell("Phishing", "ALMA"))
     assert "Not measured: last label, Naive Bayes, " in text
 
@@ -187,7 +192,7 @@ def test_the_page_needs_no_other_file():
     ("accuracy", "said"),
     [(90.0, "The last label wins here."), (60.0, "beats 1 of 2 models"), (10.0, "does better.")],
 )
-def test_the_page_says_where_the_last_label_wins(accuracy, said):
+def test_the_page_says_where_the_last_label_wins(no_plots, accuracy, said):
     text = written(
         cell("Elec2", "ALMA", 80.0), cell("Elec2", "PA", 50.0),
         cell("Elec2", track.LAST_LABEL, accuracy),
@@ -195,7 +200,7 @@ def test_the_page_says_where_the_last_label_wins(accuracy, said):
     assert said in text
 
 
-def test_published_figures_are_beside_those_found_here():
+def test_published_figures_are_beside_those_found_here(no_plots):
     text = written(cell("Bananas", "ALMA", 50.25), Bananas={"ALMA": 50.7415})
     section = text.partition("published figures")[2]
     for figure in [">50.64<", ">50.74<", ">+0.10<", ">50.25<"]:
