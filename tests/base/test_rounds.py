@@ -263,7 +263,7 @@ class FlakyKernel:
 def test_an_update_that_fails_keeps_the_hypothesis(name):
     rng, flaky, n_failures, n_labels = np.random.default_rng(2), FlakyKernel(), 0, 3
     model = PERCEPTRONS[name].build(rb.FunctionKernel(flaky), budget=3, seed=1)
-    for t in range(40):
+    for t in range(24):
         x, y = {"a": rng.normal()}, t if t < n_labels else int(rng.integers(n_labels))
         for n_calls in itertools.count():
             before = content([model.support_vectors, model.coefficients.T])
@@ -278,7 +278,7 @@ def test_an_update_that_fails_keeps_the_hypothesis(name):
                 flaky.calls_left = math.inf
             if t >= n_labels:
                 assert content([model.support_vectors, model.coefficients.T]) == before
-    assert n_failures > 100
+    assert n_failures > 50
 
 
 def test_a_third_label_before_the_first_support_vector():

@@ -74,11 +74,11 @@ def test_the_hypothesis_stays_in_its_ball(make):
 @pytest.mark.slow
 @each
 def test_the_norm_does_not_drift(make):
-    """10^5 updates: labels are random, so about half of the rounds are mistakes."""
+    """20,000 updates: labels are random, so about half of the rounds are mistakes."""
     model, rng = make(), np.random.default_rng(1)
-    for x in rng.normal(size=(210_000, 2)).tolist():
+    for x in rng.normal(size=(42_000, 2)).tolist():
         model.learn_one(dict(enumerate(x)), rng.random() < 0.5)
-    assert model.n_mistakes > 100_000
+    assert model.n_mistakes > 20_000
     assert model.norm == pytest.approx(model._f.norm, rel=1e-8)
 
 

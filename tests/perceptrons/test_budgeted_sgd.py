@@ -70,7 +70,7 @@ def test_a_merging_is_the_best_one(n_labels):
     """
     rng = np.random.default_rng(1)
     model = rb.BudgetedSGD(RBF, budget=6, regularization=0.1)
-    for _ in range(60):
+    for _ in range(35):
         x, y = (
             dict(zip("uv", rng.uniform(-0.5, 0.5, 2).tolist(), strict=True)),
             int(rng.integers(n_labels)),
@@ -89,7 +89,7 @@ def test_a_merging_is_the_best_one(n_labels):
         lost = distance(unmerged, model)
         r = int((sizes <= sizes.min() * (1 + 1e-9)).argmax())
         for i in range(7):
-            for h in np.linspace(0, 1, 41) if i != r else []:
+            for h in np.linspace(0, 1, 21) if i != r else []:
                 z = {k: h * vectors[r][k] + (1 - h) * vectors[i][k] for k in "uv"}
                 term = rows[r] * RBF(vectors[r], z) + rows[i] * RBF(vectors[i], z)
                 whole = sizes[r] + sizes[i] + 2 * rows[r] @ rows[i] * RBF(vectors[r], vectors[i])

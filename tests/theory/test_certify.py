@@ -64,7 +64,7 @@ def test_the_second_run_repeats_the_first_one(stream):
 def test_each_point_is_the_bound_of_the_model_at_that_time(make, make_stream, coefficients):
     stream = make_stream(seed=3)
     g = Comparator(KERNEL, [stream[0][0], stream[-1][0]], coefficients)
-    certificate = certify(make(KERNEL), stream, g, n_points=20)
+    certificate = certify(make(KERNEL), stream, g, n_points=8)
     for n, mistakes, bound in zip(
         certificate.examples, certificate.mistakes, certificate.bounds, strict=True
     ):

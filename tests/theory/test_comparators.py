@@ -191,7 +191,7 @@ def lowest_perceptron_bound(gram, columns, n_labels):
 
 
 @given(st.integers(0, 1000), st.integers(2, 5))
-@settings(max_examples=10)
+@settings(max_examples=5)
 def test_the_best_of_the_span_is_optimal(seed, n_labels):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(12, 2))
