@@ -10,11 +10,10 @@ administration of topics.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 from collections.abc import Iterator
 from typing import Any
 
-from confluent_kafka import TopicPartition, cimpl
+from confluent_kafka import Producer, TopicPartition
 from quixstreams import Application
 from quixstreams.checkpointing.exceptions import CheckpointConsumerCommitError
 from quixstreams.kafka import ConnectionConfig
@@ -22,9 +21,10 @@ from quixstreams.models import Topic, TopicAdmin, TopicConfig, TopicManager
 
 __all__ = ["application", "broker"]
 
-# Short, so that a group soon notices a dead member.
+# Short, so that a group soon notices a dead member. Below three seconds, members would time out
+# while they wait for the group to form.
 QUICK = {
-    "session.timeout.ms": 2000,
+    "session.timeout.ms": 3500,
     "heartbeat.interval.ms": 200,
     "fetch.wait.max.ms": 50,
     "fetch.error.backoff.ms": 50,
@@ -32,28 +32,13 @@ QUICK = {
 }
 
 
-# librdkafka, as Python's client has it: the mock broker has settings that only C reaches.
-LIBRARY = ctypes.CDLL(cimpl.__file__)
-for name in ("conf_new", "new", "mock_cluster_new"):
-    getattr(LIBRARY, f"rd_kafka_{name}").restype = ctypes.c_void_p
-LIBRARY.rd_kafka_mock_cluster_bootstraps.restype = ctypes.c_char_p
-
-# For how long the first member of a group waits for others, in milliseconds. The default is 3,000.
-FIRST_WAIT = 200
-
-
 @contextlib.contextmanager
 def broker() -> Iterator[str]:
     """Run a broker, and yield its address."""
-    settings = ctypes.c_void_p(LIBRARY.rd_kafka_conf_new())
-    LIBRARY.rd_kafka_conf_set(settings, b"log_level", b"3", None, 0)
-    producer = 0
-    client = ctypes.c_void_p(LIBRARY.rd_kafka_new(producer, settings, None, 0))
-    cluster = ctypes.c_void_p(LIBRARY.rd_kafka_mock_cluster_new(client, 1))
-    LIBRARY.rd_kafka_mock_group_initial_rebalance_delay_ms(cluster, FIRST_WAIT)
-    yield LIBRARY.rd_kafka_mock_cluster_bootstraps(cluster).decode()
-    LIBRARY.rd_kafka_mock_cluster_destroy(cluster)
-    LIBRARY.rd_kafka_destroy(client)
+    cluster = Producer({"test.mock.num.brokers": 1, "log_level": 3})
+    (member,) = cluster.list_topics(timeout=30).brokers.values()
+    yield f"{member.host}:{member.port}"
+    del cluster
 
 
 def application(address: str, group: str, **options: Any) -> Application:
