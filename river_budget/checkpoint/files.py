@@ -22,6 +22,9 @@ from river_budget.checkpoint.disk import write
 FORMAT = "river_budget checkpoint"
 VERSION = 7
 
+# Looked up once, as that takes as long as writing a small model.
+RIVER = version("river")
+
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
 
@@ -108,7 +111,7 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         "model": written,
         "extra": writer.value(dict(extra or {})),
         "river_budget": river_budget.__version__,
-        "river": version("river"),
+        "river": RIVER,
     }
     text = json.dumps(content)
     head = {"version": VERSION, "sha256": _digest(text, writer.tensors), "content": text}

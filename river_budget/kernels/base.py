@@ -112,5 +112,8 @@ def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
 
 def pairs(name: Any, x: Features, z: Features) -> list[tuple[float, float]]:
     """Return the pairs of values of a feature in two examples, one for each element of an array."""
-    v, w = np.broadcast_arrays(np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0)))
+    v, w = np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0))
+    if not v.ndim and not w.ndim:
+        return [(float(v), float(w))]
+    v, w = np.broadcast_arrays(v, w)
     return list(zip(v.ravel().tolist(), w.ravel().tolist(), strict=True))
