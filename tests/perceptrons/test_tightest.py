@@ -181,6 +181,18 @@ def test_the_weights_of_a_model_are_those_of_its_counts():
     assert model._vectors.arrays["weights"].T[:20] == pytest.approx(expected, rel=1e-12)
 
 
+def test_the_weights_of_many_labels_are_those_of_their_counts():
+    model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=8, prior=0.7)
+    rng = np.random.default_rng(1)
+    for x in rng.normal(size=(80, 2)).tolist():
+        model.learn_one(dict(enumerate(x)), int(rng.integers(3)))
+    known = np.setdiff1d(np.arange(8), model._vectors.stale)
+    assert len(known) > 3
+    weights = model._vectors.arrays["weights"].T[known]
+    expected = _posterior.largest(counts_of(model, known) + 0.7)
+    assert weights == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_full_model_has_room_for_one_example_more():
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=37)
     for x, y in synth.TwoGaussians(2000, flip=0.5, seed=1):
