@@ -23,6 +23,12 @@ SHARED = pathlib.Path(
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Let `-n auto` start one process more than there are processors: some tests mostly wait."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else None
+
+
 @pytest.fixture(scope="session")
 def shared():
     """Return a loader of the reference material that is not part of the repository."""
