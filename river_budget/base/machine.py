@@ -266,10 +266,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 of_classes = self._class_weights.following(columns, self._labels)
                 weights = of_classes if weights is None else weights * of_classes
             block.begin(columns, weights)
-            while block.row < block.n_rows:
-                due = self._f.scan(block, self._threshold)
-                if due:
-                    self._follow(due)
+            self._learn_block(block)
         except BaseException:
             self._recover()
             raise
@@ -333,6 +330,13 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
         return {label: values[column] for label, column in self._labels.known.items()}
+
+    def _learn_block(self, block: Any) -> None:
+        # Since Python 3.12, a handler around a loop misses an interrupt at the jump to its start.
+        while block.row < block.n_rows:
+            due = self._f.scan(block, self._threshold)
+            if due:
+                self._follow(due)
 
     def _follow(self, due: int) -> None:
         """Do what the engine asks for after a round, here a check of scales and width."""

@@ -145,13 +145,15 @@ class Calibrated(ClassifierWrapper):
         differ, it raises ValueError and learns nothing.
         """
         before = copy.deepcopy((self.model, self.calibrator))
-        rows, labels = rows_as_dicts(X), labels_of(y)
         try:
-            for x, label, weight in zip(rows, labels, _weights(w, len(rows)), strict=True):
-                self.learn_one(x, label, **weight, **kwargs)
-        except Exception:
+            self._learn_rows(rows_as_dicts(X), labels_of(y), w, kwargs)
+        except BaseException:
             self.model, self.calibrator = before
             raise
+
+    def _learn_rows(self, rows: Any, labels: Any, w: Any, kwargs: Any) -> None:
+        for x, label, weight in zip(rows, labels, _weights(w, len(rows)), strict=True):
+            self.learn_one(x, label, **weight, **kwargs)
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
         rows = [self.predict_proba_one(x, **kwargs) for x in rows_as_dicts(X)]

@@ -360,3 +360,22 @@ def test_its_memory_is_that_of_the_model_and_of_the_maps():
     arrays = sum(a.nbytes for a in calibrated.calibrator.state().values() if hasattr(a, "nbytes"))
     assert calibrated.memory_bytes > calibrated.model.memory_bytes + arrays
     assert calibrated.memory_bytes < calibrated.model.memory_bytes + arrays + 5000
+
+
+def test_an_interrupted_block_changes_nothing(monkeypatch):
+    model = rb.Calibrated(rb.Forgetron(budget=5))
+    examples = list(synth.TwoGaussians(60, seed=1))
+    for x, y in examples[:30]:
+        model.learn_one(x, y)
+    before, learn_one, learned = checkpoint.dumps(model), rb.Forgetron.learn_one, []
+
+    def interrupted(self, x, y, **kwargs):
+        learned.append(x)
+        if len(learned) == 9:
+            raise KeyboardInterrupt
+        learn_one(self, x, y, **kwargs)
+
+    monkeypatch.setattr(rb.Forgetron, "learn_one", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_many(pd.DataFrame([x for x, _ in examples[30:]]), [y for _, y in examples[30:]])
+    assert checkpoint.dumps(model) == before
