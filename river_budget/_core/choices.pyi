@@ -12,6 +12,7 @@ class Neighbours:
     gram: Floats
     nbytes: int
 
+    def __init__(self, apart: float) -> None: ...
     def squares(self, f: Expansion) -> Floats: ...
     def projection(self, f: Expansion, slot: int) -> tuple[int, float, float]:
         """Return the nearest vector, its share and that of the example."""

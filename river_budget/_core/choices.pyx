@@ -23,10 +23,6 @@ cdef enum:
 
 cdef double SMALLEST = 5e-324
 
-# Two vectors are numerically dependent if their Gram determinant is at most this fraction of the product
-# of their squared norms.
-cdef double DEPENDENT = 1e-10
-
 cdef struct Pair:                     # two terms to merge
     double log_k                      # the logarithm of the kernel value of their vectors
     double own, other, inner          # squared norms and product of their coefficients
@@ -152,19 +148,27 @@ cdef class Neighbours:
     """The nearest other vector of each one, the oldest among ties, and projections onto that.
 
     It is derived when it is needed, and follows as long as examples replace vectors.
+
+    Parameters
+    ----------
+    apart
+        Two vectors are numerically dependent if their Gram determinant is at most this fraction of the
+        product of their squared norms.
     """
 
+    cdef double apart
     cdef double[:, ::1] table         # the Gram matrix (n, n)
     cdef int64_t[::1] nearest         # (n,)
     cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
-    def __init__(self, arrays=None):
+    def __init__(self, double apart, arrays=None):
+        self.apart = apart
         empty = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
         self.table, self.nearest, self.distances = empty if arrays is None else arrays
 
     def __reduce__(self):
         arrays = self.table.base, self.nearest.base, self.distances.base
-        return Neighbours, ([array.copy() for array in arrays],)
+        return Neighbours, (self.apart, [array.copy() for array in arrays])
 
     @property
     def gram(self):
@@ -222,7 +226,7 @@ cdef class Neighbours:
         cdef double determinant = square * own - between * between
         cdef Shares shares
         shares.nearest = 0.0
-        if determinant > DEPENDENT * square * own:
+        if determinant > self.apart * square * own:
             shares.nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
         shares.example = (f.store.rows[i] - shares.nearest * between) / own
         return shares

@@ -15,7 +15,7 @@ from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
 from river_budget._state import LARGEST_SUM, Count, Learned, Part, State, floats, require
-from river_budget.perceptrons._span import Basis
+from river_budget.perceptrons._span import IN_SPAN, Basis
 
 
 class OwnProjection(NamedTuple):
@@ -97,7 +97,7 @@ class Nearest(Maintenance):
         self._neighbours.replace(self.f, slot)
 
     def forget(self) -> None:
-        self._neighbours = Neighbours()
+        self._neighbours = Neighbours(IN_SPAN)
 
     def error(self) -> float:
         kept = self._neighbours.gram
