@@ -10,6 +10,9 @@ from safetensors.numpy import save as write_tensors
 from river_budget import checkpoint
 from river_budget.checkpoint import files
 
+# An object of a small class, as a checkpoint has it.
+UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
+
 
 def forged(content, tensors):
     """Return a checkpoint with a correct digest."""

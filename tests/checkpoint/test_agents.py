@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
-from forging import change, forged, parts, paths
+from forging import UNIT_NORM, change, forged, parts, paths
 
 import river_budget as rb
 from river_budget import checkpoint, synth
@@ -64,7 +64,6 @@ def test_forged_states(make):
     assert n_refused > 50
 
 
-UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
 FORGED_POLICIES = [
     (("state", "models", "dict", 0, 1), UNIT_NORM, "UnitNorm is beside Forgetron"),
     (("state", "models", "dict", 0, 1), 5, "5 is not an object"),

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import pytest
 from algorithms import ALGORITHMS, KERNELS
-from forging import change, forged, forged_text, parts, paths
+from forging import UNIT_NORM, change, forged, forged_text, parts, paths
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipelines import PIPELINES, rows
@@ -478,7 +478,6 @@ def test_the_classifiers_of_all_classes_are_alike():
     refused(content, tensors, "UnitNorm is not a classifier")
 
 
-UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
 PIPELINE = {"class": "Pipeline", "parameters": {"steps": {"state": {"a": UNIT_NORM}}}, "state": {}}
 
 
