@@ -42,7 +42,8 @@ class KernelLDA(OnlineClassifier):
     n_features
         Number of random features D, even; for embeddings, 500 or more.
     forgetting
-        Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift.
+        Factor of all sums in each round, in (0, 1]; 1 forgets nothing. 0.999 follows drift, and
+        makes a round about 1.4 times as long.
     kernel
         An `RBF`. Without a gamma, scales and width are learned after 2, 4, 8, ..., 256 examples,
         which are then learned again. After that they are fixed.

@@ -81,8 +81,6 @@ class PlainLDA:
     def learn(self, x, y, w=1.0):
         if y in self.columns:
             self.adapt(x, y, w)
-        if self.forgetting < 1 and np.trace(np.linalg.inv(self.A)) / self.D < 1 / LAMBDA:
-            self.forget(len(self.columns | {y: None}))
         if y not in self.columns:
             self.columns[y] = len(self.columns)
             self.B = np.pad(self.B, ((0, 0), (0, 1)))
@@ -91,15 +89,24 @@ class PlainLDA:
         self.A += w * np.outer(phi, phi)
         self.B[:, c] += w * phi
         self.N[c] += w
+        if self.forgetting < 1:
+            self.forget()
 
-    def forget(self, n_labels):
+    def forget(self):
+        self.turn += 1
+        direction = self.turn % self.D
+        if np.linalg.inv(self.A)[direction, direction] < 4 / LAMBDA:
+            self.fade()
+        self.A[direction, direction] += (1 - self.forgetting) * LAMBDA * self.D
+
+    def fade(self):
         f, n = self.forgetting, len(self.N)
         self.A, self.B, self.N, self.floor = f * self.A, f * self.B, f * self.N, f * self.floor
         share = FLOOR * (1 - f)
         self.floor += share
-        self.turn = (self.turn + 1) % max(n_labels, 2)
-        if self.turn < n:
-            self.N[self.turn] += n * share
+        label = self.turn % max(n, 2)
+        if label < n:
+            self.N[label] += n * share
 
     def adapt(self, x, y, w):
         """Move the logarithm of beta by a Newton step on the log loss."""

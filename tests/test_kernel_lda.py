@@ -39,7 +39,7 @@ def first_labels(n_labels):
     return [({"a": float(y), "b": 0.5, "c": -1.0}, y) for y in range(n_labels)]
 
 
-@pytest.mark.parametrize("forgetting", [1.0, 0.99])
+@pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.6])
 @pytest.mark.parametrize("has_arrays", [False, True])
 @pytest.mark.parametrize("n_labels", [2, 5])
 def test_it_follows_the_plain_implementation(forgetting, has_arrays, n_labels):
@@ -296,3 +296,24 @@ def test_the_inverse_stays_exactly_symmetric():
     K = statistics(model)[2]
     assert (K == K.T).all()
     assert np.linalg.eigvalsh(K).min() > 0
+
+
+def test_forgetting_follows_a_concept_of_two_features():
+    """They excite few directions, and all of them must forget."""
+    right = {1.0: 0, 0.995: 0}
+    for forgetting in right:
+        model = rb.KernelLDA(100, forgetting)
+        for t, (x, y) in enumerate(rb.synth.RotatingGaussians(4_000, speed=1 / 1000, seed=1)):
+            right[forgetting] += t >= 2_000 and model.predict_one(x) == y
+            model.learn_one(x, y)
+    assert right[0.995] > 1_700 > 1_200 > right[1.0]
+
+
+@pytest.mark.parametrize("forgetting", [0.5, 0.9, 0.99])
+def test_directions_without_data_keep_a_bounded_variance(forgetting):
+    model = rb.KernelLDA(100, forgetting, rb.RBF(0.1))
+    for value in np.random.default_rng(0).normal(size=3_000).tolist():
+        model.learn_one({"a": value}, value > 0)
+    variances = np.linalg.eigvalsh(statistics(model)[0])
+    assert variances.min() > 0
+    assert variances.max() < 500

@@ -17,7 +17,7 @@ cdef class Discriminant(Engine):
     cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
-    cdef Py_ssize_t turn                   # of the floors
+    cdef Py_ssize_t turn                   # of the floors and of the prior's directions
     # The labels and weights of the examples in the store.
     cdef int64_t[::1] kept_labels
     cdef double[::1] kept_weights
@@ -34,10 +34,11 @@ cdef class Discriminant(Engine):
 
     cdef void discriminate(self) noexcept nogil
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil
+    cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil
     cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil
     cdef double times_inverse(self, const double *x, double *product) noexcept nogil
     cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil
     cdef void forget(self) noexcept nogil
-    cdef double mean_diagonal(self) noexcept nogil
+    cdef void fade(self) noexcept nogil
     cdef int reset(self) except -1

@@ -23,6 +23,9 @@ cdef double PRIOR = 20.0
 # With forgetting, a share of this is put back into R at each step.
 cdef double FLOOR = 0.1
 
+# With forgetting, the variance of the coefficient whose turn it is, above which nothing fades.
+cdef double LARGEST = 4.0 * PRIOR
+
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
 
@@ -154,14 +157,18 @@ cdef class Discriminant(Engine):
 
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
         """Learn the example of the features and answers."""
-        cdef Py_ssize_t c
-        cdef double factor = 1.0, gain, variance
         if self.counts[label] > 0.0:
             self.adapt(label, weight)
-        if self.forgetting < 1.0 and self.mean_diagonal() < PRIOR:
-            factor = 1.0 / self.forgetting
-            self.forget()
         self.loops.multiply(self.p, self.phi, self.u, self.width)
+        self.update_residuals(label, self.regress(label, weight, 1.0))
+        self.counts[label] += weight
+        if self.forgetting < 1.0:
+            self.forget()
+
+    cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil:
+        """Multiply P by a factor and learn phi, with u = P phi, in P and W; return the gain."""
+        cdef Py_ssize_t c
+        cdef double gain, variance
         self.loops.scale(self.u, factor, self.width)
         variance = self.loops.dot(self.phi, self.u, self.width)
         gain = weight / (1.0 + weight * fmax(0.0, variance))
@@ -172,11 +179,10 @@ cdef class Discriminant(Engine):
                 self.loops.add_multiple(
                     self.w + c * self.row_bytes, gain * residuals[c], self.u, self.width
                 )
-        self.update_residuals(label, gain)
-        self.counts[label] += weight
         # Below 0 by rounding alone.
         self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
         self.loops.subtract(self.p, factor, self.u, self.width)
+        return gain
 
     cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil:
         """Add gain r r' to R, for its inverse K; a new label gets a row."""
@@ -229,32 +235,44 @@ cdef class Discriminant(Engine):
         self.beta = fmax(LEAST_BETA, fmin(MOST_BETA, self.beta))
 
     cdef void forget(self) noexcept nogil:
-        """Forget a share of all sums but that in P, which the update divides."""
-        cdef Py_ssize_t c, n_labels = self.n_labels, n_seen = 0
+        """Let all sums fade, and put back what lambda I loses, in one direction after the other.
+
+        Data may excite few directions. P grows in the others, most in that whose turn it is, since it
+        has waited for longest. While it is too large there, nothing fades.
+        """
+        cdef double factor = 1.0
+        cdef Py_ssize_t c
+        self.turn += 1
+        direction = self.turn % self.n_features
+        self.features[:] = 0.0
+        self.features[direction] = 1.0
+        self.loops.convert(&self.features[0], 1.0, self.phi, self.n_features)
+        self.loops.column(self.p, direction, self.u, self.width)
+        if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
+            factor = 1.0 / self.forgetting
+            self.fade()
+        for c in range(self.n_labels):
+            self.outputs[0, c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
+        # An example of no label.
+        gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR, factor)
+        self.add_to_residuals(&self.outputs[3, 0], gain)
+
+    cdef void fade(self) noexcept nogil:
+        """Forget a share of N and R, and put floors back."""
+        cdef Py_ssize_t c, n_labels = self.n_labels, n_seen = 0, turn = self.turn % n_labels
         cdef double share = FLOOR * (1.0 - self.forgetting)
-        for c in range(n_labels):
-            n_seen += self.counts[c] > 0.0
-            self.counts[c] *= self.forgetting
-            loops[DOUBLES].scale(&self.K[c, 0], 1.0 / self.forgetting, self.room)
         units = &self.outputs[3, 0]
         for c in range(n_labels):
             units[c] = self.counts[c] > 0.0
+            n_seen += self.counts[c] > 0.0
+            self.counts[c] *= self.forgetting
+            loops[DOUBLES].scale(&self.K[c, 0], 1.0 / self.forgetting, self.room)
         self.add_to_residuals(units, share)
-        self.turn = (self.turn + 1) % n_labels
-        if units[self.turn] > 0.0:
+        if units[turn] > 0.0:
             for c in range(n_labels):
-                units[c] = c == self.turn
+                units[c] = c == turn
             self.add_to_residuals(units, n_seen * share)
-            self.counts[self.turn] += n_seen * share
-
-    cdef double mean_diagonal(self) noexcept nogil:
-        cdef Py_ssize_t i, k
-        cdef double total = 0.0
-        cdef bint is_double = self.loops == &loops[DOUBLES]
-        for i in range(self.n_features):
-            k = symmetric_place(i, i)
-            total += (<double *> self.p)[k] if is_double else (<float *> self.p)[k]
-        return total / self.n_features
+            self.counts[turn] += n_seen * share
 
     # Scales, and the memory for labels.
 

@@ -12,6 +12,8 @@
 struct symmetric_loops {
     /* product = M x */
     void (*multiply)(const void *m, const void *x, void *product, long n);
+    /* column = M e_j */
+    void (*column)(const void *m, long j, void *column, long n);
     /* M = factor M - x x' */
     void (*subtract)(void *m, double factor, const void *x, long n);
     double (*dot)(const void *a, const void *b, long n);
@@ -62,10 +64,11 @@ END_TARGET
 #endif
 
 #define SYMMETRIC_TABLE(type, w) \
-    ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _subtract_, w), \
-                              JOIN3(type, _dot_, w), JOIN3(type, _add_multiple_, w), \
-                              JOIN3(type, _convert_, w), JOIN3(type, _scale_, w), \
-                              JOIN3(type, _hadamard_, w), JOIN3(type, _add_floats_, w)})
+    ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _column_, w), \
+                              JOIN3(type, _subtract_, w), JOIN3(type, _dot_, w), \
+                              JOIN3(type, _add_multiple_, w), JOIN3(type, _convert_, w), \
+                              JOIN3(type, _scale_, w), JOIN3(type, _hadamard_, w), \
+                              JOIN3(type, _add_floats_, w)})
 
 /* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
    return how many they have. */
@@ -107,6 +110,12 @@ static void OF_TYPE(multiply)(const void *m, const void *vector, void *result, l
             a = d + g + 8;
         }
     }
+}
+
+static void OF_TYPE(column)(const void *m, long j, void *column, long n) {
+    const T *a = m;
+    T *to = column;
+    for (long i = 0; i < n; i++) to[i] = a[i < j ? symmetric_place(j, i) : symmetric_place(i, j)];
 }
 
 static void OF_TYPE(subtract)(void *m, double factor, const void *vector, long n) {

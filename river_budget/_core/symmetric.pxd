@@ -3,6 +3,7 @@
 cdef extern from "symmetric.h":
     struct Loops "symmetric_loops":
         void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
+        void (*column)(const void *m, long j, void *column, long n) noexcept nogil
         void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
         double (*dot)(const void *a, const void *b, long n) noexcept nogil
         void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
