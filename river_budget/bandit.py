@@ -14,7 +14,7 @@ from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
 from river_budget._state import Count, Dict, Learned, Random, count, require
-from river_budget.base import classifier_of, memory_of
+from river_budget.base import classifier_of, forget_prediction, memory_of
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
@@ -215,6 +215,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         if ticket_id not in self._pending:
             return False
         arm, context = self._pending[ticket_id]
+        model = self._models.get(arm)
+        if model is not None and ticket_id == self._next_id - 1:
+            model.predict_one(context)  # which it may have forgotten since it was copied
+        else:
+            forget_prediction(model)
         self.update(arm, context, reward)
         del self._pending[ticket_id]
         return True

@@ -23,9 +23,10 @@ cdef class Engine:
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`
     cdef int64_t stamp                # that of the store when they were computed; -1: not any more
 
-    # The use by threads: whether native code runs that may give up the GIL, and who opened a round.
-    cdef bint is_busy, is_open
-    cdef unsigned long owner
+    # The use by threads: whether native code runs that may give up the GIL, whether a round is open or
+    # the model claimed, by which thread (0: none), and the thread that was refused last.
+    cdef bint is_busy, is_open, is_claimed
+    cdef unsigned long owner, refused
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil

@@ -56,11 +56,25 @@ cdef class Engine:
         cdef Py_ssize_t c
         return [self.answers[c] for c in range(self.n_labels)]
 
+    def has_predicted(self, x):
+        """Return whether x is the last example whose scores were computed, and they still hold."""
+        self.begin()
+        try:
+            self.store.evaluate(x)
+            return self.stamp == self.store.stamp
+        finally:
+            self.is_busy = False
+
+    def forget_prediction(self):
+        """Forget the scores at the last example."""
+        self.stamp = -1
+
     def score_block(self, Block block):
         """Return the scores at each row of a block (rows, labels)."""
         cdef Py_ssize_t i
         cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
         self.begin()
+        self.store.owner = PyThread_get_thread_ident()
         try:
             with nogil:
                 for i in range(block.n_rows):
@@ -68,8 +82,24 @@ cdef class Engine:
                     self.forecast()
                     memcpy(&scores[i, 0], self.answers, self.n_labels * sizeof(double))
         finally:
-            self.is_busy = False
+            self.is_busy, self.store.owner = False, 0
         return scores.base
+
+    def block(self, columns, rows):
+        """Return validated rows of a frame; see `Store.block`."""
+        self.begin()
+        try:
+            return self.store.block(columns, rows)
+        finally:
+            self.is_busy = False
+
+    def set_example(self, x):
+        """Evaluate an example that is learned next. Raises ValueError if it is refused."""
+        self.begin_rounds()
+        try:
+            self.store.evaluate(x)
+        finally:
+            self.is_busy = False
 
     cdef int evaluate(self, x) except -1:
         """Compute the scores at x, unless they are known."""
@@ -112,6 +142,7 @@ cdef class Engine:
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
         require(block.labels is not None, "the block is not one to learn")
         self.begin_rounds()
+        self.store.owner = PyThread_get_thread_ident()
         try:
             with nogil:
                 while block.row < stop and due == 0:
@@ -123,6 +154,7 @@ cdef class Engine:
                     block.row += 1
         finally:
             self.is_busy = False
+            self.store.owner = self.owner if self.is_open else 0
         return due
 
     cdef int learn_example(
@@ -158,9 +190,30 @@ cdef class Engine:
 
     # Use, and labels.
 
+    def claim(self):
+        """Let only this thread use the model until `release`."""
+        self.begin()
+        self.is_busy, self.is_claimed = False, True
+        self.owner = PyThread_get_thread_ident()
+
+    def release(self):
+        """End what `claim` began, if it did."""
+        if self.is_claimed and self.owner == PyThread_get_thread_ident():
+            self.is_claimed = False
+            if not self.is_open:
+                self.owner = 0
+
+    def was_refused(self):
+        """Return, once, whether this thread wanted to learn while the model was in use."""
+        cdef bint refused = self.refused == PyThread_get_thread_ident()
+        if refused:
+            self.refused = 0
+        return refused
+
     cdef int require_free(self) except -1:
         """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
-        if self.is_busy or self.is_open and self.owner != PyThread_get_thread_ident():
+        cdef bint is_foreign = self.owner and self.owner != PyThread_get_thread_ident()
+        if self.is_busy or self.store.is_busy or is_foreign:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
         return 0
 
@@ -171,15 +224,16 @@ cdef class Engine:
         return 0
 
     cdef int begin(self) except -1:
-        """Set that the model is in use, if it is not."""
-        self.require_free()
+        """Set that the model is in use, if it is not and no round is open."""
+        self.require_closed()
         self.is_busy = True
         return 0
 
     cdef int begin_rounds(self) except -1:
-        """Set that the model is in use, if it is not and no round is open."""
-        self.require_closed()
-        self.is_busy = True
+        """Begin to learn; see `was_refused`."""
+        self.refused = PyThread_get_thread_ident()
+        self.begin()
+        self.refused = 0
         return 0
 
     def widen(self, Py_ssize_t n_labels):

@@ -42,6 +42,7 @@ cdef class Expansion(Engine):
         self.set_table(np.zeros((2, 0)), 2, max(8, store.capacity))
 
     def __reduce__(self):
+        self.require_closed()
         counts = self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at
         learned = self.rows(), self.scale, counts, self.largest_self_value, self.sums
         return type(self), (self.store,), learned
@@ -85,7 +86,9 @@ cdef class Expansion(Engine):
     cdef void close(self) noexcept:
         """Forget what an open round has overwritten."""
         self.is_open = self.has_kept_all = False
-        self.store.owner = 0
+        self.store.owner, self.store.keeps_filled = 0, False
+        if not self.is_claimed:
+            self.owner = 0
         self.log.clear()
 
     cdef int answer(self) except -1 nogil:
@@ -109,6 +112,7 @@ cdef class Expansion(Engine):
         self.y.self_value = self.store.own_values[0]
         if not margin > threshold:
             self.owner = self.store.owner = PyThread_get_thread_ident()
+            self.store.keeps_filled = True
             self.old_mistakes, self.old_weighted = self.n_mistakes, self.n_weighted
             self.old_largest, self.old_scale = self.largest_self_value, self.scale
             self.is_open = True
@@ -164,6 +168,12 @@ cdef class Expansion(Engine):
         if self.n_labels == 2:
             return self.scale * own
         return self.scale * 0.5 * (own - loops.dot(&self.table[self.rival_of(slot), 0], row, n))
+
+    def margin_now(self):
+        """Return the margin of the example of the round under f as it is by now."""
+        self.store.evaluate(self.store.example())
+        self.forecast()
+        return 0.5 * (self.answers[self.y.label] - self.answers[self.y.rival])
 
     def self_value_of(self, Py_ssize_t slot):
         """Return k(s, s) for the vector s in a slot."""
@@ -371,6 +381,7 @@ cdef class Expansion(Engine):
 
     def rows(self):
         """Return the coefficients without their common factor (labels, n)."""
+        self.store.require_own()
         return self.table.base[:, : self.store.n].copy()
 
     def set_rows(self, rows):
@@ -386,6 +397,7 @@ cdef class Expansion(Engine):
 
     def state(self):
         """Return the vectors, their coefficients and the counts of rounds."""
+        self.require_closed()
         return {
             "store": self.store.state(),
             "coefficients": self.rows(),

@@ -162,6 +162,8 @@ cdef class Experts(Engine):
                 &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
             )
         if slot >= 0:
+            with gil:
+                self.store.reserve()
             self.store.put(slot)
         # Nothing fails until the example is learned.
         self.stamp = -1
@@ -242,7 +244,11 @@ cdef class Experts(Engine):
         return self.shares.nbytes + sum(part.nbytes for part in parts if part is not None)
 
     def own_state(self):
-        """Return the state without vectors and held-out examples."""
+        """Return the state without vectors and held-out examples.
+
+        A copy does not know which example was predicted last. To go on like it, this forgets it, too.
+        """
+        self.forget_prediction()
         return {
             "posteriors": self.posteriors.state(self.store.n),
             "mixture": self.mixture.state(),

@@ -26,6 +26,8 @@ cdef class Features:
     cdef readonly dict index          # name -> feature row
     cdef Feature *rows                # (room,)
     cdef Py_ssize_t room, n_used
+    cdef list unused                  # names and rows to be freed by the next `sweep`
+    cdef Py_ssize_t n_unused
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t free_row, mark       # the first free row, -1: none
     cdef int64_t version              # another number whenever the index has changed
@@ -43,8 +45,12 @@ cdef class Features:
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
     ) except -1
     cdef int clear(self) except -1
+    # Free the rows of names that no vector has. Names may run Python code, which may raise: so this
+    # is done between changes, and never in the middle of one.
+    cdef int sweep(self) except -1
     cdef size_t n_bytes(self)
     # Private.
+    cdef int leave(self, name, int32_t row) except -1
     cdef void release(self) noexcept
     cdef int settle(self, Feature *feature) except -1 nogil
     cdef int add_rows(self) except -1

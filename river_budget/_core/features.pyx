@@ -147,7 +147,7 @@ cdef Layout new_layout(list names):
 cdef class Features:
 
     def __cinit__(self):
-        self.index, self.free_row = {}, -1
+        self.index, self.unused, self.free_row = {}, [], -1
 
     def __dealloc__(self):
         self.release()
@@ -163,7 +163,8 @@ cdef class Features:
         """Forget all vectors. The capacity stays."""
         self.release()
         self.rows, self.room, self.n_used, self.n = NULL, 0, 0, 0
-        self.index, self.free_row, self.is_sparse = {}, -1, False
+        self.index, self.unused, self.n_unused = {}, [], 0
+        self.free_row, self.is_sparse = -1, False
         self.version += 1
         return 0
 
@@ -233,6 +234,7 @@ cdef class Features:
         self.free_row, self.rows[r].length = self.rows[r].length, 0
         self.n_used += 1
         self.version += 1
+        self.leave(name, r)
         return r
 
     cdef int add_rows(self) except -1:
@@ -261,7 +263,7 @@ cdef class Features:
         return 0
 
     cdef int remove(self, Layout old, Py_ssize_t slot) except -1:
-        """Remove what another vector has left in a slot, and names that no vector has any more."""
+        """Remove what another vector has left in a slot."""
         cdef Py_ssize_t j
         cdef Feature *feature
         for j in range(old.m):
@@ -270,13 +272,31 @@ cdef class Features:
             if feature.mark != self.mark:
                 self.set_value(old.rows[j], slot, 0.0)
             if feature.count == 0:
-                del self.index[old.columns[j]]
+                self.leave(old.columns[j], old.rows[j])
+        return 0
+
+    cdef int leave(self, name, int32_t row) except -1:
+        """Let the next `sweep` free a row, unless a vector has it by then."""
+        self.unused.append((name, row))
+        self.n_unused += 1
+        return 0
+
+    cdef int sweep(self) except -1:
+        cdef int32_t r
+        cdef Feature *feature
+        while self.n_unused:
+            name, r = self.unused[self.n_unused - 1]
+            feature = &self.rows[r]
+            if feature.count == 0:
+                del self.index[name]
                 aligned_free(feature.column)
                 free(feature.values)
                 memset(feature, 0, sizeof(Feature))
-                feature.length, self.free_row = self.free_row, old.rows[j]
+                feature.length, self.free_row = self.free_row, r
                 self.n_used -= 1
                 self.version += 1
+            self.unused.pop()
+            self.n_unused -= 1
         self.is_sparse = self.room > FEWEST_ROWS and 4 * self.n_used < self.room
         return 0
 

@@ -84,6 +84,7 @@ cdef class Rows:
     cdef int set_capacity(self, Py_ssize_t capacity) except -1
     cdef int clear(self) except -1
     cdef int load(self, Py_ssize_t slot) except -1 nogil
+    cdef int set_features(self, Point *p, Layout layout) except -1 nogil
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int assign_rows(self, Layout layout) except -1
     cdef int set_weights_room(self, Py_ssize_t room) except -1

@@ -281,19 +281,24 @@ cdef class Rows:
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""
         cdef Point *p = &self.other
-        cdef Py_ssize_t j, g
-        p.m = p.n_known = (<Layout> self.layouts[slot]).m
-        p.rows = (<Layout> self.layouts[slot]).rows
-        if p.m > self.room:
-            self.resize(p.m)
+        cdef Py_ssize_t j
+        self.set_features(p, <Layout> self.layouts[slot])
         for j in range(p.m):
             p.values[j] = value_of(&self.features.rows[p.rows[j]], slot)
+        self.matrices.load(slot, p.elements)
+        self.measure(p)
+        return 0
+
+    cdef int set_features(self, Point *p, Layout layout) except -1 nogil:
+        """Set the features of a point to those of a layout, which all have rows."""
+        cdef Py_ssize_t g, j
+        p.m, p.n_known, p.rows = layout.m, layout.m, layout.rows
+        if p.m > self.room:
+            self.resize(p.m)
         for g in range(self.n_inner):
             if not self.inners[g].is_plain:
                 for j in range(p.m):
                     p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
-        self.matrices.load(slot, p.elements)
-        self.measure(p)
         return 0
 
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
@@ -313,12 +318,16 @@ cdef class Rows:
     cdef int assign_rows(self, Layout layout) except -1:
         """Look up the feature rows of all names; a new name gets one, with its weights."""
         cdef Py_ssize_t j, n_used
-        for j in range(layout.m):
-            name, n_used = layout.columns[j], self.features.n_used
-            layout.rows[j] = self.features.row_of(name)
-            if self.features.n_used > n_used:
-                self.set_weights_room(self.features.room)
-                self.set_weights(name, layout.rows[j])
+        try:
+            for j in range(layout.m):
+                name, n_used = layout.columns[j], self.features.n_used
+                layout.rows[j] = self.features.row_of(name)
+                if self.features.n_used > n_used:
+                    self.set_weights_room(self.features.room)
+                    self.set_weights(name, layout.rows[j])
+        except BaseException:
+            self.features.sweep()
+            raise
         return 0
 
     cdef int set_weights_room(self, Py_ssize_t room) except -1:

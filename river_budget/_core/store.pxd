@@ -32,10 +32,10 @@ cdef class Store(Rows):
     cdef double *values               # and their values in the units of the user (len(columns),)
     cdef dict arrays                  # the example's array features; None if it has none
     # The means in the place of unknown values, None if these are refused; and the names that have one
-    # in the example, which stay those of the round while one is open.
+    # in the example, which stay those of the round while one is open (`keeps_filled`).
     cdef public object means
     cdef object filled
-    cdef bint has_filled
+    cdef bint has_filled, keeps_filled
 
     # Private from here to the methods.
     cdef bint is_busy                 # a call is under way
@@ -65,11 +65,18 @@ cdef class Store(Rows):
     # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they
     # were, those of the example over the vectors before; `stamp` changes.
     cdef int put(self, Py_ssize_t slot) except -1 nogil
+    # Give the names of the example feature rows, so that `put` runs no Python code of names any more.
+    # They are free again if no `put` follows.
+    cdef int reserve(self) except -1
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
     cdef Py_ssize_t oldest_slot(self) noexcept nogil
 
     # Private methods.
+    cdef int require_own(self) except -1 nogil
     cdef int enter(self) except -1 nogil
+    cdef int begin(self) except -1 nogil
+    cdef int sweep(self) except -1
+    cdef double call(self, kernel, Py_ssize_t slot) except? -1
     cdef int resize(self, Py_ssize_t room) except -1 nogil
     cdef int set_capacity(self, Py_ssize_t capacity) except -1
     cdef int renew(self) except -1
@@ -85,6 +92,7 @@ cdef class Store(Rows):
     cdef int write_rows(self, dict values, double *rows) except -1
     cdef int evaluate_objects(self, dict x) except -1
     cdef int place(self, Py_ssize_t slot) except -1 nogil
+    cdef int place_anew(self, Py_ssize_t slot) except -1
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil
     cdef int resolve(self) except -1
     cdef int store(
@@ -98,6 +106,8 @@ cdef class Store(Rows):
     cdef list vectors_at(self, slots)
     cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
     cdef int refill(self, list vectors) except -1
+    cdef int fill(self, list vectors) except -1
+    cdef int take_back(self, tuple saved) except -1
     cdef int evaluate_values(self, list names, const double *values) except -1 nogil
     cdef int pack_numbers(self, dict x) except -1
     cdef object too_large(self)

@@ -108,6 +108,10 @@ cdef tuple with_numbers(dict x, means):
     return numbers, filled
 
 
+cdef object in_use():
+    return RuntimeError("the model is in use: by another thread, or by its own kernel")
+
+
 cdef class Block:
 
     def __len__(self):
@@ -174,12 +178,38 @@ cdef class Store:
         free(self.fresh)
         free(self.read)
 
-    cdef int enter(self) except -1 nogil:
-        """Begin a call, which has to end by `is_busy = False`."""
-        if self.is_busy or self.owner and self.owner != PyThread_get_thread_ident():
+    cdef int require_own(self) except -1 nogil:
+        """Raise RuntimeError if another thread uses the vectors."""
+        if self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
-                raise RuntimeError("the model is in use: by another thread, or by its own kernel")
+                raise in_use()
+        return 0
+
+    cdef int enter(self) except -1 nogil:
+        """Begin a call, which has to end by `is_busy = False`, without names that no vector has."""
+        self.begin()
+        if self.features.n_unused:
+            with gil:
+                self.sweep()
+        return 0
+
+    cdef int begin(self) except -1 nogil:
+        self.require_own()
+        if self.is_busy:
+            with gil:
+                raise in_use()
         self.is_busy = True
+        return 0
+
+    cdef int sweep(self) except -1:
+        """Free names that no vector has any more."""
+        try:
+            self.features.sweep()
+            if self.features.is_sparse:
+                self.refill(self.vectors_at(range(self.n)))
+        except BaseException:
+            self.is_busy = False
+            raise
         return 0
 
     # Memory.
@@ -276,7 +306,7 @@ cdef class Store:
             raise RuntimeError("the names of an example have changed while they were read")
         if found == OTHER_VALUES:
             raise ValueError("a value is not a number")
-        if not self.owner:
+        if not self.keeps_filled:
             self.filled, self.has_filled = filled, bool(filled)
         return found
 
@@ -288,23 +318,25 @@ cdef class Store:
         cdef Layout layout = self.layout
         cdef PyObject *names = <PyObject *> layout.names
         cdef PyObject *key
-        cdef PyObject *value
-        while PyDict_Next(x, &place, &key, &value):
-            if PyFloat_Check(<object> value):
-                number = PyFloat_AS_DOUBLE(<object> value)
-            elif has_elements(<object> value):
+        cdef PyObject *item
+        while PyDict_Next(x, &place, &key, &item):
+            # Their code may change the dict, so these are references of our own.
+            name, value = <object> key, <object> item
+            if PyFloat_Check(value):
+                number = PyFloat_AS_DOUBLE(value)
+            elif has_elements(value):
                 return ARRAYS
-            elif PyLong_CheckExact(<object> value):
-                number = PyLong_AsDouble(<object> value)
-            elif isinstance(<object> value, str) or not is_number(<object> value):
+            elif PyLong_CheckExact(value):
+                number = PyLong_AsDouble(value)
+            elif isinstance(value, str) or not is_number(value):
                 return OTHER_VALUES
             else:
-                number = as_double(<object> value)
+                number = as_double(value)
             if number != number:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
                 key == PyList_GET_ITEM(names, j)
-                or is_same(<object> key, <object> PyList_GET_ITEM(names, j))
+                or is_same(name, <object> PyList_GET_ITEM(names, j))
             )
             if has_names:
                 self.fresh[j] = number
@@ -427,7 +459,7 @@ cdef class Store:
     # Changes of vectors.
 
     cdef int put(self, Py_ssize_t slot) except -1 nogil:
-        self.enter()
+        self.begin()
         try:
             self.place(slot)
         finally:
@@ -453,15 +485,27 @@ cdef class Store:
                 self.features.set_value(self.point.rows[j], slot, self.values[j])
         else:
             with gil:
-                self.store(self.layout, self.values, self.arrays, self.snapshot, slot)
-                self.find_rows()
+                self.place_anew(slot)
         self.measure(&self.point)
         self.set_statistics(slot, &self.point)
         self.inserted[slot] = self.n_inserted
         self.n_inserted += 1
-        if self.features.is_sparse:
-            with gil:
-                self.refill(self.vectors_at(range(self.n)))
+        return 0
+
+    cdef int place_anew(self, Py_ssize_t slot) except -1:
+        """Store the example in a slot of a vector with other names, or a new one."""
+        cdef Layout layout = self.layout
+        self.reserve()
+        self.store(layout, self.values, self.arrays, self.snapshot, slot)
+        if self.layout is not layout:  # there is a new kind of arrays
+            self.find_rows()
+        return 0
+
+    cdef int reserve(self) except -1:
+        if self.found != self.version + self.features.version or self.point.n_known < self.point.m:
+            self.assign_rows(self.layout)
+            self.set_features(&self.point, self.layout)
+            self.found = self.version + self.features.version
         return 0
 
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
@@ -493,10 +537,9 @@ cdef class Store:
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
     ) except -1:
-        """Store a vector in a slot, instead of any other one."""
+        """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
         if slot == self.capacity:
             self.set_capacity(max(<Py_ssize_t> LANES, 2 * self.capacity))
-        self.assign_rows(layout)
         if slot == self.n:
             self.n += 1
             self.features.set_n(self.n)
@@ -522,9 +565,9 @@ cdef class Store:
             check_shape(name, value)
             if name in self.features.index:
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-            self.matrices.check_length(name, value)
             with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
                 array = np.array(value, self.matrices.dtype)
+                self.matrices.check_length(name, array)
                 is_valid = np.square(array, dtype=np.float64).sum() <= LARGEST
             if not is_valid:
                 check_array(name, value)
@@ -591,6 +634,7 @@ cdef class Store:
 
     cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1:
         cdef bytes values = vector[1]
+        self.assign_rows(vector[0])
         self.store(vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
         self.load(slot)
         self.set_statistics(slot, &self.other)
@@ -598,6 +642,14 @@ cdef class Store:
 
     cdef int refill(self, list vectors) except -1:
         """Store other vectors, in new tables."""
+        try:
+            self.fill(vectors)
+        except BaseException:  # by the code of a name: an interrupt must not lose vectors
+            self.fill(vectors)
+            raise
+        return 0
+
+    cdef int fill(self, list vectors) except -1:
         cdef Py_ssize_t slot
         had_matrices = self.matrices.n > 0
         self.clear()
@@ -682,10 +734,18 @@ cdef class Store:
         cdef Kernel *own = &self.z[kernel]
         if own.inner < 0:
             with gil:
-                return self._kernels[kernel](self.objects[slot], self.objects[slot])
+                return self.call(self._kernels[kernel], slot)
         if own.norms == NULL:
             return 1.0
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
+
+    cdef double call(self, kernel, Py_ssize_t slot) except? -1:
+        """Return what a function says of a vector and itself."""
+        self.enter()
+        try:
+            return kernel(self.objects[slot], self.objects[slot])
+        finally:
+            self.is_busy = False
 
     cdef Py_ssize_t oldest_slot(self) noexcept nogil:
         return loops.least(self.inserted, self.n) if self.n else 0
@@ -704,6 +764,8 @@ cdef class Store:
     def names(self):
         if self.objects is not None and not self.n_inner:
             return dict.fromkeys(name for x in self.objects for name in x).keys()
+        self.enter()  # without those that no vector has any more
+        self.is_busy = False
         return dict.fromkeys([*self.features.index, *self.matrices.place_of]).keys()
 
     def __getattr__(self, name):
@@ -771,6 +833,7 @@ cdef class Store:
     def vector(self, Py_ssize_t slot):
         cdef Py_ssize_t j
         cdef Layout layout
+        self.require_own()
         self.check_slot(slot)
         if self.objects is not None:
             return copy.deepcopy(self.objects[slot])
@@ -866,7 +929,9 @@ cdef class Store:
         """Raise ValueError unless all rows of a matrix are valid."""
         cdef Py_ssize_t i
         self.has_rows = self.has_example = False
+        self.arrays = None
         self.set_layout(block.names)
+        self.set_elements()
         self.find_rows()
         for i in range(block.n_rows):
             if block.data != NULL:
@@ -888,10 +953,10 @@ cdef class Store:
             rows = rows.tolist()
         block = [dict(zip(names, row, strict=True)) for row in rows]
         sizes = {}
-        for i, x in enumerate(block if self.n_inner else ()):
+        for i, x in enumerate(block):
             try:
                 empty.evaluate(x)
-                for name, value in x.items():
+                for name, value in x.items() if self.n_inner else ():
                     size = len(value) if is_array(value) else 0
                     if size:
                         self.matrices.check_length(name, value)
@@ -932,6 +997,13 @@ cdef class Store:
             self.is_busy = False
 
     def undo(self, saved):
+        try:
+            self.take_back(saved)
+        except BaseException:  # as in `refill`
+            self.take_back(saved)
+            raise
+
+    cdef int take_back(self, tuple saved) except -1:
         cdef Py_ssize_t slot
         slot, vector, inserted, n_inserted, kernels = saved
         self.enter()
@@ -956,6 +1028,8 @@ cdef class Store:
         cdef Py_ssize_t i, slot
         cdef Layout layout
         cdef size_t n = (2 * self.n_kernels + self.n_inner + 1) * self.capacity  # doubles
+        self.enter()  # without names that no vector has
+        self.is_busy = False
         index = self.features.index
         parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for i in range(self.n_kernels):
@@ -983,6 +1057,7 @@ cdef class Store:
         return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]
 
     cdef object insertion_order(self):
+        self.require_own()
         cdef Py_ssize_t slot
         cdef int64_t[::1] order = np.empty(self.n, np.int64)
         for slot in range(self.n):

@@ -171,10 +171,12 @@ cdef class Sums:
         self.arrays = {}
 
     cdef int keep(self, list names) except -1:
-        self.forget_columns()
         kept = self.table[[self.rows[name] for name in names]]
+        # Names may run Python code, which may raise, before the first change.
+        rows = {name: row for row, name in enumerate(names)}
+        self.forget_columns()
         self.set_table(padded(kept, max(1, len(kept))))
-        self.rows = {name: row for row, name in enumerate(names)}
+        self.rows = rows
 
     def measures(self):
         """Return variances and scales, in the order of `names`. A constant has no scale.

@@ -18,7 +18,7 @@ from .classifier import KernelClassifier
 from .documented import documented
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
-from .machine import Machine, OnlineClassifier, classifier_of, memory_of
+from .machine import Machine, OnlineClassifier, classifier_of, forget_prediction, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .weights import ClassWeight
 
@@ -38,6 +38,7 @@ __all__ = [
     "Perceptron",
     "classifier_of",
     "documented",
+    "forget_prediction",
     "frame_like",
     "frame_of",
     "labels_of",

@@ -42,6 +42,15 @@ def classifier_of(model: Any) -> Any:
     return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
 
 
+def forget_prediction(model: Any) -> None:
+    """Let a model learn its next example as one that it did not predict last."""
+    classifier = classifier_of(model)
+    while hasattr(classifier, "model"):  # a wrapper
+        classifier = classifier_of(classifier.model)
+    if hasattr(classifier, "forget_prediction"):
+        classifier.forget_prediction()
+
+
 def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
@@ -164,7 +173,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         f = self._f
         try:
             if w is not UNIT:
-                f.store.set_example(x)
+                f.set_example(x)
                 w = weight_of(w)
                 if not w:
                     self._labels.check(y)
@@ -173,11 +182,11 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 label = self._labels.column[y]
             except (KeyError, TypeError):
                 # A label is only registered if x is valid.
-                f.store.set_example(x)
+                f.set_example(x)
                 self._labels = self._labels.with_label(y)
                 label = self._labels.add(y)
             if self._class_weights is not None:
-                f.store.set_example(x)
+                f.set_example(x)
                 w *= self._class_weights.next(label, self._labels)
             due = f.round(x, label, w, self._threshold)
             if due:
@@ -203,11 +212,20 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return self._f.scores(x)[1]
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        return self._labels.names[self._f.best(x)]
+        column = self._f.best(x)
+        return self._labels.names[column]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         scores = self.scores_one(x)
         return dict(zip(scores, _softmax(list(scores.values())), strict=True))
+
+    def has_predicted(self, x: Features) -> bool:
+        """Return whether x is the example that was predicted last, and nothing was learned since."""
+        return self._f.has_predicted(x)
+
+    def forget_prediction(self) -> None:
+        """Let `learn_one` learn its example as one that was not predicted last, as a late label."""
+        self._f.forget_prediction()
 
     @property
     def memory_bytes(self) -> int:
@@ -256,7 +274,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         if len(frame) != len(labels):
             raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
         weights = None if w is None else weights_of(w, len(labels))
-        block = self._f.store.block(frame.columns, rows_of(frame))
+        block = self._f.block(frame.columns, rows_of(frame))
+        self._f.claim()
         try:
             columns = self._labels.columns(labels, weights)
             if weights is not None and not weights.all():
@@ -270,6 +289,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         except BaseException:
             self._recover()
             raise
+        finally:
+            self._f.release()
 
     def scores_many(self, X: IntoDataFrame) -> IntoDataFrame:
         """Return the scores of each row of a frame, as a frame with a column for each label.
@@ -292,8 +313,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
         frame = frame_of(X)
-        best, names = self._score_frame(frame).argmax(axis=1), self._labels.names
-        return series_like([names[column] for column in best.tolist()], frame)
+        best = self._score_frame(frame).argmax(axis=1)
+        return series_like([self._labels.names[column] for column in best.tolist()], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         frame = frame_of(X)
@@ -320,7 +341,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return odds / odds.sum(axis=1, keepdims=True)
 
     def _score_frame(self, frame: Any) -> Floats:
-        return self._f.score_block(self._f.store.block(frame.columns, rows_of(frame)))
+        return self._f.score_block(self._f.block(frame.columns, rows_of(frame)))
 
     def _known_scores(self, frame: Any) -> Floats:
         return self._score_frame(frame)[:, list(self._labels.known.values())]
@@ -346,6 +367,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def _recover(self) -> None:
         """Leave a model that has learned whole examples only, after an error or an interrupt."""
         f, n_labels = self._f, self._f.n_labels
+        if f.was_refused():  # by a round that is still under way
+            return
         is_rolled_back = f.roll_back()
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
@@ -388,7 +411,11 @@ class Machine(OnlineClassifier):
         weighted mean over the kernels. Raises ValueError if a value of the dict x is not finite, or
         too large for the kernel.
         """
-        return self._novelty(x)
+        self._f.claim()
+        try:
+            return self._novelty(x)
+        finally:
+            self._f.release()
 
     @property
     def n_support(self) -> int:

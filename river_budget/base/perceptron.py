@@ -121,11 +121,15 @@ class GrowingPerceptron(Perceptron):
 
     def _averaged_scores(self, x: Features) -> Floats:
         f = self._f
-        scores = np.array(f.scores(x))
-        if not f.n_rounds:
-            return scores
-        moments = f.row @ widened(self._moments[: f.n], f.n_labels)
-        return ((f.n_rounds + 1) * scores - moments) / f.n_rounds
+        f.claim()
+        try:
+            scores = np.array(f.scores(x))
+            if not f.n_rounds:
+                return scores
+            moments = f.row @ widened(self._moments[: f.n], f.n_labels)
+            return ((f.n_rounds + 1) * scores - moments) / f.n_rounds
+        finally:
+            f.release()
 
     def _add(self, f: Expansion, y: Example, step: float = 1.0) -> None:
         """Add the example; see `Expansion.add`."""

@@ -14,7 +14,14 @@ from river.utils import dataframe
 
 from river_budget._core.calibration import LARGEST_GAP
 from river_budget._state import Part
-from river_budget.base import KernelClassifier, classifier_of, frame_like, frame_of, labels_of
+from river_budget.base import (
+    KernelClassifier,
+    OnlineClassifier,
+    classifier_of,
+    frame_like,
+    frame_of,
+    labels_of,
+)
 from river_budget.calibration.calibrator import Calibrator
 from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
 from river_budget.kernels import Features
@@ -129,7 +136,7 @@ class Calibrated(ClassifierWrapper):
         because they estimate frequencies in the stream as it is.
         """
         try:
-            gaps = self._gaps(x)
+            gaps = self._gaps_to_learn(x)
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
         self.model.learn_one(x, y, **kwargs)
@@ -161,18 +168,32 @@ class Calibrated(ClassifierWrapper):
         by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
         return frame_like(by_label, frame_of(X))
 
+    def _gaps_to_learn(self, x: Features) -> dict[Any, float]:
+        """Return the gaps at x. It counts as predicted by the model only if it did before."""
+        classifier = classifier_of(self.model)
+        if not isinstance(classifier, OnlineClassifier):
+            return self._gaps(x)
+        was_predicted = classifier.has_predicted(self._features(x))
+        gaps = self._gaps(x)
+        if not was_predicted:
+            classifier.forget_prediction()
+        return gaps
+
     def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the largest logit minus that of each label."""
         logits = self._logits(x, **kwargs)
         largest = max(logits.values(), default=0.0)
         return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
 
+    def _features(self, x: Features) -> Features:
+        """Return the features that the classifier gets."""
+        return self.model.transform_one(x) if isinstance(self.model, Pipeline) else x
+
     def _logits(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return values whose softmax are the probabilities of the model."""
         classifier = classifier_of(self.model)
         if isinstance(classifier, KernelClassifier):
-            features = self.model.transform_one(x) if isinstance(self.model, Pipeline) else x
-            scores = classifier.scores_one(features)
+            scores = classifier.scores_one(self._features(x))
             return {label: 0.5 * score for label, score in scores.items()}
         probabilities = self.model.predict_proba_one(x, **kwargs)
         # The order of the arguments makes a NaN the smallest probability.

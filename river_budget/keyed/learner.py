@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_COUNT, count, require
-from river_budget.base import classifier_of, plain_label
+from river_budget.base import classifier_of, forget_prediction, plain_label
 from river_budget.checkpoint import CheckpointError
 from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given, check_label, predict
@@ -236,6 +236,8 @@ class KeyedLearner:
                 raise ValueError(f"event {event.seq} of {event.key!r} is new and has no features")
             return self._prediction(keyed, event, None, None)
         margin, y_pred = predict(keyed.model, x)
+        if event.seq < keyed.last_seq:
+            forget_prediction(keyed.model)
         if event.y is not None and (is_new or waiting):
             self._learn(keyed, event, waiting or (x, y_pred))
         if is_new:

@@ -88,8 +88,8 @@ class Mnemotron(Machine):
         Whether to add an expert that predicts from the last label and the length of its run. It
         helps where labels repeat in time. Turn it off to measure what the features alone tell. It
         abstains when the example that is learned is not the one predicted last (late labels, blocks
-        of rows, a scaler that learns in between), until both agree again. It takes `8 C (C + 22)`
-        bytes.
+        of rows, a scaler that learns or a copy that is made in between), until both agree again. It
+        takes `8 C (C + 22)` bytes.
     archive
         Number of random features, even, of a `KernelLDA` that is added as an expert. Use it for
         classes that come one after the other: it forgets none of them. It costs the time and the

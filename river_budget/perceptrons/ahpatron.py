@@ -117,8 +117,7 @@ class Ahpatron(NormedPerceptron):
             self.bound_improvement -= p * (2 - p)
         if f.n == self.budget:
             self._halve(f)
-            scores = f.scores(f.store.example())
-            margin = 0.5 * (scores[y.label] - scores[y.rival])
+            margin = f.margin_now()
         eta = p * y.weight
         self._square += eta * (2 * margin + eta * y.self_value)
         f.add(y, p)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from states import content
 
 import river_budget as rb
-from river_budget.base import Perceptron
+from river_budget.base import BudgetPerceptron, Perceptron
 from river_budget.catalog import ALGORITHMS
 
 PERCEPTRONS = {name: row for name, row in ALGORITHMS.items() if issubclass(row.model, Perceptron)}
@@ -288,3 +288,36 @@ def test_a_third_label_before_the_first_support_vector():
     model._f.widen(3)
     model.learn_one({"a": 1.0}, "c")
     assert model.predict_one({"a": 1.0}) == "c"
+
+
+class Curious(BudgetPerceptron):
+    """It asks itself in the middle of an update."""
+
+    asks = staticmethod(lambda model: None)
+
+    def _update(self, f, y):
+        try:
+            self.asks(self)
+        except RuntimeError as error:
+            self.refusal = str(error)
+        f.add(y)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        lambda model: model.predict_one({"a": 100.0}),
+        lambda model: model.learn_one({"a": 100.0}, 0),
+        lambda model: model.learn_many({"a": np.array([100.0])}, [0]),
+        copy.deepcopy,
+        lambda model: model.state(),
+    ],
+    ids=["predict_one", "learn_one", "learn_many", "deepcopy", "state"],
+)
+def test_an_update_keeps_its_example(asks):
+    model = Curious(rb.RBF(gamma=1.0))
+    model.asks = asks
+    model.learn_one({"a": 1.0}, 1)
+    assert "has not ended" in model.refusal
+    assert model.support_vectors == [{"a": 1.0}]
+    assert model.n_rounds == 1

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 
+import numpy as np
 import pandas as pd
 import pytest
 from algorithms import CLASSES
@@ -124,3 +125,49 @@ def test_threads_that_predict_while_one_learns(name, kernel, frequent_switches):
     if kernel is None:
         loaded = checkpoint.loads(checkpoint.dumps(model))
         assert content(loaded.state()) == content(model.state())
+
+
+@pytest.mark.parametrize("name", ["RemoveOldestPerceptron", "TightestPerceptron", "Mnemotron"])
+def test_a_block_is_learned_as_a_whole_beside_other_calls(name, frequent_switches):
+    rng = np.random.default_rng(0)
+    X = {f"f{i}": rng.normal(size=1500) for i in range(10)}
+    y, part = (X["f0"] * X["f1"] > 0).astype(int), {n: values[:200] for n, values in X.items()}
+    alone, model = (CLASSES[name](rb.RBF(gamma=0.1)) for _ in range(2))
+    alone.learn_many(X, y)
+    stopped = threading.Event()
+
+    def ask():
+        while not stopped.is_set():
+            or_in_use(model.predict_many, part)
+            or_in_use(model.learn_one, {"f0": 0.1}, 1, 0.0)
+            or_in_use(model.predict_one, {"other": 1.0})
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        while or_in_use(model.learn_many, X, y) is None and not model.n_rounds:
+            pass
+    finally:
+        stopped.set()
+        thread.join()
+    assert content(model.state(), without=["repeats"]) == content(
+        alone.state(), without=["repeats"]
+    )
+
+
+def test_what_is_asked_of_one_example_is_of_that_example(frequent_switches):
+    model, x, stopped = learned("Forgetron", None), {"x0": 0.3, "x1": -1.0}, threading.Event()
+    novelty = model.novelty_one(x)
+
+    def ask():
+        while not stopped.is_set():
+            or_in_use(model.predict_one, {"x0": 5.0})
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    try:
+        found = {or_in_use(model.novelty_one, x) for _ in range(5000)}
+    finally:
+        stopped.set()
+        thread.join()
+    assert found <= {novelty, None}

@@ -379,3 +379,20 @@ def test_an_interrupted_block_changes_nothing(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         model.learn_many(pd.DataFrame([x for x, _ in examples[30:]]), [y for _, y in examples[30:]])
     assert checkpoint.dumps(model) == before
+
+
+@pytest.mark.parametrize("delay", [0, 20])
+def test_late_labels_leave_the_predictions_of_the_model_alone(delay):
+    """Scoring an example just before it is learned must not look like a prediction in time."""
+    rng, label, examples = random.Random(3), True, []
+    for _ in range(400):
+        label ^= rng.random() > 0.95
+        examples.append(({"a": rng.gauss(1.0 if label else -1.0, 1.0)}, label))
+    alone, inside = rb.Mnemotron(budget=10), rb.Calibrated(rb.Mnemotron(budget=10))
+    for t in range(len(examples) + delay):
+        if t < len(examples):
+            assert inside.predict_one(examples[t][0]) == alone.predict_one(examples[t][0])
+        if t >= delay:
+            alone.learn_one(*examples[t - delay])
+            inside.learn_one(*examples[t - delay])
+    assert inside.model.expert_weights == alone.expert_weights

@@ -247,7 +247,22 @@ def test_an_open_round_belongs_to_its_thread():
     thread.start()
     thread.join()
     assert errors == ["in use"]
+    f.commit()
     assert f.best({"a": 1.0}) == 0
+
+
+def test_an_open_round_keeps_its_example():
+    f = expansion_of()
+    y = begin(f, {"a": 1.0})
+    for use in (f.best, f.scores, f.set_example, lambda x: f.round(x, 0, 1.0, 0.0)):
+        with pytest.raises(RuntimeError, match="the update of the last round has not ended"):
+            use({"a": 2.0})
+    for use in (f.state, lambda: copy.deepcopy(f)):
+        with pytest.raises(RuntimeError, match="the update of the last round has not ended"):
+            use()
+    f.add(y)
+    f.commit()
+    assert f.store.vector(0) == {"a": 1.0}
 
 
 def test_a_label_that_is_new_is_a_rival_from_its_first_round_on():
@@ -346,6 +361,7 @@ def test_a_forged_state_is_refused(key, value):
 def test_all_widths_of_vectors_give_the_same_bits(n, n_labels, seed):
     f, x = random_expansion(n_labels, n, seed), {"a": 0.3, "b": -1.0}
     y = begin(f, x)
+    f.commit()
     try:
         answers = []
         for lanes in (8, 4, 2):

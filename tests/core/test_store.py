@@ -728,6 +728,48 @@ def test_an_example_that_changes_while_it_is_packed():
     x = {"a": Number(), "b": 1.0}
     store.set_example(x)
     assert store.example().keys() <= {"a", "b"}
+    # Only the dict holds this name. A build with AddressSanitizer sees it if it is read too late.
+    x = {"".join(["lon", "ely"]): Number()}
+    store.set_example(x)
+    assert store.example().keys() <= {"lonely"}
+
+
+def test_functions_cannot_change_the_store_that_calls_them():
+    stores = []
+
+    def kernel(x, z):
+        for store in stores:
+            with pytest.raises(RuntimeError, match="in use"):
+                store.remove([0])
+        return 1.0
+
+    store = filled(rb.FunctionKernel(kernel), [{"a": 1.0}, {"a": 2.0}])
+    stores.append(store)
+    assert store.self_values().tolist() == [1.0, 1.0]
+    assert store.n == 2
+
+
+def test_blocks_do_not_have_the_arrays_of_the_last_example():
+    store = Store([rb.Linear()], dtype="float64")
+    put(store, {"a": 1.0})
+    store.set_example({"e": np.array([9e74])})
+    assert len(store.block(["a"], np.array([[9e74]]))) == 1
+
+
+def test_rows_that_a_function_refuses_are_refused_as_a_block():
+    store = Store([rb.FunctionKernel(rb.RBF(gamma=1.0))])
+    with pytest.raises(ValueError, match=r"row 2: .* did not return a number"):
+        store.block(["a"], np.array([[1.0], [2.0], [np.inf]]))
+
+
+def test_the_length_of_an_array_is_that_of_its_elements():
+    class Longer(np.ndarray):
+        def __len__(self):
+            return 3
+
+    store = filled(rb.RBF(gamma=1.0), [{"e": np.ones(3)}])
+    with pytest.raises(ValueError, match="an array of 2 elements, but others have 3"):
+        store.set_example({"e": np.ones(2).view(Longer)})
 
 
 # Numbers of many types, and values that only look like numbers.

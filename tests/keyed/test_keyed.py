@@ -746,3 +746,21 @@ def test_only_what_has_changed_is_written():
     cache.flush()
     cache.flush()
     assert written == ["a"]
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, rb.Calibrated], ids=["alone", "calibrated"])
+def test_only_the_newest_event_of_a_key_is_one_that_was_predicted_last(wrap):
+    learner = keyed.KeyedLearner(lambda: wrap(rb.Mnemotron(budget=10)))
+    held = learner.deserialize(None)
+
+    def knows_the_last_label():
+        return getattr(held.model, "model", held.model)._f.repeats.state()["last"] != -1
+
+    learner.advance(held, keyed.Event("a", 0, {"v": 1.0}, y="x"))
+    learner.advance(held, keyed.Event("a", 1, {"v": 2.0}))
+    learner.advance(held, keyed.Event("a", 1, y="x"))
+    assert knows_the_last_label()
+    learner.advance(held, keyed.Event("a", 2, {"v": 1.5}))
+    learner.advance(held, keyed.Event("a", 3, {"v": 2.5}))
+    learner.advance(held, keyed.Event("a", 2, y="x"))
+    assert not knows_the_last_label()

@@ -129,6 +129,24 @@ def test_a_crash_and_a_replay_make_the_same_policies(crashes):
         assert replayed.y_pred in (first.y_pred, None)
 
 
+def test_policies_of_a_mixture_are_the_same_whether_they_stay_live_or_are_stored():
+    """Its experts know the last label, but only while a label is that of the last prediction."""
+    mixture = functools.partial(rb.Mnemotron, budget=5, kernels=(rb.RBF(gamma=1.0),))
+    of_mixture = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(mixture(), seed=1))
+    stream = [
+        event
+        for t in range(80)
+        for event in (
+            Event("a", t, {"u": float(t % 3)}, arms=ARMS), Event("a", t - t % 2, y=t // 20 % 2)
+        )
+    ]  # fmt: skip
+    held, state = of_mixture.deserialize(None), None
+    for event in stream:
+        answer = of_mixture.advance(held, event)
+        state, stored = of_mixture.step(state, event)
+        assert stored == answer
+
+
 def test_events_that_all_come_twice_are_learned_once():
     states, _ = fold(learner(), [event for event in events() for _ in range(2)])
     assert contents(states) == contents(fold(learner(), events())[0])

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import itertools
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from river.datasets import synth as river_synth
 from states import content
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import checkpoint, synth
 
 NAMES = ("a", "b", "c")
 KERNELS = (
@@ -289,6 +291,29 @@ def test_the_last_label_is_known_once_predictions_and_examples_agree():
         known.append(model._f.repeats.state()["last"] != -1)
     # A new label and a weight change nothing.
     assert known == [t % 20 < 10 and t % 20 != 5 for t in range(120)]
+
+
+@pytest.mark.parametrize("archive", [None, 10])
+@pytest.mark.parametrize(
+    "copied",
+    [
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+        lambda model: checkpoint.loads(checkpoint.dumps(model)),
+        lambda model: model.clone(include_attributes=True),
+    ],
+    ids=["deepcopy", "pickle", "checkpoint", "clone"],
+)
+def test_a_copy_between_a_prediction_and_its_label_goes_on_exactly(copied, archive):
+    model = rb.Mnemotron(budget=10, archive=archive)
+    for t, (x, y) in enumerate(labels_in_runs(5)):
+        x |= {"v": np.array([0.1 * t, 1.0])} if t % 7 == 2 else {"w": "text", "u": None}
+        model.predict_one(x)
+        other = copied(model)
+        for one in (model, other):
+            one.learn_one(x, y)
+        assert content(other.state()) == content(model.state())
+        assert other.predict_proba_one({"u": 0.5}) == model.predict_proba_one({"u": 0.5})
 
 
 def test_the_memory_of_repeats_is_bounded():
