@@ -7,7 +7,7 @@ import typer
 
 from river_budget.cli import files, named, notes, options
 from river_budget.cli.app import app
-from river_budget.cli.runs import Run
+from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
 
@@ -92,7 +92,7 @@ class _Keyed(Run):
         event = self._event(row)
         fields = self._cache.advance(event)._asdict()
         self._counts_of_keys[event.key] += 1
-        self.n_labelled, self.n_right = self._learner.n_labelled, self._learner.n_right
+        self.counts = Counts(self._n_lines, self._learner.n_labelled, self._learner.n_right)
         return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
 
     def memory(self) -> str:

@@ -14,7 +14,7 @@ from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.cli import files, named, notes, options, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
-from river_budget.cli.runs import Predicting
+from river_budget.cli.runs import Counts, Predicting
 from river_budget.keyed.answers import check_label
 
 # What a checkpoint keeps of `files.Columns`.
@@ -152,20 +152,20 @@ class _Learning(Predicting):
         extra: dict[str, Any],
     ) -> None:
         super().__init__(model, on_error)
-        self.n_seen = extra.get("n_seen", 0)
-        self.n_labelled = extra.get("n_labelled", 0)
-        self.n_right = extra.get("n_right", 0)
+        self.counts = Counts(*(extra.get(name, 0) for name in Counts._fields))
         self._lines = lines
         self._columns = {name: getattr(columns, name) for name in KEPT}
         self.checkpointer: checkpoint.Checkpointer | None = None
-        self._is_whole = True
 
-    def meet(self, x: dict[Any, Any], y: Any) -> None:
-        # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-        check_label(self._model, y)
-        self._is_whole = False
-        self._model.learn_one(x, y)
-        self._is_whole = True
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        if row.label is not None:
+            check_label(self._model, row.label)
+        return super().answer(row)
+
+    def learn(self, row: files.Row) -> None:
+        if row.label is not None:
+            self._model.learn_one(row.x, row.label)
+        super().learn(row)
 
     def settle(self) -> None:
         self._lines.done()
@@ -173,14 +173,12 @@ class _Learning(Predicting):
             self._saved(self.checkpointer.step)
 
     def close(self) -> None:
-        if self.checkpointer is not None and self._is_whole:
+        if self.checkpointer is not None:
             self._saved(self.checkpointer.save)
 
     def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
-        extra = {
-            "n_seen": self.n_seen, "n_labelled": self.n_labelled, "n_right": self.n_right,
-            "place": self._lines.place, "columns": self._columns,
-        }  # fmt: skip
+        record = {"place": self._lines.place, "columns": self._columns}
+        extra = self.counts._asdict() | record
         try:
             save(extra)
         except (checkpoint.CheckpointError, OSError) as error:

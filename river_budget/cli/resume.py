@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from river_budget._state import count, require
 from river_budget.cli import notes
+from river_budget.cli.runs import Counts
 
 # Characters of lines that are kept in memory while they are compared; more are kept on disk.
 SPOOL = 2**24
@@ -62,7 +63,7 @@ class Lines:
 
 def check(extra: dict[str, Any]) -> None:
     """Raise ValueError if no run can have kept this beside its model."""
-    for name in ("n_seen", "n_labelled", "n_right"):
+    for name in Counts._fields:
         count(extra.get(name, 0))
     place, columns = extra.get("place"), extra.get("columns", {})
     if place is not None:

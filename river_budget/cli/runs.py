@@ -10,7 +10,7 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from river_budget._features import shortened
 from river_budget.base import memory_of
@@ -21,11 +21,30 @@ from river_budget.keyed.answers import predict
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
+class Counts(NamedTuple):
+    """How many examples there were, with a known label, and with a right prediction."""
+
+    n_seen: int = 0
+    n_labelled: int = 0
+    n_right: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of correct predictions among those whose label is known; None before the first."""
+        return self.n_right / self.n_labelled if self.n_labelled else None
+
+    def after(self, prediction: Any, label: Any) -> Counts:
+        """Return the counts after one more example, whose label may be None."""
+        is_known = label is not None
+        is_right = is_known and prediction == label
+        return Counts(self.n_seen + 1, self.n_labelled + is_known, self.n_right + is_right)
+
+
 class Run(abc.ABC):
     """Answers the rows of an input, and counts them. A bad row stops it or is skipped."""
 
     def __init__(self, on_error: OnError) -> None:
-        self.n_labelled = self.n_right = 0
+        self.counts = Counts()
         self._on_error = on_error
         self._n_lines = self._n_skipped = 0
         self._seconds = 0.0
@@ -38,30 +57,25 @@ class Run(abc.ABC):
     def memory(self) -> str:
         """Return what the summary says about memory."""
 
+    def learn(self, row: files.Row) -> None:
+        """Learn a row whose answer is out."""
+
     def settle(self) -> None:
-        """Take note that a row was answered or skipped."""
+        """Take note that all is done for a row, or that it was skipped."""
 
     def close(self) -> None:
         """Take note that the run is over, whatever its end."""
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of correct predictions among those whose label is known; None before the first."""
-        return self.n_right / self.n_labelled if self.n_labelled else None
 
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary."""
         try:
             with _Signals() as signals, output.status() as show, contextlib.closing(self):
                 for row in rows:
-                    with signals.step():
-                        start = time.perf_counter()
-                        fields = self._answered(row)
-                        self._seconds += time.perf_counter() - start
-                        self._n_lines += 1
-                        self.settle()
-                    output.print_answer(fields)
-                    show(self._counts())
+                    try:
+                        self._meet(row, signals)
+                    except ValueError as error:
+                        self._skip(row, error, signals)
+                    show(self._text())
         except SystemExit:
             self._sum_up()
             raise
@@ -69,24 +83,42 @@ class Run(abc.ABC):
         if 0 < self._n_lines == self._n_skipped:
             raise ValueError("every line was skipped")
 
-    def _answered(self, row: files.Row) -> dict[str, Any]:
-        try:
-            return self.answer(row)
-        except ValueError as error:
-            if self._on_error is OnError.STOP:
-                raise ValueError(f"line {row.line}: {error}") from None
-            self._n_skipped += 1
-            return {"error": shortened(str(error)), "line": row.line}
+    def _meet(self, row: files.Row, signals: _Signals) -> None:
+        """Answer a row, and only then learn it: a run that ends in between has not seen it."""
+        with signals.step(), self._timed():
+            fields = self.answer(row)
+        output.print_answer(fields)
+        with signals.step():
+            with self._timed():
+                self.learn(row)
+            self._n_lines += 1
+            self.settle()
 
-    def _counts(self) -> str:
+    def _skip(self, row: files.Row, error: ValueError, signals: _Signals) -> None:
+        if self._on_error is OnError.STOP:
+            raise ValueError(f"line {row.line}: {error}") from None
+        output.print_answer({"error": shortened(str(error)), "line": row.line})
+        with signals.step():
+            self._n_lines += 1
+            self._n_skipped += 1
+            self.settle()
+
+    @contextlib.contextmanager
+    def _timed(self) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self._seconds += time.perf_counter() - start
+
+    def _text(self) -> str:
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
-        right = "no label" if self.accuracy is None else f"accuracy {self.accuracy:.4f}"
+        accuracy = self.counts.accuracy
+        right = "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
         noun = "line" if self._n_lines == 1 else "lines"
         return f"{self._n_lines:,} {noun}{skipped}, {right}"
 
     def _sum_up(self) -> None:
         cost = 1e6 * self._seconds / max(1, self._n_lines)
-        notes.say(f"{self._counts()}, {self.memory()}, {cost:,.1f} µs a line")
+        notes.say(f"{self._text()}, {self.memory()}, {cost:,.1f} µs a line")
 
 
 class Predicting(Run):
@@ -94,25 +126,20 @@ class Predicting(Run):
 
     def __init__(self, model: Any, on_error: OnError) -> None:
         super().__init__(on_error)
-        self.n_seen = 0
         self._model = model
+        self._next = self.counts
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         row.check()
-        y = row.label
         margin, prediction = predict(self._model, row.x)
-        if y is not None:
-            self.meet(row.x, y)
-        self.n_seen += 1
-        self.n_labelled += y is not None
-        self.n_right += y is not None and prediction == y
+        self._next = self.counts.after(prediction, row.label)
         return {
-            "example": self.n_seen, "prediction": prediction, "margin": margin, "label": y,
-            "accuracy": self.accuracy,
+            "example": self._next.n_seen, "prediction": prediction, "margin": margin,
+            "label": row.label, "accuracy": self._next.accuracy,
         }  # fmt: skip
 
-    def meet(self, x: dict[Any, Any], y: Any) -> None:
-        """Do what is to be done with a labelled example; raise ValueError if it is bad."""
+    def learn(self, row: files.Row) -> None:
+        self.counts = self._next
 
     def memory(self) -> str:
         return f"{memory_of(self._model):,} bytes"

@@ -12,6 +12,8 @@ pytest.importorskip("typer")
 
 import river_budget as rb
 from river_budget import checkpoint
+from river_budget.cli import output
+from river_budget.cli.app import CommandError
 
 pytestmark = pytest.mark.slow
 
@@ -180,8 +182,9 @@ def test_a_signal_saves_a_last_checkpoint(tmp_path, number, code):
             process.stdout.readline()
         process.send_signal(number)
         assert process.wait() == code
-        assert "7 lines" in process.stderr.read()
-    assert checkpoint.load(saved).n_rounds == 7
+        n_rounds = checkpoint.load(saved).n_rounds
+        assert f"{n_rounds} lines" in process.stderr.read()
+    assert n_rounds in (6, 7)  # The signal may come before the seventh line is learned.
 
 
 def test_a_signal_in_the_middle_of_a_line_leaves_whole_examples(tmp_path):
@@ -198,7 +201,7 @@ def test_a_signal_in_the_middle_of_a_line_leaves_whole_examples(tmp_path):
     written = answers_of((tmp_path / "answers").read_text())
     model, extra = checkpoint.restore(saved)
     n_seen = extra["n_seen"]
-    assert 0 < len(written) <= n_seen <= len(written) + 1
+    assert 0 < n_seen <= len(written) <= n_seen + 1
     assert model.n_rounds == n_seen
 
 
@@ -214,7 +217,31 @@ def test_a_closed_pipe_saves_a_last_checkpoint(tmp_path):
         process.stdin.close()
         assert process.wait() == 1
         assert "Traceback" not in process.stderr.read()
-    assert checkpoint.load(saved).n_rounds == 3
+    assert checkpoint.load(saved).n_rounds == 2
+
+
+@pytest.mark.parametrize("every", [1, 1000])
+def test_an_answer_that_does_not_get_out_is_given_again(run, tmp_path, monkeypatch, every):
+    data, saved, printed = tmp_path / "some.csv", tmp_path / "model", []
+    data.write_text(CSV)
+    _, expected, _ = run("learn", data, *OPTIONS)
+
+    def fails_at(n):
+        def print_answer(fields):
+            if len(printed) == n:
+                raise CommandError("standard output: no space left")
+            printed.append(fields)
+
+        return print_answer
+
+    resumable = ["learn", data, *OPTIONS, "--checkpoint", saved, "--every", every]
+    for n in (0, 0, 7, 7, 20):
+        monkeypatch.setattr(output, "print_answer", fails_at(n))
+        assert run(*resumable)[0] == 2
+        assert (len(printed), checkpoint.load(saved).n_rounds) == (n, n)
+    monkeypatch.setattr(output, "print_answer", printed.append)
+    assert run(*resumable)[0] == 0
+    assert printed == answers_of(expected)
 
 
 def test_a_model_that_something_else_saved_learns_on(run, tmp_path):
