@@ -41,7 +41,7 @@ class Lines:
         """Take note that one more row is done, with all lines that were read for it."""
         for line in self._read:
             # The last line of a file may still lack its end.
-            self._hash.update(line.removesuffix("\n").encode("utf-8", "surrogateescape") + b"\n")
+            self._hash.update(line.rstrip("\r\n").encode("utf-8", "surrogateescape") + b"\n")
             self._n_lines += 1
             if self._n_lines.bit_count() == 1:
                 self._digests.append(self._hash.hexdigest())
@@ -104,7 +104,7 @@ def _compared(lines: Iterator[str], place: dict[str, Any]) -> tuple[Iterator[str
     """Return all lines, and whether they begin with those that were seen, reading no more to tell."""
     begin = Lines(itertools.islice(lines, place["n_lines"]), place["name"])
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
-        SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline="\n"
+        SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline=""
     )
     for line in begin:
         spool.write(line)

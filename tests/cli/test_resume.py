@@ -131,12 +131,24 @@ def test_other_input_that_is_live_is_answered_at_once(run, stdin, tmp_path):
         assert process.wait() == 0
 
 
-def test_a_last_line_that_is_completed_later_is_the_same_line(run, tmp_path):
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_last_line_that_is_completed_later_is_the_same_line(run, tmp_path, end):
     data, saved = tmp_path / "some.csv", tmp_path / "model"
-    data.write_text("".join(LINES[:8]).rstrip())
+    data.write_text("".join(LINES[:8]).rstrip(), newline=end)
     run("learn", data, *OPTIONS, "--checkpoint", saved)
-    data.write_text(CSV)
+    data.write_text(CSV, newline=end)
     assert "going on at line 9" in run("learn", data, *OPTIONS, "--checkpoint", saved)[2]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("within", ["\n", "\r\n", "\r"])
+def test_a_run_goes_on_whatever_ends_lines_and_breaks_cells(run, tmp_path, end, within):
+    data, saved = tmp_path / "some.csv", tmp_path / "model"
+    lines = [line.replace(",", f',"a{within}b",', 1).replace("\n", end) for line in LINES]
+    for n, n_examples in [(20, 19), (40, 39), (61, 60)]:
+        data.write_text("".join(lines[:n]), newline="")
+        assert run("learn", data, *OPTIONS, "--checkpoint", saved)[0] == 0
+        assert checkpoint.load(saved).n_rounds == n_examples
 
 
 def test_lines_that_were_skipped_are_passed_over_too(run, tmp_path):
