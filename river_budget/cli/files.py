@@ -12,6 +12,7 @@ import importlib
 import io
 import itertools
 import json
+import math
 import re
 import sys
 import zipfile
@@ -22,8 +23,8 @@ from typing import IO, Any, NamedTuple
 from river_budget.cli import notes
 from river_budget.cli.app import CommandError
 
-# What says that there is no value, and no label.
-MISSING = ("", "NA", None)
+# What says that there is no value, and no label; so does the number NaN.
+MISSING = ("", "NA", "NaN", "null", None)
 
 # Texts that are refused as categories: each would be one of its own.
 DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?")
@@ -74,6 +75,7 @@ class Columns(NamedTuple):
     ignored: Collection[str] | None = None
     delimiter: str | None = None  # None: what the header tells
     others: tuple[str | None, ...] = ()  # neither features nor label, and read as they are
+    has_texts: dict[str, bool] | None = None  # which columns of csv have texts: none is known
 
     def has_feature(self, name: Any) -> bool:
         return name not in (self.ignored or ()) and (self.features is None or name in self.features)
@@ -141,18 +143,20 @@ def _format_of_line(line: str, target: str | None) -> Format:
 class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
-    A csv column is one of texts if more than half of its first cells are texts. Else it is one of numbers,
-    in which a text is an error. Raises ValueError if a csv header is malformed.
+    A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
+    first cells are texts. Else it is one of numbers, in which a text is an error. The `columns` of the
+    reader say of each what it is. Raises ValueError if a csv header is malformed.
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str]) -> None:
         self.form, self.columns = form, columns
         self.header: list[str] | None = None
         self._parsed: Callable[[Any], Any] = lambda value: value
+        self._class: Callable[[Any], Any] = self._parsed
         self._cells: Callable[[Any], dict[Any, Any]] = _json if form == Format.JSONL else _libsvm
         self._has_texts: dict[str, bool] | None = None
         if form == Format.CSV:
-            self._parsed, self._cells = _parsed, self._named
+            self._parsed, self._class, self._cells = _parsed, _class, self._named
             self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
             self.header = self._header(first)
         rows = list(self._read(first))
@@ -160,10 +164,13 @@ class Reader:
         for name, value in itertools.chain(*(row.x.items() for row in rows)):
             if value is not None:
                 are_texts[name].append(isinstance(value, str))
-        kinds = {name: 2 * sum(cells) > len(cells) for name, cells in are_texts.items()}
+        known = columns.has_texts or {}
+        kinds = {name: known.get(name, 2 * sum(c) > len(c)) for name, c in are_texts.items()}
         n_labels = len({str(row.label) for row in rows if row.label is not None})
         self._summary = _summary(list(kinds.values()), columns.target, n_labels)
-        self._has_texts = kinds if form == Format.CSV else None
+        if form == Format.CSV:
+            self._has_texts = known | kinds
+            self.columns = columns._replace(has_texts=self._has_texts)
 
     def require_target(self) -> None:
         """Raise ValueError if a header lacks the target, so that a new model would learn nothing."""
@@ -219,9 +226,16 @@ class Reader:
             others = {name: cells.pop(name, None) for name in self.columns.others}
             has_feature = self.columns.has_feature
             x = {name: self._value(name, cells[name]) for name in cells if has_feature(name)}
-            return Row(n, x, None if label in MISSING else self._parsed(label), others)
+            return Row(n, x, self._label(label), others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
+
+    def _label(self, cell: Any) -> Any:
+        """Return a label, None if it is missing; raise ValueError if it is an infinite number."""
+        label = None if cell in MISSING else self._class(cell)
+        if label in (math.inf, -math.inf):
+            raise ValueError(f"the label is {label}: expected a class")
+        return label if label == label else None
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
@@ -275,14 +289,29 @@ def _summary(kinds: list[bool], target: str | None, n_labels: int) -> str:
     return ", ".join(parts) if kinds else ""
 
 
+def number(text: str) -> float:
+    """Return the number that a text is, or raise ValueError: Python reads 1_0 and other digits, too."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(f"{text!r} is not a number")
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
 def _parsed(text: str) -> Any:
     """Return the number or truth value that a text is, or the text."""
-    for read in (int, float):
-        try:
-            return read(text)
-        except ValueError:
-            pass
-    return {"True": True, "False": False}.get(text, text)
+    try:
+        return number(text)
+    except ValueError:
+        return {"True": True, "False": False}.get(text, text)
+
+
+def _class(text: str) -> Any:
+    """Return the label that a text is: a finite number only if it is written as Python would."""
+    value = _parsed(text)
+    is_plain = str(value) == text.strip().removeprefix("+") and value not in (math.inf, -math.inf)
+    return value if is_plain or value != value else text
 
 
 def _json(line: str) -> dict[Any, Any]:
@@ -300,7 +329,7 @@ def _libsvm(line: str) -> dict[Any, Any]:
     try:
         label, *pairs = _decoded(line).split("#")[0].split()
         split = (pair.rsplit(":", 1) for pair in pairs)
-        return {name: float(value) for name, value in split} | {None: _parsed(label)}
+        return {name: number(value) for name, value in split} | {None: _class(label)}
     except ValueError:
         raise ValueError("not 'label name:value name:value ...'") from None
 

@@ -45,7 +45,7 @@ def keyed(
 
     Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come
     later than its line: as a line with the key, the number and the label, and no features. A label that
-    is empty, NA or null is none. Columns are read as `learn` reads them. Each answer has the key, the
+    is empty, NA, NaN or null is none. Columns are read as `learn` reads them. Each answer has the key, the
     number, the prediction (null before the key's first label), the margin (positive for the positive
     class; with more than two labels, half the lead of the largest score over the second), the number of
     lines of the key so far, and its share of correct predictions. Each key has labels of its own. A

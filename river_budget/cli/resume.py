@@ -77,6 +77,9 @@ def check(extra: dict[str, Any]) -> None:
         names = columns.get(kind)
         is_known = type(names) in (tuple, list) and all(type(name) is str for name in names)
         require(names is None or is_known, f"the {kind} columns are no names")
+    kinds = columns.get("has_texts") or {}
+    is_known = type(kinds) is dict and all(type(value) is bool for value in kinds.values())
+    require(is_known and all(type(name) is str for name in kinds), "the columns have no kinds")
 
 
 def placed(

@@ -14,6 +14,7 @@ from commands import answers_of
 pytest.importorskip("typer")
 
 import river_budget as rb
+from river_budget import checkpoint
 
 LEARN = ["learn", "--target", "label", "--model", "forgetron", "--budget", "20"]
 
@@ -61,10 +62,10 @@ ROWS = orders(300)
 @pytest.mark.parametrize(
     "data",
     [
-        as_csv(ROWS), as_csv(ROWS, ";", "NA"), as_csv(ROWS, "\t", "nan"), gzip.compress(as_csv(ROWS)),
-        as_json(ROWS),
+        as_csv(ROWS), as_csv(ROWS, ";", "NA"), as_csv(ROWS, "\t", "nan"), as_csv(ROWS, "|", "null"),
+        gzip.compress(as_csv(ROWS)), as_json(ROWS),
     ],
-    ids=["csv", "semicolons", "tabs", "gzip", "json"],
+    ids=["csv", "semicolons", "tabs", "bars", "gzip", "json"],
 )  # fmt: skip
 @pytest.mark.parametrize(
     "columns", [["--ignore", "id,when"], ["--features", "amount,age,country,shop"]]
@@ -129,6 +130,53 @@ def test_a_model_predicts_what_it_learned_from(run, stdin, tmp_path):
     options = ["--model-file", saved, "--target", "label", "--ignore", "id,when"]
     code, out, _ = run("predict", *options)
     assert (code, len(answers_of(out))) == (0, 50)
+
+
+CODES = [f"{'A' if t % 3 else ''}{t % 5},{t},{'yes' if t % 5 else 'no'}\n" for t in range(60)]
+
+
+@pytest.fixture
+def coded(run, tmp_path):
+    data, saved = tmp_path / "codes.csv", tmp_path / "model"
+    data.write_text("code,n,label\n" + "".join(CODES))
+    assert run(*LEARN, data, "--checkpoint", saved)[0] == 0
+    return saved
+
+
+def test_the_columns_of_texts_are_those_that_were_learned(run, stdin, coded):
+    stdin("code,n\n3,1\n")
+    code, out, err = run("predict", "--model-file", coded)
+    (answer,) = answers_of(out)
+    assert (code, "1 number, 1 category" in err) == (0, True)
+    assert answer["margin"] == checkpoint.load(coded).decision_function_one({"code": "3", "n": 1})
+    stdin("code,n,late,label\n3,red,5,no\n3,1,x,no\n3,1,x,no\n")
+    code, out, _ = run(*LEARN, "--checkpoint", coded, "--on-error", "skip")
+    first, *others = answers_of(out)
+    assert first == {"error": "'red' in column 'n' is not a number", "line": 2}
+    assert [answer["example"] for answer in others] == [61, 62]
+    _, extra = checkpoint.restore(coded)
+    assert extra["columns"]["has_texts"] == {"code": True, "n": False, "late": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("1", 1), ("-3", -3), ("+1", 1), ("1.0", 1.0), ("0.5", 0.5), ("1e-05", 1e-05), ("True", True),
+        *((text, text) for text in ("01", "1e2", "1_1", "inf", "-Infinity", "\N{ARABIC-INDIC DIGIT ONE}", "1.50", "1e400")),
+    ],
+)  # fmt: skip
+def test_a_label_is_a_number_if_it_is_written_as_one(run, stdin, text, label):
+    stdin(f"a,label\n1,{text}\n")
+    (answer,) = answers_of(run(*LEARN)[1])
+    assert (answer["label"], type(answer["label"])) == (label, type(label))
+
+
+@pytest.mark.parametrize("text", ["1_0", "\N{ARABIC-INDIC DIGIT ONE}"])
+def test_numbers_are_written_in_plain_digits(run, stdin, text):
+    stdin(f"a,label\n1,0\n{text},1\n")
+    assert f"'{text}' in column 'a' is not a number" in run(*LEARN)[2]
+    stdin(f"0 a:1\n1 a:{text}\n")
+    assert "line 2: not 'label name:value" in run("learn")[2]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_no_key_predicts_before_its_first_label(run, stdin):
     assert [answer["accuracy"] for answer in answers] == [None, 0.0, None, 0.0, 0.0, 0.5]
 
 
-@pytest.mark.parametrize("nothing", ["", "NA"])
+@pytest.mark.parametrize("nothing", ["", "NA", "null", "NaN"])
 def test_what_means_no_label(run, stdin, nothing):
     stdin(f"a,y\n1,0\n2,1\n3,{nothing}\n")
     assert [a["label"] for a in answers_of(run("learn", "--target", "y", *STOPTRON)[1])] == [

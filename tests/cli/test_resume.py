@@ -175,12 +175,13 @@ def test_a_bad_line_saves_a_last_checkpoint(run, tmp_path):
 
 
 def test_a_refused_label_leaves_the_model_as_it_was(run, tmp_path):
-    torn, whole = tmp_path / "torn.csv", tmp_path / "whole.csv"
-    whole.write_text("".join(LINES[:20]))
-    torn.write_text("".join([*LINES[:10], "900,1,nan\n", *LINES[10:20]]))
+    torn, whole = tmp_path / "torn.jsonl", tmp_path / "whole.jsonl"
+    lines = [json.dumps({"u": t % 7, "y": t % 2}) + "\n" for t in range(20)]
+    whole.write_text("".join(lines))
+    torn.write_text("".join([*lines[:9], '{"u": 900, "y": [1]}\n', *lines[9:]]))
     options = [*OPTIONS, "--on-error", "skip"]
     answers = answers_of(run("learn", torn, *options)[1])
-    assert "the label is nan" in answers.pop(9)["error"]
+    assert "the label is [1]" in answers.pop(9)["error"]
     assert answers == answers_of(run("learn", whole, *options)[1])
 
 
@@ -292,7 +293,8 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
         {"place": {"name": "some.csv", "n_rows": 1.5, "n_lines": 2, "digests": []}},
         {"place": {"name": "some.csv", "n_rows": 1, "n_lines": 2, "digests": None}},
         {"columns": ["y"]}, {"columns": {"target": 3}}, {"columns": {"ignored": "abc"}},
-        {"columns": {"target": "y", "features": [1]}},
+        {"columns": {"target": "y", "features": [1]}}, {"columns": {"has_texts": ["u"]}},
+        {"columns": {"has_texts": {"u": 1}}}, {"columns": {"has_texts": {3: True}}},
     ],
     ids=str,
 )  # fmt: skip
