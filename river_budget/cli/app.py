@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated, Any, NoReturn
@@ -48,11 +49,16 @@ def main() -> None:
 
 
 def _check_streams() -> None:
-    """Refuse to write to a closed standard output; errors may go nowhere."""
+    """Refuse to write to a closed standard output, and write ? for what its encoding lacks.
+
+    Errors may go nowhere.
+    """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
         raise CommandError("standard output is closed")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _fail(text: str) -> NoReturn:

@@ -11,6 +11,7 @@ import typer
 
 from river_budget import checkpoint
 from river_budget.base import OnlineClassifier, classifier_of
+from river_budget.calibration.wrapper import ClassifierWrapper
 from river_budget.cli import files, named, notes, options, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
@@ -113,7 +114,7 @@ def predict(
     """
     notes.set_quiet(quiet)
     model, extra = _restored(model_file)
-    if not isinstance(classifier_of(model), OnlineClassifier):
+    if not isinstance(classifier_of(model), OnlineClassifier | ClassifierWrapper):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
     columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import enum
+import io
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +22,10 @@ class OnError(enum.StrEnum):
 
 
 def _names(text: str | None) -> list[str] | None:
-    return None if text is None else next(csv.reader([text]))
+    try:
+        return None if text is None else next(csv.reader([text]))
+    except csv.Error as error:
+        raise typer.BadParameter(f"{text!r} are no names: {error}") from None
 
 
 def _character(text: str | None) -> str | None:
@@ -36,9 +39,9 @@ def _character(text: str | None) -> str | None:
 
 def _known_encoding(name: str) -> str:
     try:
-        codecs.lookup(name)
-    except LookupError:
-        raise typer.BadParameter(f"no encoding is called {name!r}") from None
+        io.TextIOWrapper(io.BytesIO(), name)
+    except (LookupError, ValueError):
+        raise typer.BadParameter(f"no encoding of texts is called {name!r}") from None
     return name
 
 

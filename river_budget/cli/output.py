@@ -52,9 +52,13 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
 
 
 def print_answer(fields: dict[str, Any]) -> None:
-    """Print a line of JSON, at once."""
+    """Print a line of JSON, at once; raise ValueError if it has something else."""
     try:
-        print(json.dumps(fields), flush=True)
+        line = json.dumps(fields, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the answer cannot be written as JSON: {error}") from None
+    try:
+        print(line, flush=True)
     except BrokenPipeError:
         raise
     except OSError as error:

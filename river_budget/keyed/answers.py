@@ -12,7 +12,8 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_unknown
-from river_budget.base import Labels, classifier_of
+from river_budget.base import Labels, classifier_of, plain_label
+from river_budget.checkpoint.codec import CheckpointError, Writer
 
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
@@ -58,8 +59,15 @@ def check_given(x: Any) -> None:
 
 
 def check_label(model: Any, y: Any) -> None:
-    """Raise ValueError if the classifier of a model cannot learn a label."""
-    classifier = classifier_of(model)
+    """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
+    _check_learned(classifier_of(model), y)
+    try:
+        Writer().value(plain_label(y))
+    except CheckpointError as error:
+        raise ValueError(f"the label is {y!r}: {error}") from None
+
+
+def _check_learned(classifier: Any, y: Any) -> None:
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
         return

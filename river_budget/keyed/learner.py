@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_COUNT, count, require
-from river_budget.base import classifier_of, forget_prediction, plain_label
+from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
-from river_budget.checkpoint.codec import Writer
 from river_budget.keyed.answers import check_given, check_label, predict
 
 # The largest number of an event that can be stored.
@@ -270,10 +269,6 @@ class KeyedLearner:
         x, y_pred = example
         # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
         check_label(keyed.model, event.y)
-        try:
-            Writer().value(plain_label(event.y))
-        except CheckpointError as error:
-            raise ValueError(f"the label is {event.y!r}: {error}") from None
         keyed.model.learn_one(x, event.y)
         keyed.pending.pop(event.seq, None)
         keyed.n_labelled += 1

@@ -19,6 +19,7 @@ SKIP = ["--on-error", "skip", "--model", "stoptron"]
         ('{"a":1,"y":0}\n{"a":[1],"y":0}\n', {2: "has the value [1]"}),
         ('{"a":1,"y":0}\n{"a":1,"y":[0]}\n{"a":1,"y":1}\n', {2: "the label is [0]"}),
         ('{"a":1,"y":0}\n{"a":1,"y":1e400}\n{"a":1,"y":-Infinity}\n', {2: "is inf", 3: "is -inf"}),
+        (f'{{"a":1,"y":0}}\n{{"a":1,"y":1{305 * "0"}}}\n', {2: "cannot be stored"}),
         (b"a,y\n1,0\n2,\xff\n3,1\n", {3: "not text in the encoding"}),
         (b'{"a":1,"y":0}\n{"a":1,"y":"\xff"}\n{"a":1,"y":1}\n', {2: "not text in the encoding"}),
     ],

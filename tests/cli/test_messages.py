@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 
@@ -148,6 +149,19 @@ def test_columns_that_nothing_known_separates(run, tmp_path, command):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "line 1: the header is one column, 'key:v:y': give --delimiter" in err
     assert run(*arguments, *options, "--delimiter", ":")[0] == 0
+
+
+def test_names_of_columns_have_no_line_breaks(run):
+    code, out, err = run("learn", "--target", "y", "--features", "a\nb")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert r"'a\nb' are no names" in err
+
+
+def test_what_the_encoding_of_the_output_lacks_is_a_question_mark(run, monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "ascii"))
+    assert run("compare", "--limit", 50, "--models", "stoptron")[0] == 0
+    assert b"?s/example" in raw.getvalue()
 
 
 def test_help_is_not_cut_off(run, monkeypatch):

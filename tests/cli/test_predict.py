@@ -4,6 +4,7 @@ import math
 
 import pytest
 from commands import CLUSTERS, CSV, answers_of
+from river import preprocessing
 
 pytest.importorskip("typer")
 
@@ -99,6 +100,34 @@ def test_bad_lines_are_skipped_if_asked(run, stdin, saved):
     code, out, err = run("predict", "--model-file", saved, "--on-error", "skip")
     assert (code, len(answers_of(out))) == (0, 3)
     assert "1 skipped" in err
+
+
+@pytest.mark.parametrize(
+    "make",
+    [rb.Calibrated, rb.Reject, lambda model: preprocessing.StandardScaler() | rb.Reject(model)],
+    ids=["calibrated", "reject", "pipeline"],
+)
+def test_wrapped_classifiers_predict(run, stdin, tmp_path, make):
+    path, model = tmp_path / "model", make(rb.Projectron())
+    for t in range(20):
+        model.learn_one({"a": t % 4}, "ab"[t % 2])
+    checkpoint.save(model, path)
+    stdin("a\n0\n3\n70\n")
+    code, out, _ = run("predict", "--model-file", path)
+    assert code == 0
+    expected = [model.predict_one({"a": value}) for value in (0, 3, 70)]
+    assert [answer["prediction"] for answer in answers_of(out)] == expected
+
+
+@pytest.mark.parametrize("label", [frozenset({1}), math.inf])
+def test_a_label_that_json_lacks_is_an_error(run, stdin, tmp_path, label):
+    path, model = tmp_path / "model", rb.Forgetron()
+    model.learn_one({"a": 1.0}, label)
+    checkpoint.save(model, path)
+    stdin("a\n1\n")
+    code, out, err = run("predict", "--model-file", path)
+    assert (code, out) == (2, "")
+    assert "line 2: the answer cannot be written as JSON: " in err.splitlines()[-1]
 
 
 def test_libsvm_is_predicted(run, stdin, tmp_path):
