@@ -43,6 +43,11 @@ N_FIRST = 1000
 
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 
+LINE_ENDS = ("\n", "\r\n", "\r")
+
+# How files of bzip2, xz and zstd begin.
+PACKED = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
+
 
 class Format(enum.StrEnum):
     """How lines are written."""
@@ -101,16 +106,22 @@ def opened(
             data = stack.enter_context(gzip.open(data))
         elif magic.startswith(ZIP):
             data = stack.enter_context(_only_member(_seekable(data)))
+        elif magic.startswith(PACKED):
+            raise ValueError(
+                "it is compressed by another program than gzip or zip: unpack it first"
+            )
         lines: Iterator[str]
+        header = None
         if magic.startswith(PARQUET):
-            lines = _parquet(_seekable(data))
+            header, lines = _parquet(_seekable(data))
+            form = Format.JSONL
         else:
             text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
             lines = stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
         form = form or format_of(file) or _format_of_line("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
-        yield Reader(form, columns, first), itertools.chain(first, lines)
+        yield Reader(form, columns, first, header), itertools.chain(first, lines)
 
 
 @contextlib.contextmanager
@@ -145,12 +156,14 @@ class Reader:
 
     A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
     first cells are texts. Else it is one of numbers, in which a text is an error. The `columns` of the
-    reader say of each what it is. Raises ValueError if a csv header is malformed.
+    reader say of each what it is. `header` has the columns of parquet. Raises ValueError if a header is
+    malformed.
     """
 
-    def __init__(self, form: Format, columns: Columns, first: list[str]) -> None:
-        self.form, self.columns = form, columns
-        self.header: list[str] | None = None
+    def __init__(
+        self, form: Format, columns: Columns, first: list[str], header: list[str] | None
+    ) -> None:
+        self.form, self.columns, self.header = form, columns, header
         self._parsed: Callable[[Any], Any] = lambda value: value
         self._class: Callable[[Any], Any] = self._parsed
         self._cells: Callable[[Any], dict[Any, Any]] = _json if form == Format.JSONL else _libsvm
@@ -159,6 +172,8 @@ class Reader:
             self._parsed, self._class, self._cells = _parsed, _class, self._named
             self._delimiter = columns.delimiter or _delimiter_of("".join(first[:1]))
             self.header = self._header(first)
+        elif header is not None:
+            self._check(header)
         rows = list(self._read(first))
         are_texts: dict[Any, list[bool]] = collections.defaultdict(list)
         for name, value in itertools.chain(*(row.x.items() for row in rows)):
@@ -190,22 +205,25 @@ class Reader:
         reader = csv.reader(first, delimiter=self._delimiter, skipinitialspace=True)
         try:
             header = [_decoded(name) for name in next(reader, [])]
-            for name, count in collections.Counter(header).items():
-                if count > 1:
-                    times = "twice" if count == 2 else f"{count} times"
-                    raise ValueError(f"the header has the column {name!r} {times}")
             if len(header) == 1 and not self.columns.delimiter and re.search(r"\W", header[0]):
                 raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
-            for name in (*(self.columns.features or ()), *(self.columns.ignored or ())):
-                if header and name not in header:
-                    raise ValueError(_absent(name, header))
+            self._check(header)
         except (csv.Error, ValueError) as error:
             raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
         return header
 
+    def _check(self, header: list[str]) -> None:
+        for name, count in collections.Counter(header).items():
+            if count > 1:
+                times = "twice" if count == 2 else f"{count} times"
+                raise ValueError(f"the header has the column {name!r} {times}")
+        for name in (*(self.columns.features or ()), *(self.columns.ignored or ())):
+            if header and name not in header:
+                raise ValueError(_absent(name, header))
+
     def _read(self, lines: Iterable[str]) -> Iterator[Row]:
         items: Any = iter(lines)
-        if self.header is not None:
+        if self.form == Format.CSV:
             items = csv.reader(items, delimiter=self._delimiter, skipinitialspace=True)
             next(items, None)
         for n in itertools.count(1):
@@ -216,8 +234,8 @@ class Reader:
             except csv.Error as error:
                 yield Row(items.line_num, {}, None, {}, str(error))
                 continue
-            if item:  # An empty line of csv is none.
-                yield self._row(n if self.header is None else items.line_num, item)
+            if item and item not in LINE_ENDS:  # An empty line is none.
+                yield self._row(items.line_num if self.form == Format.CSV else n, item)
 
     def _row(self, n: int, item: Any) -> Row:
         try:
@@ -348,7 +366,8 @@ def _seekable(data: IO[bytes]) -> IO[bytes]:
 
 def _only_member(data: IO[bytes]) -> IO[bytes]:
     archive = zipfile.ZipFile(data)
-    names = archive.namelist()
+    # macOS adds files that begin so.
+    names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
     if len(names) != 1:
         raise ValueError(f"the archive has {len(names)} files: expected one")
     try:
@@ -357,7 +376,8 @@ def _only_member(data: IO[bytes]) -> IO[bytes]:
         raise ValueError(str(error)) from None
 
 
-def _parquet(data: IO[bytes]) -> Iterator[str]:
+def _parquet(data: IO[bytes]) -> tuple[list[str], Iterator[str]]:
+    """Return the columns, and the rows as lines of JSON."""
     try:
         parquet = importlib.import_module("pyarrow.parquet")
     except ModuleNotFoundError:
@@ -365,9 +385,8 @@ def _parquet(data: IO[bytes]) -> Iterator[str]:
     table = parquet.ParquetFile(data)
     if not table.metadata.num_rows:
         raise ValueError("the table has no rows")
-    for batch in table.iter_batches():
-        for row in batch.to_pylist():
-            yield json.dumps(row, default=_plain) + "\n"
+    rows = itertools.chain.from_iterable(batch.to_pylist() for batch in table.iter_batches())
+    return table.schema_arrow.names, (json.dumps(row, default=_plain) + "\n" for row in rows)
 
 
 def _plain(value: Any) -> Any:

@@ -98,7 +98,8 @@ class _Keyed(Run):
     def memory(self) -> str:
         self._cache.flush()
         n_bytes = sum(map(len, self._states.values()))
-        return f"{len(self._states):,} keys, {n_bytes:,} bytes"
+        n = len(self._states)
+        return f"{n:,} {'key' if n == 1 else 'keys'}, {n_bytes:,} bytes"
 
     def _event(self, row: files.Row) -> Event:
         row.check()

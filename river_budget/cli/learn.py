@@ -39,7 +39,7 @@ def learn(
         Path | None,
         typer.Option(
             "--checkpoint",
-            callback=options.writable,
+            callback=options.replaceable,
             help="Save the model here, and go on from here if there is one already.",
         ),
     ] = None,

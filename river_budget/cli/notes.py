@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 import warnings
 from collections.abc import Iterator
@@ -10,13 +11,23 @@ from collections.abc import Iterator
 _quiet = False
 
 
+class _Logged(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"river-budget: {record.getMessage()}", file=sys.stderr)
+
+
 @contextlib.contextmanager
 def shown() -> Iterator[None]:
-    """Show notes, and warnings among them, while a command runs."""
+    """Show notes, warnings among them, and what is logged, while a command runs."""
     set_quiet(False)
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: say(str(message))
-        yield
+    logger, handler = logging.getLogger("river_budget"), _Logged()
+    logger.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: say(str(message))
+            yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def set_quiet(quiet: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import enum
 import io
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -46,9 +47,19 @@ def _known_encoding(name: str) -> str:
 
 
 def writable(path: Path | None) -> Path | None:
-    """Refuse a file whose directory does not exist, before any work is done."""
+    """Refuse a directory, and a file whose directory does not exist, before any work is done."""
+    if path is not None and path.is_dir():
+        raise typer.BadParameter(f"{path} is a directory")
     if path is not None and not path.absolute().parent.is_dir():
         raise typer.BadParameter(f"the directory of {path} does not exist")
+    return path
+
+
+def replaceable(path: Path | None) -> Path | None:
+    """Refuse a file in a directory that cannot be written to, too."""
+    path = writable(path)
+    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+        raise typer.BadParameter(f"the directory of {path} cannot be written to")
     return path
 
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import os
 import sys
 import zipfile
 
@@ -30,7 +33,9 @@ def expected(run, stdin):
 
 
 @pytest.mark.parametrize(
-    "data", [gzip.compress(CSV.encode()), zipped(CSV, "a.csv")], ids=["gzip", "zip"]
+    "data",
+    [gzip.compress(CSV.encode()), zipped(CSV, "a.csv"), zipped(CSV, "a.csv", "__MACOSX/._a.csv")],
+    ids=["gzip", "zip", "macOS"],
 )
 def test_compressed_input(run, stdin, tmp_path, expected, data):
     stdin(data)
@@ -47,8 +52,10 @@ def test_compressed_input(run, stdin, tmp_path, expected, data):
         (gzip.compress(CSV.encode())[:15] + 40 * b"?", "while decompressing"),
         (zipped(CSV, "a.csv", "b.csv"), "the archive has 2 files: expected one"),
         (b"PK\x03\x04 and so on", "not a zip file"),
+        (bz2.compress(CSV.encode()), "compressed by another program than gzip or zip"),
+        (lzma.compress(CSV.encode()), "compressed by another program than gzip or zip"),
     ],
-    ids=["cut off", "damaged", "two files", "no zip"],
+    ids=["cut off", "damaged", "two files", "no zip", "bzip2", "xz"],
 )
 def test_what_cannot_be_unpacked(run, stdin, data, message):
     stdin(data)
@@ -123,6 +130,42 @@ def test_parquet_without_rows(run, tmp_path):
         assert "the table has no rows" in err
 
 
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        ("uvy", ["--target", "z"], "no column 'z', only u, v, y"),
+        ("uvy", ["--target", "y", "--features", "u,w"], "no column 'w', only u, v, y"),
+        ("uvy", ["--target", "y", "--ignore", "w"], "no column 'w', only u, v, y"),
+        ("uuy", ["--target", "y"], "the header has the column 'u' twice"),
+    ],
+)
+def test_the_columns_of_parquet_are_known(run, tmp_path, names, options, message):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "some.parquet"
+    parquet.write_table(arrow.table([[1], [2], [0]], names=list(names)), path)
+    code, out, err = run("learn", path, *options)
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1] == f"river-budget: {path}: {message}"
+
+
+@pytest.mark.parametrize("text", ['{"u":1,"y":0}\n\n{"u":1,"y":1}\r\n\r\n', "0 u:1\n\n1 u:1\n\n"])
+def test_a_blank_line_is_none(run, stdin, text):
+    stdin(text)
+    code, out, _ = run("learn", *(OPTIONS if "{" in text else OPTIONS[2:]))
+    assert (code, [answer["label"] for answer in answers_of(out)]) == (0, [0, 1])
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_path, monkeypatch):
+    stdin(CSV)
+    code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path)
+    assert (code, out, f"{tmp_path} is a directory" in err) == (2, "", True)
+    monkeypatch.setattr(os, "access", lambda path, mode: os.path.realpath(path) != str(tmp_path))
+    code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path / "model")
+    assert (code, out, "model cannot be written to" in err) == (2, "", True)
+
+
 def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
@@ -152,6 +195,13 @@ def test_keyed_has_a_summary(run, stdin):
     _, _, err = run("keyed", "--model", "stoptron", "--seq", "t")
     assert err.splitlines()[1].startswith("river-budget: 4 lines, accuracy 0.3333, ")
     assert "2 keys" in err
+
+
+def test_a_model_that_is_too_large_for_its_key_is_named(run, stdin):
+    stdin(f'{{"key":"a","u":1,"y":"{10**6 * "x"}"}}\n{{"key":"b","u":1,"y":0}}\n')
+    _, _, err = run("keyed", "--model", "stoptron")
+    assert "\nriver-budget: the model of 'a' is dropped: " in err
+    assert " 1 key, " in err
 
 
 def test_a_command_can_be_quiet(run, stdin, tmp_path):
