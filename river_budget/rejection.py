@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -12,7 +13,7 @@ from river.compose import Pipeline
 from river_budget._checks import check_probability
 from river_budget.base import classifier_of, frame_of, series_like
 from river_budget.calibration import Calibrated
-from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
+from river_budget.calibration.wrapper import ClassifierWrapper, by_row, dicts_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ class Reject(ClassifierWrapper):
         return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
 
     def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
-        series = series_like(predictions, frame_of(X))
+        frame = frame_of(X)
+        predictions = by_row(partial(self.predict_one, **kwargs), dicts_of(frame))
+        series = series_like(predictions, frame)
         if nw.dependencies.is_pandas_series(series):
             # With any type but object, pandas turns None into NaN.
             return type(series)(predictions, index=series.index, dtype=object)

@@ -20,7 +20,7 @@ from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
 from .machine import Machine, OnlineClassifier, classifier_of, forget_prediction, memory_of
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
-from .weights import ClassWeight
+from .weights import ClassWeight, weights_of
 
 __all__ = [
     "Array",
@@ -46,4 +46,5 @@ __all__ = [
     "plain_label",
     "rows_of",
     "series_like",
+    "weights_of",
 ]

@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from river.utils import dataframe
 
+# Types of labels of which an array may have its own type, and the kinds of these.
+KINDS = {bool: "b", int: "i", float: "f", str: "U"}
+
 
 class Columns:
     """Columns of numbers (rows,) or of arrays (rows, elements) by features, as a frame."""
 
     def __init__(self, columns: Mapping[Any, Any]) -> None:
-        self.values = {name: np.asarray(values) for name, values in columns.items()}
+        self.values = {name: _column(values) for name, values in columns.items()}
         lengths = {len(values) if values.ndim else None for values in self.values.values()}
         if len(lengths) != 1 or None in lengths:
             shapes = {name: values.shape for name, values in self.values.items()}
@@ -32,6 +35,15 @@ class Columns:
     def filter(self, mask: Sequence[bool]) -> Columns:
         """Return the rows for which a mask is true."""
         return Columns({name: values[np.array(mask)] for name, values in self.values.items()})
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Return a column as an array, in which masked values are unknown. Times are refused anyway."""
+    array = np.asarray(values)
+    if not np.ma.is_masked(values) or array.dtype.kind in "mM":
+        return array
+    unknown: Any = np.nan if array.dtype.kind in "biuf" else None
+    return np.where(np.ma.getmaskarray(values), unknown, array)
 
 
 def frame_of(X: Any) -> Any:
@@ -69,7 +81,7 @@ def rows_of(frame: Any) -> NDArray[Any]:
 def series_like(values: Any, frame: Any) -> Any:
     """Return values as a series of the library of a frame; as an array for a dict of arrays."""
     if isinstance(frame, Columns):
-        return np.array(values)
+        return values if isinstance(values, np.ndarray) else _array_of(values)
     return dataframe.to_native_series(values, name=None, like=frame)
 
 
@@ -78,6 +90,17 @@ def frame_like(by_label: Mapping[Any, Any], frame: Any) -> Any:
     if isinstance(frame, Columns):
         return {label: np.array(values) for label, values in by_label.items()}
     return dataframe.to_native_frame(by_label, like=frame)
+
+
+def _array_of(labels: list[Any]) -> NDArray[Any]:
+    """Return labels as an array: of their type if it is one that leaves them as they are, or of objects."""
+    objects = np.fromiter(labels, object, len(labels))
+    kinds = {KINDS.get(type(label)) for label in labels}
+    if len(kinds) == 1 and None not in kinds:
+        array = np.array(labels)
+        if array.dtype.kind in kinds and (array == objects).all():
+            return array
+    return objects
 
 
 def _are_numbers(values: NDArray[Any]) -> bool:

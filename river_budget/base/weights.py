@@ -116,7 +116,9 @@ class ClassWeights:
 
 
 def _list_of(w: Any) -> list[Any]:
+    # A chunked array of PyArrow has no `tolist`.
+    plain = getattr(w, "tolist", None) or getattr(w, "to_pylist", None)
     try:
-        return list(w.tolist() if hasattr(w, "tolist") else w)
+        return list(w if plain is None else plain())
     except TypeError:
         raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import copy
 import math
-import numbers
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from river import base
 from river.compose import Pipeline
-from river.utils import dataframe
 
 from river_budget._core.calibration import LARGEST_GAP
 from river_budget._state import Part
@@ -21,9 +20,10 @@ from river_budget.base import (
     frame_like,
     frame_of,
     labels_of,
+    weights_of,
 )
 from river_budget.calibration.calibrator import Calibrator
-from river_budget.calibration.wrapper import ClassifierWrapper, rows_as_dicts
+from river_budget.calibration.wrapper import ClassifierWrapper, by_row, dicts_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -148,25 +148,33 @@ class Calibrated(ClassifierWrapper):
     def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Any = None, **kwargs: Any) -> None:
         """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
-        `w` is a weight for all rows, or a series of weights. If a row is refused, or the lengths
-        differ, it raises ValueError and learns nothing.
+        `w` is a weight for all rows, or a series or sequence of weights. If a row is refused, or the
+        lengths differ, it raises ValueError and learns nothing.
         """
+        rows, labels = dicts_of(frame_of(X)), labels_of(y)
+        n = len(rows)
+        if n != len(labels):
+            raise ValueError(f"X has {n} rows, but y has {len(labels)} labels")
+        weights = n * [None] if w is None else weights_of(w, n).tolist()
+
+        def learn(x: Features, label: Any, weight: float | None) -> None:
+            given = kwargs if weight is None else {**kwargs, "w": weight}
+            self.learn_one(x, label, **given)
+
         before = copy.deepcopy((self.model, self.calibrator))
         try:
-            self._learn_rows(rows_as_dicts(X), labels_of(y), w, kwargs)
+            by_row(learn, rows, labels, weights)
         except BaseException:
             self.model, self.calibrator = before
             raise
 
-    def _learn_rows(self, rows: Any, labels: Any, w: Any, kwargs: Any) -> None:
-        for x, label, weight in zip(rows, labels, _weights(w, len(rows)), strict=True):
-            self.learn_one(x, label, **weight, **kwargs)
-
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
-        rows = [self.predict_proba_one(x, **kwargs) for x in rows_as_dicts(X)]
-        labels = dict.fromkeys(label for row in rows for label in row)
+        frame, classifier = frame_of(X), classifier_of(self.model)
+        rows = by_row(partial(self.predict_proba_one, **kwargs), dicts_of(frame))
+        known = classifier.classes if isinstance(classifier, OnlineClassifier) else []
+        labels = dict.fromkeys([*known, *(label for row in rows for label in row)])
         by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
-        return frame_like(by_label, frame_of(X))
+        return frame_like(by_label, frame)
 
     def _gaps_to_learn(self, x: Features) -> dict[Any, float]:
         """Return the gaps at x. It counts as predicted by the model only if it did before."""
@@ -201,11 +209,3 @@ class Calibrated(ClassifierWrapper):
             label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
             for label, p in probabilities.items()
         }
-
-
-def _weights(w: Any, n: int) -> list[dict[str, Any]]:
-    """Return the keyword arguments of n rows."""
-    if w is None:
-        return [{} for _ in range(n)]
-    values = n * [w] if isinstance(w, numbers.Real) else dataframe.into_series(w).to_list()
-    return [{"w": value} for value in values]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from river import base
@@ -77,14 +79,27 @@ class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchCla
         self._wrapped_model.learn_many(X, y, **kwargs)
 
     def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
-        predictions = [self.predict_one(x, **kwargs) for x in rows_as_dicts(X)]
-        return series_like(predictions, frame_of(X))
+        frame = frame_of(X)
+        return series_like(by_row(partial(self.predict_one, **kwargs), dicts_of(frame)), frame)
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
         return self._wrapped_model.predict_proba_many(X, **kwargs)
 
 
-def rows_as_dicts(X: IntoDataFrame) -> list[Features]:
-    """Return the rows of a frame, or of a dict of arrays, as dicts of features."""
-    frame = frame_of(X)
-    return [dict(zip(frame.columns, row, strict=True)) for row in rows_of(frame).tolist()]
+def dicts_of(frame: Any) -> list[Features]:
+    """Return the rows of a frame as dicts of features."""
+    rows = rows_of(frame)
+    # `tolist` would turn times into integers.
+    values = list(rows) if rows.dtype.kind in "mM" else rows.tolist()
+    return [dict(zip(frame.columns, row, strict=True)) for row in values]
+
+
+def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
+    """Return what a function returns for each row of columns. A ValueError names the row."""
+    results = []
+    for row, values in enumerate(zip(*columns, strict=True)):
+        try:
+            results.append(act(*values))
+        except ValueError as error:
+            raise ValueError(f"row {row}: {error}") from error
+    return results

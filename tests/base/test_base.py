@@ -183,6 +183,44 @@ def test_dicts_of_arrays_of_numbers_become_one_array():
     assert rows_of(frame).tolist() == [[0.0, 0.5], [1.0, 1.0], [2.0, 2.0]]
 
 
+LABELS_OF_FRAMES = {
+    "numbers and texts": ([1, "a"], object),
+    "pairs": ([(1, 2), (3, 4)], object),
+    "tuples of two lengths": ([(1,), (1, 2)], object),
+    "a truth value and a text": ([True, "x"], object),
+    "a truth value and a number": ([0, True], object),
+    "a text that ends in NUL": (["a\0", "a"], object),
+    "large numbers": ([2**63, -1], object),
+    "texts": (["a", "bc"], np.dtype("U2")),
+    "numbers": ([1, 2], np.int64),
+    "truth values": ([False, True], bool),
+}
+
+
+@pytest.mark.parametrize(("labels", "dtype"), LABELS_OF_FRAMES.values(), ids=LABELS_OF_FRAMES)
+def test_labels_for_dicts_of_arrays_are_those_of_single_examples(labels, dtype):
+    examples = [({"a": 0.0}, labels[0]), ({"a": 9.0}, labels[1])]
+    model = learned(rb.KernelPerceptron(rb.RBF(gamma=1.0)), examples)
+    for predict_many in (model.predict_many, rb.Calibrated(model).predict_many):
+        found = predict_many({"a": np.array([0.0, 9.0])})
+        assert (found.dtype, found.tolist()) == (dtype, labels)
+        assert list(map(type, found.tolist())) == list(map(type, labels))
+        assert predict_many({"a": np.array([])}).dtype == object
+    assert model.decision_function_many({"a": np.array([])}).dtype == np.float64
+
+
+@pytest.mark.parametrize("values", [[1.0, 5.0, 2.0], [1, 5, 2], ["red", "red", "blue"]])
+def test_what_is_masked_is_unknown(values):
+    column, y = np.ma.array(values, mask=[False, True, False]), [True, False, True]
+    one, many = rb.Forgetron(), rb.Forgetron()
+    many.learn_many({"a": column, "b": np.arange(3.0)}, y)
+    rows = zip([values[0], None, values[2]], range(3), strict=True)
+    learned(one, [({"a": a, "b": b}, t) for (a, b), t in zip(rows, y, strict=True)])
+    assert many.support_vectors == one.support_vectors
+    given = rb.Forgetron(gamma=1.0)
+    refuses("row 1: .*'a'.*unknown", given.learn_many, {"a": column}, y)
+
+
 @each_path
 def test_drops_into_rivers_evaluation(make):
     classifier = make(KERNEL)

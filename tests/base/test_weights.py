@@ -347,6 +347,16 @@ def test_weights_of_a_block_of_any_kind(kind):
     assert content(many.state()) == content(one.state())
 
 
+def test_weights_of_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    examples, weights = examples_of(9), [float(w) for w in random_weights(9)]
+    one, many = learned(rb.Forgetron(budget=5), examples, weights), rb.Forgetron(budget=5)
+    X, y = framed(examples)
+    table = arrow.table({name: list(X[name]) for name in X})
+    many.learn_many(table, arrow.chunked_array([list(y)]), w=arrow.chunked_array([weights]))
+    assert content(many.state()) == content(one.state())
+
+
 @each_path
 def test_one_weight_for_all_rows(make):
     examples = examples_of(30)

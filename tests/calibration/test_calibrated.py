@@ -13,6 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from pipelines import PIPELINES, rows
+from refusals import refuses
 from river import (
     base,
     datasets,
@@ -226,9 +227,10 @@ def test_weights_are_passed_to_the_model():
     calibrated.learn_one({}, True, w=2.0)
     X, y = pd.DataFrame({"u": [0.0, 1.0]}), pd.Series([True, False])
     calibrated.learn_many(X, y, w=3.0)
-    calibrated.learn_many(X, y, w=pd.Series([4.0, 5.0]))
+    for weights in (pd.Series([4.0, 5.0]), [4.0, 5.0], (4.0, 5.0), np.array([4.0, 5.0])):
+        calibrated.learn_many(X, y, w=weights)
     calibrated.learn_many(X, y)
-    assert calibrated.model.given == [2.0, 3.0, 3.0, 4.0, 5.0, 1.0, 1.0]
+    assert calibrated.model.given == [2.0, 3.0, 3.0, *4 * [4.0, 5.0], 1.0, 1.0]
 
 
 @each_model
@@ -254,10 +256,39 @@ def test_mini_batches_are_the_same_as_single_examples(make, library):
 
 def test_series_of_another_length_are_refused():
     calibrated = rb.Calibrated(rb.Forgetron(budget=5))
-    before = checkpoint.dumps(calibrated)
-    with pytest.raises(ValueError, match="shorter"):
-        calibrated.learn_many(pd.DataFrame({"u": [0.0, 1.0]}), pd.Series([True]))
-    assert checkpoint.dumps(calibrated) == before
+    X, y = pd.DataFrame({"u": [0.0, 1.0]}), [True, False]
+    refuses("X has 2 rows, but y has 1 labels", calibrated.learn_many, X, y[:1])
+    refuses("X has 2 rows, but w has 1 weights", calibrated.learn_many, X, y, w=[1.0])
+
+
+@pytest.mark.parametrize("wrap", [rb.Calibrated, rb.Reject])
+def test_errors_name_the_row(wrap):
+    model = learned(wrap(rb.Forgetron(budget=5)), [({"u": 1.0}, True), ({"u": 0.0}, False)])
+    X, y = pd.DataFrame({"u": [0.0, math.inf]}), [True, False]
+    refuses("row 1: feature 'u'", model.learn_many, X, y)
+    refuses("row 1: the label", model.learn_many, X[:1].loc[[0, 0]], [True, None])
+    refuses("row 1: w must be", model.learn_many, X[:1].loc[[0, 0]], y, w=[1.0, -1.0])
+    refuses("row 1: feature 'u'", model.predict_many, X)
+    refuses("row 1: feature 'u'", model.predict_proba_many, X)
+
+
+@pytest.mark.parametrize("wrap", [rb.Calibrated, rb.Reject])
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+def test_times_are_no_numbers(wrap, kind):
+    model = learned(wrap(rb.Forgetron(budget=5)), [({"u": 1.0}, True), ({"u": 0.0}, False)])
+    times = np.array([1, 2], kind)
+    for X in (pd.DataFrame({"u": times}), {"u": times}):
+        refuses("row 0: feature 'u' has the value", model.learn_many, X, [True, False])
+        refuses("row 0: feature 'u' has the value", model.predict_many, X)
+
+
+@pytest.mark.parametrize("labels", [[], ["a"], ["a", "b", "c"]])
+def test_without_rows_there_is_a_column_for_each_label(labels):
+    model = learned(rb.Calibrated(rb.Forgetron()), [({"u": 1.0}, label) for label in labels])
+    for X in (pd.DataFrame({"u": []}), {"u": np.array([])}):
+        found = model.predict_proba_many(X)
+        assert list(found) == labels
+        assert all(len(found[label]) == 0 for label in labels)
 
 
 def test_in_a_pipeline_and_around_one():
