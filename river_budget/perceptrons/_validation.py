@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from typing import Any
 
@@ -14,9 +13,10 @@ from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import ValidationTable, VectorTable
 from river_budget._core.store import Store
 from river_budget._features import as_given
-from river_budget._state import Learned, Part, Random, require
+from river_budget._state import Learned, Part, require
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features
+from river_budget.perceptrons._draws import Draws
 
 
 class SupportVectors(Learned):
@@ -117,11 +117,11 @@ class StoredExamples(SupportVectors):
 class Reservoir(StoredExamples):
     """A uniform random sample of the examples seen so far that are not support vectors."""
 
-    _rng = Random()
+    _rng = Part[Draws]()
 
     def __init__(self, f: Expansion, budget: int, size: int, seed: int | None) -> None:
         super().__init__(f, ValidationTable(budget + 1, size))
-        self._rng = random.Random(seed)
+        self._rng = Draws(f, seed)
         self._size = size
 
     def on_correct(self, y: Example) -> None:
@@ -141,6 +141,10 @@ class Reservoir(StoredExamples):
             row[slot] = f.row_at(slot)
         super().replace(slot, y)
         self._put(i, x, row, row @ f.matrix, label)
+
+    def take_back(self) -> None:
+        self._rng.take_back()
+        super().take_back()
 
     def _draw(self) -> int:
         """Return the index for the next example, by algorithm R; at least the size to discard it."""

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 import math
-import random
 
 from river_budget._checks import check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
 from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Random
+from river_budget._state import Part
 from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._draws import Draws
 
 LOSSES = ["hinge", "logistic"]
 SAMPLINGS = ["weighted", "uniform"]
@@ -63,7 +63,7 @@ class BudgetedOGD(BudgetPerceptron):
 
     # Every example decays the hypothesis.
     _threshold = math.inf
-    _rng = Random()
+    _rng = Part[Draws]()
 
     def __init__(
         self,
@@ -97,7 +97,10 @@ class BudgetedOGD(BudgetPerceptron):
         self.clip = clip
         self.sampling = sampling
         self.seed = seed
-        self._rng = random.Random(seed)
+        self._rng = Draws(self._f, seed)
+
+    def _derive(self) -> None:
+        self._rng.take_back()
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

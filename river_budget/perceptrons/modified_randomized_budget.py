@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import random
-
 from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Random
+from river_budget._state import Part
 from river_budget.base import ClassWeight, documented
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._draws import Draws
 from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
@@ -44,7 +43,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
     """
 
-    _rng = Random()
+    _rng = Part[Draws]()
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
-        self._rng = random.Random(seed)
+        self._rng = Draws(self._f, seed)
         self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
@@ -70,6 +69,9 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
         return assuming(self._assumptions, theorem)
+
+    def _derive(self) -> None:
+        self._rng.take_back()
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._descend(f, y, min(f.n, self._rng.randrange(self.budget)))

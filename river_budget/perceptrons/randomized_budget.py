@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import random
-
 from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Random
+from river_budget._state import Part
 from river_budget.base import BudgetPerceptron, ClassWeight, documented
 from river_budget.kernels import Kernel
+from river_budget.perceptrons._draws import Draws
 
 
 @documented
@@ -28,7 +27,7 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     [^1]: [Cesa-Bianchi & Gentile 2006](https://doi.org/10.1007/11776420_36)
     """
 
-    _rng = Random()
+    _rng = Part[Draws]()
 
     def __init__(
         self,
@@ -42,7 +41,10 @@ class RandomizedBudgetPerceptron(BudgetPerceptron):
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.seed = seed
-        self._rng = random.Random(seed)
+        self._rng = Draws(self._f, seed)
+
+    def _derive(self) -> None:
+        self._rng.take_back()
 
     def _update(self, f: Expansion, y: Example) -> None:
         if f.n < self.budget:
