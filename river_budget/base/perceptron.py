@@ -12,7 +12,7 @@ from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_count
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Array
+from river_budget._state import Array, Part
 from river_budget.base.classifier import KernelClassifier
 from river_budget.base.documented import documented
 from river_budget.base.weights import ClassWeight
@@ -31,13 +31,14 @@ class Perceptron(KernelClassifier):
     elements. `_derive` recomputes everything else.
     """
 
-    # The names of what subclasses declare.
+    # The names of the values that subclasses declare; `_derive` takes back what parts have learned.
     _declared: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         shared = len(KernelClassifier._fields)
-        cls._declared = tuple(field.name for field in cls._fields[shared:])
+        declared = cls._fields[shared:]
+        cls._declared = tuple(field.name for field in declared if not isinstance(field, Part))
 
     @property
     def _assumptions(self) -> dict[str, bool]:

@@ -31,14 +31,14 @@ class Draws:
 
     def random(self) -> float:
         """Return a number of at least 0 and below 1."""
-        self._begin()
-        self._n_words += 2
+        self._begin(2)
         return self._rng.random()
 
     def randrange(self, n: int) -> int:
         """Return a whole number of at least 0 and below n, which is below 2**32."""
-        self._begin()
-        n_bits, number = n.bit_length(), n
+        self._begin(1)
+        n_bits = n.bit_length()
+        number = self._rng.getrandbits(n_bits)
         while number >= n:
             self._n_words += 1
             number = self._rng.getrandbits(n_bits)
@@ -60,8 +60,11 @@ class Draws:
         restore_random(self._rng, state)
         restore_random(self._copy, state)
 
-    def _begin(self) -> None:
+    def _begin(self, n_words: int) -> None:
+        """Begin the draw of this round, of at least so many words."""
         # No interrupt comes between the values of an assignment.
-        if self._n_words > MOST_WORDS:
+        n = self._n_words
+        if n > MOST_WORDS:
             self._copy, self._n_words = copy.copy(self._rng), 0
-        self._round, self._n_before = self._f.n_rounds, self._n_words
+            n = 0
+        self._round, self._n_before, self._n_words = self._f.n_rounds, n, n + n_words
