@@ -7,14 +7,15 @@ import numbers
 import random
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
 from river_budget._state import Count, Dict, Learned, Random, count, require
-from river_budget.base import classifier_of, forget_prediction, memory_of
+from river_budget.base import Labels, classifier_of, forget_prediction, memory_of, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
@@ -175,8 +176,9 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
         """Choose one of some arms, and keep the context, a dict of features, until `reward`.
 
-        The ticket has the given id, a whole number above those of all others, or the next one. Raises
-        ValueError if there is no arm, the model refuses the context or the id was passed. The policy
+        The arms are a list, an array or another sequence of names. The ticket has the given id, a
+        whole number above those of all others, or the next one. Raises ValueError if there is no arm,
+        one is None, NaN or unhashable, the model refuses the context or the id was passed. The policy
         does not change.
         """
         number = self._next_id if ticket_id is None else ticket_id
@@ -184,7 +186,10 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
             raise ValueError(
                 f"the ticket {number!r} must be a whole number of at least {self._next_id}"
             )
-        best = self._best(arm_ids, context)
+        arms = _arms(arm_ids)
+        if self._models.keys().isdisjoint(arms):
+            self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
+        best = self._best(arms, context)
         arm = self._rng.choice(best)
         ticket = Ticket(number, arm, 1.0 / len(best))
         self._pending[ticket.id] = arm, copy.deepcopy(context)
@@ -227,10 +232,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
         """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
-        Raises ValueError for any other reward, a context that the model refuses, and one arm too
-        many. The policy does not change.
+        Raises ValueError for any other reward, a context that the model refuses, an arm that is None,
+        NaN or unhashable, and one arm too many. The policy does not change.
         """
-        if reward not in (0, 1):
+        (arm_id,) = _arms([arm_id])
+        if not isinstance(reward, numbers.Real | np.bool_) or reward not in (0, 1):
             raise ValueError(f"the reward must be 1 or 0, for success or failure, got {reward!r}")
         model = self._models.get(arm_id)
         if model is None:
@@ -271,13 +277,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
             require(isinstance(context, dict), "the context of a ticket is not a dict")
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
-        return self._rng.choice(self._best(arm_ids, context))
+        return self._rng.choice(self._best(_arms(arm_ids), context))
 
-    def _best(self, arm_ids: list[Any], context: Features) -> list[Any]:
+    def _best(self, arms: list[Any], context: Features) -> list[Any]:
         """Return the arms that are worth most."""
-        if not arm_ids:
-            raise ValueError("there is no arm to choose from")
-        values = self.values_one(arm_ids, context)
+        values = self.values_one(arms, context)
         largest = max(values.values())
         return [arm for arm, value in values.items() if value == largest]
 
@@ -286,3 +290,18 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         model = self._models.get(arm)
         p = 0.0 if model is None else model.predict_proba_one(context).get(True, 0.0)
         return (n * p + n_0) / (n + n_waiting + n_0)
+
+
+def _arms(arm_ids: Any) -> list[Any]:
+    """Return arms as plain values. Raises ValueError if there is none, or one cannot be a name."""
+    if isinstance(arm_ids, str) or not isinstance(arm_ids, Iterable):
+        raise ValueError(f"arm_ids must be a list of arms, got {arm_ids!r}")
+    arms = list(map(plain_label, arm_ids))
+    if not arms:
+        raise ValueError("there is no arm to choose from")
+    for arm in arms:
+        try:
+            Labels(1, "").check(arm)
+        except ValueError:
+            raise ValueError(f"the arm is {arm!r}: expected a name") from None
+    return arms

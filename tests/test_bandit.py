@@ -6,6 +6,8 @@ import copy
 import math
 import random
 
+import numpy as np
+import pandas as pd
 import pytest
 from refusals import refuses
 from river import bandit, linear_model, preprocessing
@@ -71,6 +73,22 @@ def test_the_oldest_ticket_expires():
     assert [policy.reward(ticket.id, 1) for ticket in tickets] == [False, True, True]
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+@pytest.mark.parametrize("arms", [["a", "b"], [1, 2]])
+def test_arms_of_any_kind(kind, arms):
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    ticket = policy.decide(kind(arms), {"u": 1.0})
+    assert type(ticket.arm) is type(arms[0])
+    policy.reward(ticket.id, np.bool_(True))
+    assert policy.pull(kind(arms), {"u": 1.0}) in arms
+    assert checkpoint.loads(checkpoint.dumps(policy)).arms == [ticket.arm]
+
+
+@pytest.mark.parametrize("value", [b"q", math.inf, object()])
+def test_a_context_of_new_arms_is_checked(value):
+    refuses("'u'", rb.bandit.ArmClassifiers(seed=1).decide, ARMS, {"u": value})
+
+
 def test_a_context_that_changes_after_the_decision_is_learned_as_it_was():
     policies = [rb.bandit.ArmClassifiers(seed=1) for _ in range(2)]
     for policy, after in zip(policies, [0.0, 5.0], strict=True):
@@ -90,8 +108,13 @@ def test_what_is_refused_changes_nothing():
     refuses("'u'", policy.update, "a", {"u": math.inf}, 1)
     refuses("'u'", policy.decide, ["a"], {"u": math.inf})
     refuses("no arm", policy.decide, [], {"u": 1.0})
-    for reward in (2, -1, 0.5, math.nan, "yes", None):
+    for reward in (2, -1, 0.5, math.nan, "yes", None, np.array([1]), np.array(1), np.array([0, 1])):
         refuses("reward", policy.update, "a", {"u": 1.0}, reward)
+    for arm in (None, math.nan, pd.NA, ["c"]):
+        refuses("the arm is", policy.decide, ["a", arm], {"u": 1.0})
+        refuses("the arm is", policy.update, arm, {"u": 1.0}, 1)
+    for arms in ("ab", 3, None):
+        refuses("arm_ids must be a list", policy.decide, arms, {"u": 1.0})
     assert policy.values_one(ARMS, {"u": 0.5}) == before
     assert (policy.n_pending, policy._n) == (0, 1)
 

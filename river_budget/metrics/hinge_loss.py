@@ -11,12 +11,14 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
 
     Predictions are margins f(x), as `decision_function_one` returns them, or probabilities, as
     `predict_proba_one` does. Probabilities are mapped back to margins by the inverse of the
-    logistic link, which clips margins at about 34.5 in absolute value.
+    logistic link, which clips margins at about 34.5 in absolute value. Without one of the positive
+    label, the margin is unknown and counts as 0, so the loss is 1: a loss of 1 on a whole stream tells
+    that `pos_val` is none of its labels.
 
     Parameters
     ----------
     pos_val
-        The label of the positive class.
+        The label of the positive class. All other labels are negative.
 
     Examples
     --------
@@ -37,7 +39,7 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
 
     >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
-    HingeLoss: 0.309204
+    HingeLoss: 0.303063
     """
 
     _fmt = ",.6f"
@@ -53,7 +55,7 @@ class HingeLoss(metrics.base.MeanMetric, metrics.base.BinaryMetric):
         return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
 
     def _margin(self, probabilities: dict[Any, float]) -> float:
-        if not probabilities:  # of a model that knows no label
+        if self.pos_val not in probabilities:
             return 0.0
-        p = self._clamp_proba(probabilities.get(self.pos_val, 0.0))
+        p = self._clamp_proba(probabilities[self.pos_val])
         return math.log(p / (1.0 - p))

@@ -104,9 +104,11 @@ def test_progressive_validation_gives_the_mean_hinge_loss():
     assert metric.get() == pytest.approx(by_hand / len(stream))
 
 
-def test_the_hinge_loss_without_a_label_is_that_of_a_margin_of_0():
+@pytest.mark.parametrize("y_pred", [{}, {"ham": 1.0}, {"ham": 0.1, "spam": 0.9}])
+@pytest.mark.parametrize("y_true", [True, "ham", "spam"])
+def test_the_hinge_loss_without_the_positive_label_is_that_of_a_margin_of_0(y_true, y_pred):
     metric = metrics.HingeLoss()
-    metric.update(True, {})
+    metric.update(y_true, y_pred)
     assert metric.get() == 1.0
 
 
