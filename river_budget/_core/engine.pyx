@@ -231,9 +231,12 @@ cdef class Engine:
 
     cdef int begin_rounds(self) except -1:
         """Begin to learn; see `was_refused`."""
-        self.refused = PyThread_get_thread_ident()
-        self.begin()
         self.refused = 0
+        if self.is_busy or self.is_open or self.owner or self.store.is_busy:
+            self.refused = PyThread_get_thread_ident()
+            self.require_closed()
+            self.refused = 0
+        self.is_busy = True
         return 0
 
     def widen(self, Py_ssize_t n_labels):

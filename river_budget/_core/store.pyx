@@ -49,8 +49,9 @@ cdef enum:
 cdef type NDARRAY = np.ndarray
 
 
-cdef bint is_same(name, other) except -1:
-    return PyObject_RichCompareBool(name, other, Py_EQ)
+cdef bint is_same(PyObject *name, PyObject *other) except -1:
+    own = <object> name  # its code may change the dict that it is from
+    return PyObject_RichCompareBool(own, <object> other, Py_EQ)
 
 
 cdef inline bint has_elements(value) except -1:
@@ -320,23 +321,23 @@ cdef class Store:
         cdef PyObject *key
         cdef PyObject *item
         while PyDict_Next(x, &place, &key, &item):
-            # Their code may change the dict, so these are references of our own.
-            name, value = <object> key, <object> item
-            if PyFloat_Check(value):
-                number = PyFloat_AS_DOUBLE(value)
-            elif has_elements(value):
-                return ARRAYS
-            elif PyLong_CheckExact(value):
-                number = PyLong_AsDouble(value)
-            elif isinstance(value, str) or not is_number(value):
-                return OTHER_VALUES
+            if PyFloat_Check(<object> item):
+                number = PyFloat_AS_DOUBLE(<object> item)
+            elif PyLong_CheckExact(<object> item):
+                number = PyLong_AsDouble(<object> item)
             else:
+                # Their code may change the dict, so these are references of our own.
+                name, value = <object> key, <object> item
+                if has_elements(value):
+                    return ARRAYS
+                if isinstance(value, str) or not is_number(value):
+                    return OTHER_VALUES
                 number = as_double(value)
             if number != number:
                 return OTHER_VALUES
             has_names = has_names and j < layout.n_names and (
                 key == PyList_GET_ITEM(names, j)
-                or is_same(name, <object> PyList_GET_ITEM(names, j))
+                or is_same(key, PyList_GET_ITEM(names, j))
             )
             if has_names:
                 self.fresh[j] = number
