@@ -150,6 +150,8 @@ def check_shape(name: Any, value: Any) -> None:
             f"feature {name!r} is an array of {value.dtype} with the shape {value.shape}: "
             "expected numbers in one dimension"
         )
+    if np.ma.is_masked(value):
+        raise ValueError(f"feature {name!r} is an array with masked elements")
 
 
 def check_array(name: Any, value: NDArray[Any]) -> None:

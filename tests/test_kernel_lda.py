@@ -174,11 +174,18 @@ def test_frequencies_follow_from_names_that_are_equal():
     assert frequencies_of(7, "a", 2).tolist() == pytest.approx([1.23739624, -0.25923672])
 
 
+def test_names_of_scales_are_counted():
+    model = rb.KernelLDA(n_features=20)
+    for t in range(300):
+        model.learn_one({f"{t % 200:05000}": float(t)}, t % 2)
+    assert model.memory_bytes > 200 * 5000
+
+
 def test_memory_is_bounded_when_names_never_repeat():
     model = rb.KernelLDA(n_features=20)
     sizes = []
     for t in range(4000):
-        model.learn_one({f"a{t}": 1.0, "b": float(t % 7)}, t % 2)
+        model.learn_one({f"a{t:04}": 1.0, "b": float(t % 7)}, t % 2)
         sizes.append(model.memory_bytes)
     assert max(sizes[2000:]) <= max(sizes[:2000])
     large = {str(j): 1.0 for j in range(5000)}

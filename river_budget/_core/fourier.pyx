@@ -10,8 +10,11 @@ from fractions import Fraction
 from hashlib import shake_256
 import math
 import numbers
+import sys
 
 import numpy as np
+
+from river_budget.kernels.base import Category
 
 from river_budget._core.features cimport reallocate
 from river_budget._core.symmetric cimport DOUBLES, loops
@@ -93,9 +96,12 @@ cdef class Fourier:
 
     @property
     def nbytes(self):
-        rows = sum([16 + row.nbytes for row in self.rows.values()])
+        parts = self.rows | self.factors
+        texts = [name[1] for name in parts if type(name) is Category]
+        names = sum([sys.getsizeof(part) for part in (self.rows, self.factors, *parts, *texts)])
+        rows = sum([row.nbytes for row in self.rows.values()])
         signs = sum([16 + own.nbytes for own in self.signs.values()])
-        return rows + signs + self.z.nbytes + 24 * self.room
+        return names + rows + signs + self.z.nbytes + 24 * self.room
 
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features

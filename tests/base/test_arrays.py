@@ -180,6 +180,10 @@ BAD = {
     "two dimensions": ({"e": np.zeros((2, 3)), "h": 0.0}, r"'e' .* shape \(2, 3\)"),
     "objects": ({"e": np.array([None] * 6), "h": 0.0}, "'e' is an array of object"),
     "text": ({"e": np.array(list("abcdef")), "h": 0.0}, "'e' is an array of <U1"),
+    "masked": (
+        {"e": np.ma.masked_array(np.zeros(6), [1, 0, 0, 0, 0, 0]), "h": 0.0},
+        "'e' is an array with masked elements",
+    ),
     "no elements": ({"e": np.zeros(0), "h": 0.0}, "'e' is an array"),
     "another length": ({"e": np.zeros(7), "h": 0.0}, "'e' is an array of 7 elements, .* 6"),
     "too large": ({"e": np.full(6, 1e300), "h": 0.0}, "'e' .* too large"),
