@@ -227,40 +227,57 @@ OVER_COLUMNS(rationals, RATIONAL)
 OVER_COLUMNS(absolute_overlaps, ABSOLUTE_OVERLAP)
 OVER_COLUMNS(rational_overlaps, RATIONAL_OVERLAP)
 
-/* Sums over the elements of an array; those that fill no group of PARTS are padded with zeros of both
-   sides, and REST is what such a pair adds. */
-#define OVER_ARRAYS(name, TYPE, LOAD, TERM, REST, FACTOR)                                \
-    static void NAME(name)(ARRAYS) {                                                     \
-        V y = ALL(w);                                                                    \
-        (void)y;                                                                         \
-        for (long i = 0; i < n; i++) {                                                   \
-            const TYPE *t = (const TYPE *)matrix + i * size;                             \
-            V sums[PARTS / W] = {{0}};                                                   \
-            long j = 0;                                                                  \
-            for (; j + PARTS <= size; j += PARTS)                                        \
-                for (int k = 0; k < PARTS / W; k++) {                                    \
-                    V x = READ(elements + j + k * W), s = LOAD(t + j + k * W), d = x - s;      \
-                    (void)d;                                                             \
-                    sums[k] += TERM;                                                     \
-                }                                                                        \
-            double p[PARTS], rest = 0.0;                                                 \
-            if (j < size) {                                                              \
-                TYPE last[PARTS] = {0};                                                  \
-                double last_x[PARTS] = {0};                                              \
-                memcpy(last, t + j, (size - j) * sizeof(TYPE));                          \
-                memcpy(last_x, elements + j, (size - j) * sizeof(double));                     \
-                for (int k = 0; k < PARTS / W; k++) {                                    \
-                    V x = READ(last_x + k * W), s = LOAD(last + k * W), d = x - s;       \
-                    (void)d;                                                             \
-                    sums[k] += TERM;                                                     \
-                }                                                                        \
-                rest = REST * (PARTS - (size - j));                                      \
-            }                                                                            \
-            memcpy(p, sums, sizeof p);                                                   \
-            row[i] += FACTOR * ((((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))) - rest); \
-        }                                                                                \
+/* Sums over the elements of arrays, of four at a time, so that no addition waits for the one before it.
+   Elements that fill no group of PARTS are padded with zeros of both sides, and REST is what such a pair
+   adds. */
+#define OVER_ARRAYS(name, TYPE, LOAD, TERM, REST, FACTOR)                                               \
+    static void NAME(name)(ARRAYS) {                                                                    \
+        V y = ALL(w);                                                                                   \
+        (void)y;                                                                                        \
+        for (long i = 0; i < n; i += 4) {                                                               \
+            const TYPE *t[4];                                                                           \
+            V sums[4][PARTS / W] = {{{0}}};                                                             \
+            double p[PARTS], rest = 0.0;                                                                \
+            long j = 0;                                                                                 \
+            for (int r = 0; r < 4; r++) t[r] = (const TYPE *)matrix + (i + r < n ? i + r : n - 1) * size; \
+            for (; j + PARTS <= size; j += PARTS)                                                       \
+                for (int k = 0; k < PARTS / W; k++) {                                                   \
+                    V x = READ(elements + j + k * W);                                                   \
+                    for (int r = 0; r < 4; r++) {                                                       \
+                        V s = LOAD(t[r] + j + k * W), d = x - s;                                        \
+                        (void)d;                                                                        \
+                        sums[r][k] += TERM;                                                             \
+                    }                                                                                   \
+                }                                                                                       \
+            if (j < size) {                                                                             \
+                double last_x[PARTS] = {0};                                                             \
+                memcpy(last_x, elements + j, (size - j) * sizeof(double));                              \
+                for (int r = 0; r < 4; r++) {                                                           \
+                    TYPE last[PARTS] = {0};                                                             \
+                    memcpy(last, t[r] + j, (size - j) * sizeof(TYPE));                                  \
+                    for (int k = 0; k < PARTS / W; k++) {                                               \
+                        V x = READ(last_x + k * W), s = LOAD(last + k * W), d = x - s;                  \
+                        (void)d;                                                                        \
+                        sums[r][k] += TERM;                                                             \
+                    }                                                                                   \
+                }                                                                                       \
+                rest = REST * (PARTS - (size - j));                                                     \
+            }                                                                                           \
+            for (int r = 0; r < 4 && i + r < n; r++) {                                                  \
+                memcpy(p, sums[r], sizeof p);                                                           \
+                row[i + r] += FACTOR * ((((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))) - rest); \
+            }                                                                                           \
+        }                                                                                               \
     }
-#define WIDENED(p) __builtin_convertvector(*(const F *)(p), V)
+/* GCC makes one instruction of these, and several of its own __builtin_convertvector. */
+#define PAIR(p) (p)[0], (p)[1]
+#if W == 2
+#define WIDENED(p) ((V){PAIR(p)})
+#elif W == 4
+#define WIDENED(p) ((V){PAIR(p), PAIR((p) + 2)})
+#else
+#define WIDENED(p) ((V){PAIR(p), PAIR((p) + 2), PAIR((p) + 4), PAIR((p) + 6)})
+#endif
 OVER_ARRAYS(float_products, float, WIDENED, PRODUCT, 0.0, w)
 OVER_ARRAYS(float_squares, float, WIDENED, SQUARE, 0.0, w)
 OVER_ARRAYS(float_absolutes, float, WIDENED, ABS(d), 0.0, w)

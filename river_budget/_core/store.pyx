@@ -109,6 +109,20 @@ cdef tuple with_numbers(dict x, means):
     return numbers, filled
 
 
+cdef tuple squared(array, dtype):
+    """Return a copy of an array with a type, and its squared norm; what is too large is infinite."""
+    if array.dtype != np.float32:  # of which no square is too large
+        with np.errstate(over="ignore"):
+            return squared_quietly(array, dtype)
+    return squared_quietly(array, dtype)
+
+
+cdef tuple squared_quietly(array, dtype):
+    copied = np.array(array, dtype)
+    elements = copied.astype(np.float64)
+    return copied, np.dot(elements, elements)
+
+
 cdef object in_use():
     return RuntimeError("the model is in use: by another thread, or by its own kernel")
 
@@ -566,11 +580,9 @@ cdef class Store:
             check_shape(name, value)
             if name in self.features.index:
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-            with np.errstate(over="ignore"):  # what is too large for the type becomes infinite
-                array = np.array(value, self.matrices.dtype)
-                self.matrices.check_length(name, array)
-                is_valid = np.square(array, dtype=np.float64).sum() <= LARGEST
-            if not is_valid:
+            array, square = squared(value, self.matrices.dtype)
+            self.matrices.check_length(name, array)
+            if not square <= LARGEST:
                 check_array(name, value)
                 raise ValueError(f"feature {name!r} is an array with too large a value")
             arrays[name] = array
