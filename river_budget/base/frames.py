@@ -51,8 +51,18 @@ def frame_of(X: Any) -> Any:
     return Columns(X) if isinstance(X, Mapping) else dataframe.into_frame(X)
 
 
-def labels_of(y: Any) -> list[Any]:
-    """Return the labels of a series, an array or a list. Raises ValueError if it is something else."""
+def labels_of(y: Any, n_rows: int) -> list[Any]:
+    """Return the labels of rows, from a series, an array or a list.
+
+    Raises ValueError if y is something else, or of another length.
+    """
+    labels = _list_of(y)
+    if len(labels) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels")
+    return labels
+
+
+def _list_of(y: Any) -> list[Any]:
     if isinstance(y, np.ndarray):
         # `tolist` would turn times into integers.
         return list(y) if y.dtype.kind == "M" else y.astype(object).tolist()

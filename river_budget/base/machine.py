@@ -270,9 +270,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             If a value, a label or a weight is refused, or `X`, `y` and `w` differ in length. The
             error names the row, counted from 0.
         """
-        frame, labels = frame_of(X), labels_of(y)
-        if len(frame) != len(labels):
-            raise ValueError(f"X has {len(frame)} rows, but y has {len(labels)} labels")
+        frame = frame_of(X)
+        labels = labels_of(y, len(frame))
         weights = None if w is None else weights_of(w, len(labels))
         block = self._f.block(frame.columns, rows_of(frame))
         self._f.claim()

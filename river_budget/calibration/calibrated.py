@@ -151,10 +151,9 @@ class Calibrated(ClassifierWrapper):
         `w` is a weight for all rows, or a series or sequence of weights. If a row is refused, or the
         lengths differ, it raises ValueError and learns nothing.
         """
-        rows, labels = dicts_of(frame_of(X)), labels_of(y)
+        rows = dicts_of(frame_of(X))
         n = len(rows)
-        if n != len(labels):
-            raise ValueError(f"X has {n} rows, but y has {len(labels)} labels")
+        labels = labels_of(y, n)
         weights = n * [None] if w is None else weights_of(w, n).tolist()
 
         def learn(x: Features, label: Any, weight: float | None) -> None:
