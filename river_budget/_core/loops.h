@@ -169,9 +169,7 @@ static void NAME(backward)(const double *packed, double *d, long n) {
 }
 
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
-typedef float NAME(f) __attribute__((vector_size(4 * W), aligned(4)));
 #define I NAME(i)
-#define F NAME(f)
 #define ALL(x) ((x) - (V){0})
 #define AT(p) (*(V *)(p))
 #define READ(p) (*(const V *)(p))
@@ -353,7 +351,6 @@ static long NAME(least)(const int64_t *numbers, long n) {
 }
 
 #undef I
-#undef F
 #undef V
 #undef PARTS
 #undef ALL
@@ -371,4 +368,5 @@ static long NAME(least)(const int64_t *numbers, long n) {
 #undef OVER_COLUMNS
 #undef OVER_ARRAYS
 #undef WIDENED
+#undef PAIR
 #endif
