@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import signal
+import sys
 import time
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -148,7 +149,8 @@ class Predicting(Run):
 class _Signals:
     """Lets a signal end the command, at once or after the step that is under way.
 
-    The exit status is the shell's: 128 and the number of the signal.
+    The exit status is the shell's: 128 and the number of the signal. Python hears a signal that comes
+    just before a read begins only when that returns, so an alarm ends all waiting for a moment.
     """
 
     def __init__(self) -> None:
@@ -157,9 +159,14 @@ class _Signals:
 
     def __enter__(self) -> _Signals:
         self._former = {number: signal.signal(number, self._receive) for number in STOPPING}
+        if sys.platform != "win32":
+            self._former[signal.SIGALRM] = signal.signal(signal.SIGALRM, lambda *_: None)
+            signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
         return self
 
     def __exit__(self, *raised: object) -> None:
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, handler in self._former.items():
             signal.signal(number, handler)
 

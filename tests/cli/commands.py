@@ -21,13 +21,12 @@ def answers_of(out):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def started(*arguments, **streams):
-    """Start a command in a process of its own."""
+def started(*arguments, code=None, **streams):
+    """Start a command in a process of its own, with `python -m` or by some code."""
+    command = ["-m", "river_budget"] if code is None else ["-c", code]
     streams = {
         "stdin": subprocess.PIPE,
         "stdout": subprocess.PIPE,
         "stderr": subprocess.PIPE,
     } | streams
-    return subprocess.Popen(
-        [sys.executable, "-m", "river_budget", *map(str, arguments)], text=True, **streams
-    )
+    return subprocess.Popen([sys.executable, *command, *map(str, arguments)], text=True, **streams)

@@ -200,6 +200,37 @@ def test_a_signal_saves_a_last_checkpoint(tmp_path, number, code):
     assert n_rounds in (6, 7)  # The signal may come before the seventh line is learned.
 
 
+# Another thread takes the signal, so that the read of the main thread goes on as if it had begun just after it.
+UNHEARD = """
+import signal, threading, time
+from river_budget.__main__ import main
+
+def hear():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    time.sleep(1000)
+
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+threading.Thread(target=hear, daemon=True).start()
+main()
+"""
+
+
+def test_a_signal_just_before_a_read_is_heard(tmp_path):
+    saved = tmp_path / "model"
+    with started("learn", *OPTIONS, "--checkpoint", saved, code=UNHEARD) as process:
+        process.stdin.write("".join(LINES[:3]))
+        process.stdin.flush()
+        for _ in range(2):
+            process.stdout.readline()
+        time.sleep(0.2)
+        process.terminate()
+        try:
+            assert process.wait(timeout=30) == 143
+        finally:
+            process.kill()
+    assert checkpoint.load(saved).n_rounds == 2
+
+
 def test_a_signal_in_the_middle_of_a_line_leaves_whole_examples(tmp_path):
     data, saved = tmp_path / "some.csv", tmp_path / "model"
     data.write_text("u,v,y\n" + "".join(itertools.islice(itertools.cycle(LINES[1:]), 200_000)))
