@@ -297,8 +297,9 @@ cdef class Discriminant(Engine):
 
     def end_buffer(self):
         """Drop the examples that were kept."""
+        empty = self.store.empty_like()  # Python code, where an interrupt may come, before any change
         self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
-        self.store, self.stamp = self.store.empty_like(), -1
+        self.store, self.stamp = empty, -1
 
     cdef int reset(self) except -1:
         """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""

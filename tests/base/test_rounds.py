@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from states import content
 
 import river_budget as rb
+from river_budget._core.discriminant import BUFFER
 from river_budget.base import BudgetPerceptron, Perceptron
 from river_budget.catalog import ALGORITHMS
 
@@ -204,6 +205,21 @@ def test_an_interrupt_leaves_whole_examples(name, kernel, learn):
         restored = start.clone()
         restored.restore(model.state())
         assert restored.scores_one(X.iloc[0].to_dict()) == model.scores_one(X.iloc[0].to_dict())
+        model = copy.deepcopy(start)
+    assert n_interrupts > 10
+
+
+def test_an_interrupt_while_kernel_lda_fixes_its_scales_leaves_whole_examples():
+    X, y = stream(BUFFER, 3, seed=4)
+    start = one_by_one(rb.KernelLDA(n_features=20), X[:-1], y[:-1])
+    expected = one_by_one(copy.deepcopy(start), X[-1:], y[-1:])
+    model, n_interrupts = copy.deepcopy(start), 0
+    for n_interrupts in interrupted(lambda: LEARN["one"](model, X[-1:], y[-1:]), 1):  # noqa: B007, B023
+        whole = expected if model.n_rounds == BUFFER else start
+        restored = start.clone()
+        restored.restore(model.state())
+        x = X.iloc[0].to_dict()
+        assert restored.scores_one(x) == model.scores_one(x) == whole.scores_one(x)
         model = copy.deepcopy(start)
     assert n_interrupts > 10
 
