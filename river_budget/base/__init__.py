@@ -15,7 +15,7 @@ from __future__ import annotations
 from river_budget._state import Array, AtLeast, Between, Count, Number
 
 from .classifier import KernelClassifier
-from .documented import documented
+from .documented import documented, documented_with
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
 from .machine import Machine, OnlineClassifier, classifier_of, forget_prediction, memory_of
@@ -38,6 +38,7 @@ __all__ = [
     "Perceptron",
     "classifier_of",
     "documented",
+    "documented_with",
     "forget_prediction",
     "frame_like",
     "frame_of",

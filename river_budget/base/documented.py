@@ -9,7 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from river_budget._state import Field
 
@@ -36,6 +37,13 @@ It ranks examples; for calibrated probabilities, see `Calibrated`.
 
 """
 RAISES = "ValueError\n    If a parameter is out of range."
+EXAMPLE = """\
+>>> from river import datasets, evaluate, metrics, preprocessing
+>>> import river_budget as rb
+>>> perceptron = rb.{name}({arguments})
+>>> model = preprocessing.StandardScaler() | perceptron
+>>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
+Accuracy: {accuracy}"""
 
 HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 CODE = re.compile(r"`[^`]+`")
@@ -44,7 +52,7 @@ ENTRY = re.compile(r"^(\w+)\n", re.MULTILINE)
 Kind = TypeVar("Kind", bound=type)
 
 
-def documented(kind: Kind) -> Kind:
+def documented(kind: Kind, example: str = "") -> Kind:
     """Complete the docstring of a class with the parameters and attributes that it shares.
 
     A docstring has its summary, parameters, examples and sources. Its text for a parameter replaces
@@ -58,6 +66,7 @@ def documented(kind: Kind) -> Kind:
         "Parameters": _parameters(kind, given.pop("Parameters", "")),
         "Attributes": f"{_attributes(kind)}\n{given.pop('Attributes', '')}",
         "Raises": given.pop("Raises", _sections(kind.__base__)[1].get("Raises", RAISES)),
+        **({"Examples": example} if example else {}),
         **given,
     }
     if "`predict_proba_one`" not in summary:
@@ -66,6 +75,22 @@ def documented(kind: Kind) -> Kind:
         f"{name}\n{'-' * len(name)}\n{text.rstrip()}" for name, text in sections.items()
     )
     return kind
+
+
+def documented_with(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
+    """Return `documented` with an example: the accuracy on a stream with `RBF(gamma=1.0)`.
+
+    Other parameters than the kernel are given. A doctest checks the accuracy.
+    """
+    arguments = ["rb.RBF(gamma=1.0)", *(f"{name}={value}" for name, value in parameters.items())]
+
+    def complete(kind: Kind) -> Kind:
+        example = EXAMPLE.format(
+            name=kind.__name__, arguments=", ".join(arguments), accuracy=accuracy
+        )
+        return documented(kind, example)
+
+    return complete
 
 
 def _sections(kind: type | None) -> tuple[str, dict[str, str]]:

@@ -8,7 +8,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number
-from river_budget.base import ClassWeight, documented
+from river_budget.base import ClassWeight, documented_with
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import Basis
@@ -20,7 +20,7 @@ from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 APART = 1e-8
 
 
-@documented
+@documented_with(accuracy="88.68%", budget=100)
 class Ahpatron(NormedPerceptron):
     """The Ahpatron, an aggressive perceptron whose updates cost about as much as a prediction.
 
@@ -50,14 +50,6 @@ class Ahpatron(NormedPerceptron):
         Margins below `1 - epsilon` update the hypothesis; positive and below 1.
     norm_bound
         Radius U of the ball, positive; `sqrt(budget) / 2` by default.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.Ahpatron(rb.RBF(gamma=1.0), budget=100)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.68%
 
     References
     ----------

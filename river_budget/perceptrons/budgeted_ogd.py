@@ -6,7 +6,7 @@ from river_budget._checks import check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, documented_with
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._draws import Draws
 
@@ -17,7 +17,7 @@ SAMPLINGS = ["weighted", "uniform"]
 LARGEST_MARGIN = 100.0
 
 
-@documented
+@documented_with(accuracy="84.22%", budget=100, seed=1)
 class BudgetedOGD(BudgetPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
@@ -46,15 +46,6 @@ class BudgetedOGD(BudgetPerceptron):
         Largest coefficient after a removal, in multiples of the learning rate, at least 1.
     sampling
         `"weighted"` (BOGD++) or `"uniform"` (BOGD).
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> perceptron = rb.BudgetedOGD(rb.RBF(gamma=1.0), budget=100, seed=1)
-    >>> model = preprocessing.StandardScaler() | perceptron
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 84.22%
 
     References
     ----------

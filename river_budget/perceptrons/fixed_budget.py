@@ -6,10 +6,10 @@ from river_budget._arrays import Floats
 from river_budget._core.choices import exchange_scores, safest
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array
-from river_budget.base import BudgetPerceptron, documented
+from river_budget.base import BudgetPerceptron, documented_with
 
 
-@documented
+@documented_with(accuracy="62.37%", budget=100)
 class FixedBudgetPerceptron(BudgetPerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 
@@ -17,15 +17,6 @@ class FixedBudgetPerceptron(BudgetPerceptron):
     full, a misclassified example is added, and the support vector with the largest margin
     `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the incoming example. The
     margins are updated incrementally, so a mistake costs two kernel rows.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> perceptron = rb.FixedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
-    >>> model = preprocessing.StandardScaler() | perceptron
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 62.37%
 
     References
     ----------

@@ -4,12 +4,12 @@ import math
 
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Between, require
-from river_budget.base import BudgetPerceptron, documented
+from river_budget.base import BudgetPerceptron, documented_with
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
-@documented
+@documented_with(accuracy="81.60%", budget=100)
 class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 
@@ -21,14 +21,6 @@ class Forgetron(BudgetPerceptron):
     against any comparator `g` with cumulative hinge loss `L(g)` and
     `||g|| <= sqrt((B + 1) / ln(B + 1)) / 4` (Theorem 2). Smaller budgets are accepted, without this
     bound.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 81.60%
 
     References
     ----------

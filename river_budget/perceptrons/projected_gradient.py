@@ -5,7 +5,7 @@ import math
 from river_budget._checks import check_not_negative, check_positive
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast
-from river_budget.base import ClassWeight, documented
+from river_budget.base import ClassWeight, documented_with
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
@@ -13,7 +13,7 @@ from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
-@documented
+@documented_with(accuracy="88.70%")
 class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 
@@ -33,14 +33,6 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         Threshold on the distance (not on its square), at least 0.
     norm_bound
         Radius U of the ball, positive.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.ProjectedGradient(rb.RBF(gamma=1.0))
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.70%
 
     References
     ----------

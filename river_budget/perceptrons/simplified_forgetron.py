@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from river_budget._core.expansion import Example, Expansion
-from river_budget.base import ClassWeight, documented
+from river_budget.base import ClassWeight, documented_with
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
 
 
-@documented
+@documented_with(accuracy="80.35%", budget=500)
 class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 
@@ -29,15 +29,6 @@ class SimplifiedForgetron(BallPerceptron):
     budget
         Maximum number of support vectors. It determines the weight decay `1 / U^2` and the radius
         `U / 2` of the ball.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> perceptron = rb.SimplifiedForgetron(rb.RBF(gamma=1.0), budget=500)
-    >>> model = preprocessing.StandardScaler() | perceptron
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 80.35%
 
     References
     ----------

@@ -1,23 +1,15 @@
 from __future__ import annotations
 
 from river_budget._core.expansion import Example, Expansion
-from river_budget.base import BudgetPerceptron, GrowingPerceptron, documented
+from river_budget.base import BudgetPerceptron, GrowingPerceptron, documented_with
 
 
-@documented
+@documented_with(accuracy="83.11%", budget=100)
 class Stoptron(GrowingPerceptron, BudgetPerceptron):
     """The kernel perceptron that stops learning once its budget is full.
 
     Use it as the baseline that any other use of the same budget must beat. It learns only the first
     mistakes, so its accuracy depends strongly on the order of the stream.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.Stoptron(rb.RBF(gamma=1.0), budget=100)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 83.11%
 
     References
     ----------
