@@ -12,10 +12,11 @@
 
 from __future__ import annotations
 
+from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array, AtLeast, Between, Count, Number
 
 from .classifier import KernelClassifier
-from .documented import documented, documented_with
+from .documented import documented, with_example
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
 from .machine import Machine, OnlineClassifier, classifier_of, forget_prediction, memory_of
@@ -29,6 +30,8 @@ __all__ = [
     "BudgetPerceptron",
     "ClassWeight",
     "Count",
+    "Example",
+    "Expansion",
     "GrowingPerceptron",
     "KernelClassifier",
     "Labels",
@@ -38,7 +41,6 @@ __all__ = [
     "Perceptron",
     "classifier_of",
     "documented",
-    "documented_with",
     "forget_prediction",
     "frame_like",
     "frame_of",
@@ -48,4 +50,5 @@ __all__ = [
     "rows_of",
     "series_like",
     "weights_of",
+    "with_example",
 ]

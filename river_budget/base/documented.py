@@ -40,10 +40,10 @@ RAISES = "ValueError\n    If a parameter is out of range."
 EXAMPLE = """\
 >>> from river import datasets, evaluate, metrics, preprocessing
 >>> import river_budget as rb
->>> perceptron = rb.{name}({arguments})
+>>> perceptron = rb.{}(rb.RBF(gamma=1.0){})
 >>> model = preprocessing.StandardScaler() | perceptron
 >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-Accuracy: {accuracy}"""
+Accuracy: {}"""
 
 HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
 CODE = re.compile(r"`[^`]+`")
@@ -77,20 +77,10 @@ def documented(kind: Kind, example: str = "") -> Kind:
     return kind
 
 
-def documented_with(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
-    """Return `documented` with an example: the accuracy on a stream with `RBF(gamma=1.0)`.
-
-    Other parameters than the kernel are given. A doctest checks the accuracy.
-    """
-    arguments = ["rb.RBF(gamma=1.0)", *(f"{name}={value}" for name, value in parameters.items())]
-
-    def complete(kind: Kind) -> Kind:
-        example = EXAMPLE.format(
-            name=kind.__name__, arguments=", ".join(arguments), accuracy=accuracy
-        )
-        return documented(kind, example)
-
-    return complete
+def with_example(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
+    """Return `documented` with an example: the accuracy with parameters other than the kernel."""
+    given = "".join(f", {name}={value}" for name, value in parameters.items())
+    return lambda kind: documented(kind, EXAMPLE.format(kind.__name__, given, accuracy))
 
 
 def _sections(kind: type | None) -> tuple[str, dict[str, str]]:

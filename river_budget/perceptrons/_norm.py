@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Number
-from river_budget.base import BudgetPerceptron
+from river_budget.base import BudgetPerceptron, Example, Expansion, Number
 
 
 class NormedPerceptron(BudgetPerceptron):

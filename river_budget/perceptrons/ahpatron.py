@@ -6,9 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import AtLeast, Number
-from river_budget.base import ClassWeight, documented_with
+from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import Basis
@@ -20,7 +18,7 @@ from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 APART = 1e-8
 
 
-@documented_with(accuracy="88.68%", budget=100)
+@with_example(accuracy="88.68%", budget=100)
 class Ahpatron(NormedPerceptron):
     """The Ahpatron, an aggressive perceptron whose updates cost about as much as a prediction.
 

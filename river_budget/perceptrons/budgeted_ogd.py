@@ -4,9 +4,8 @@ import math
 
 from river_budget._checks import check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
-from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, documented_with
+from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._draws import Draws
 
@@ -17,7 +16,7 @@ SAMPLINGS = ["weighted", "uniform"]
 LARGEST_MARGIN = 100.0
 
 
-@documented_with(accuracy="84.22%", budget=100, seed=1)
+@with_example(accuracy="84.22%", budget=100, seed=1)
 class BudgetedOGD(BudgetPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 

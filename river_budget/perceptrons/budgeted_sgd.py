@@ -8,9 +8,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.choices import best_merging
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Count
-from river_budget.base import BudgetPerceptron, ClassWeight, documented_with
+from river_budget.base import BudgetPerceptron, ClassWeight, Count, Example, Expansion, with_example
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
@@ -27,7 +25,7 @@ MOST_NAMES = 2
 ROUNDING = 1e-12
 
 
-@documented_with(accuracy="88.53%", budget=100)
+@with_example(accuracy="88.53%", budget=100)
 class BudgetedSGD(BudgetPerceptron):
     """Budgeted stochastic gradient descent (BSGD), with merging or removal.
 

@@ -4,12 +4,10 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.choices import exchange_scores, safest
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Array
-from river_budget.base import BudgetPerceptron, documented_with
+from river_budget.base import Array, BudgetPerceptron, Example, Expansion, with_example
 
 
-@documented_with(accuracy="62.37%", budget=100)
+@with_example(accuracy="62.37%", budget=100)
 class FixedBudgetPerceptron(BudgetPerceptron):
     """The fixed budget perceptron of Crammer, Kandola and Singer (CKS).
 

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import math
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import AtLeast, Between, require
-from river_budget.base import BudgetPerceptron, documented_with
+from river_budget._state import require
+from river_budget.base import AtLeast, Between, BudgetPerceptron, Example, Expansion, with_example
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
-@documented_with(accuracy="81.60%", budget=100)
+@with_example(accuracy="81.60%", budget=100)
 class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 

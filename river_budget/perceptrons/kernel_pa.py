@@ -3,13 +3,12 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_positive
-from river_budget._core.expansion import Example, Expansion
 from river_budget._state import LARGEST_NUMBER
-from river_budget.base import ClassWeight, GrowingPerceptron, documented_with
+from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
 from river_budget.kernels import Kernel
 
 
-@documented_with(accuracy="88.38%")
+@with_example(accuracy="88.38%")
 class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 

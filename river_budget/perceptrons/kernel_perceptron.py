@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget.base import GrowingPerceptron, documented
+from river_budget.base import Example, Expansion, GrowingPerceptron, documented
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import ClassWeight, documented_with
+from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._draws import Draws
 from river_budget.perceptrons._norm import BallPerceptron
@@ -10,7 +9,7 @@ from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
 
 
-@documented_with(accuracy="80.56%", budget=100, seed=1)
+@with_example(accuracy="80.56%", budget=100, seed=1)
 class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 

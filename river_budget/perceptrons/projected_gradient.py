@@ -3,9 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_not_negative, check_positive
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import AtLeast
-from river_budget.base import ClassWeight, documented_with
+from river_budget.base import AtLeast, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
@@ -13,7 +11,7 @@ from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
-@documented_with(accuracy="88.70%")
+@with_example(accuracy="88.70%")
 class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """Projected gradient descent on one set of approximately independent examples.
 

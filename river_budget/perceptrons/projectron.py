@@ -4,8 +4,7 @@ import math
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget._core.expansion import Example, Expansion
-from river_budget.base import ClassWeight, GrowingPerceptron, documented
+from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, documented
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._span import SpanPerceptron
 from river_budget.theory import bounds

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import math
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import Number, finite
-from river_budget.base import documented
+from river_budget._state import finite
+from river_budget.base import Example, Expansion, Number, documented
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees

@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, documented_with
+from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._draws import Draws
 
 
-@documented_with(accuracy="81.11%", budget=100, seed=1)
+@with_example(accuracy="81.11%", budget=100, seed=1)
 class RandomizedBudgetPerceptron(BudgetPerceptron):
     """The randomized budget perceptron (RBP).
 

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget.base import BudgetPerceptron, documented_with
+from river_budget.base import BudgetPerceptron, Example, Expansion, with_example
 
 
-@documented_with(accuracy="81.54%", budget=100)
+@with_example(accuracy="81.54%", budget=100)
 class RemoveOldestPerceptron(BudgetPerceptron):
     """The kernel perceptron that removes its oldest support vector once its budget is full.
 

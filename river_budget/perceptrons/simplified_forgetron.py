@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget.base import ClassWeight, documented_with
+from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
 
 
-@documented_with(accuracy="80.35%", budget=500)
+@with_example(accuracy="80.35%", budget=500)
 class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from river_budget._core.expansion import Example, Expansion
-from river_budget.base import BudgetPerceptron, GrowingPerceptron, documented_with
+from river_budget.base import BudgetPerceptron, Example, Expansion, GrowingPerceptron, with_example
 
 
-@documented_with(accuracy="83.11%", budget=100)
+@with_example(accuracy="83.11%", budget=100)
 class Stoptron(GrowingPerceptron, BudgetPerceptron):
     """The kernel perceptron that stops learning once its budget is full.
 
