@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -19,22 +19,17 @@ class Columns:
 
     def __init__(self, columns: Mapping[Any, Any]) -> None:
         self.values = {name: _column(values) for name, values in columns.items()}
-        lengths = {len(values) if values.ndim else None for values in self.values.values()}
+        shapes = {name: values.shape for name, values in self.values.items()}
+        lengths = {shape[0] if shape else None for shape in shapes.values()}
         if len(lengths) != 1 or None in lengths:
-            shapes = {name: values.shape for name, values in self.values.items()}
             raise ValueError(f"expected columns of equal length, got the shapes {shapes}")
-        (self._length,) = lengths
 
     @property
     def columns(self) -> list[Any]:
         return list(self.values)
 
     def __len__(self) -> int:
-        return self._length or 0
-
-    def filter(self, mask: Sequence[bool]) -> Columns:
-        """Return the rows for which a mask is true."""
-        return Columns({name: values[np.array(mask)] for name, values in self.values.items()})
+        return len(next(iter(self.values.values())))
 
 
 def _column(values: Any) -> NDArray[Any]:
