@@ -101,22 +101,14 @@ def _parameters(kind: type, section: str) -> str:
 
 def _attributes(kind: type) -> str:
     """Return the attributes of a class, those of its bases first."""
-    names = {
-        name: None
-        for base in reversed(kind.__mro__)
-        for name in (*vars(base), *(field.name for field in vars(base).get("_own_fields", ())))
-    }
-    texts = {name: _text(kind, name) for name in names if not name.startswith("_")}
-    return "\n".join(_entry(name, text) for name, text in texts.items() if text)
-
-
-def _text(kind: type, name: str) -> str:
-    """Return the docstring of a property or a field, or of what it overrides."""
-    fields = {field.name: field for field in getattr(kind, "_fields", ())}
-    for value in (*(vars(base).get(name) for base in kind.__mro__), fields.get(name)):
-        if isinstance(value, property | Field) and value.__doc__:
-            return inspect.cleandoc(value.__doc__)
-    return ""
+    texts = {}
+    for base in reversed(kind.__mro__):
+        fields = {field.name: field for field in vars(base).get("_own_fields", ())}
+        for name, value in (vars(base) | fields).items():
+            is_described = isinstance(value, property | Field) and value.__doc__
+            if is_described and not name.startswith("_"):
+                texts[name] = inspect.cleandoc(value.__doc__)
+    return "\n".join(_entry(name, text) for name, text in texts.items())
 
 
 def _entry(name: str, text: str) -> str:
