@@ -16,7 +16,4 @@ bound the support set in different ways:
   `TightestPerceptron`.
 - Project examples near the span onto it (`_span`): `Projectron`, `ProjectronPlusPlus`,
   `ProjectedGradient`.
-
-A new algorithm is a documented subclass with an `_update`, an export in `river_budget/__init__.py`,
-a row in `catalog.py`, a plain implementation in `tests/plain.py` and a trace computed by hand.
 """
