@@ -19,10 +19,11 @@ from river_budget.perceptrons._span import IN_SPAN, Basis
 
 
 class OwnProjection(NamedTuple):
-    """Coefficients (n,) and squared norm of a projection of the incoming example."""
+    """A projection of the incoming example: coefficients (n,), squared norm, and squared distance."""
 
     weights: Floats
     square: float
+    distance: float
 
 
 class Takeover(NamedTuple):
@@ -47,7 +48,7 @@ class Maintenance(Learned):
 
     def own(self) -> OwnProjection:
         """Return the projection of the incoming example; 0 if no vector takes over its term."""
-        return OwnProjection(np.zeros(self.n), 0.0)
+        return OwnProjection(np.zeros(self.n), 0.0, self.f.y.self_value)
 
     def squares(self, own: OwnProjection) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
@@ -187,24 +188,25 @@ class Projection(Maintenance):
     def own(self) -> OwnProjection:
         if len(self._root.matrix) != self.n:
             self._rebuild()
-        return OwnProjection(*self._root.project(self.f.row))
+        weights, square = self._root.project(self.f.row)
+        return OwnProjection(weights, square, self.f.y.self_value - square)
 
     def squares(self, own: OwnProjection) -> Floats:
-        return self._root.squares(own.weights, self._distance(own))
+        return self._root.squares(own.weights, own.distance)
 
     def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
-        weights = self._root.project_slot(slot, own.weights, self._distance(own))
+        weights = self._root.project_slot(slot, own.weights, own.distance)
         # All other vectors are orthogonal to what is left.
         return Takeover(weights, self.f.matrix[slot] * square)
 
     def on_add(self, own: OwnProjection) -> None:
-        self._root.append(own.weights, self._distance(own))
+        self._root.append(own.weights, own.distance)
 
     def on_replace(self, slot: int, own: OwnProjection) -> None:
         if self._n_replaced == self.n:
             self._rebuild()
             own = self.own()
-        self._root.replace(slot, own.weights, self._distance(own))
+        self._root.replace(slot, own.weights, own.distance)
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
@@ -222,7 +224,3 @@ class Projection(Maintenance):
     def _rebuild(self) -> None:
         self._root.rebuild(self.f.store.gram(), self.f.store.by_age)
         self._n_replaced = 0
-
-    def _distance(self, own: OwnProjection) -> float:
-        """Return the squared distance of the incoming example from the span."""
-        return self.f.y.self_value - own.square
