@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 # With larger weights, products of coefficients and kernel values could overflow.
@@ -50,6 +51,12 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
     if not is_whole or not 1 <= int(value) <= (math.inf if most is None else most):
         allowed = "of at least 1" if most is None else f"from 1 to {most:,}"
         raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise ValueError unless the parameter is one of some strings."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
 
 
 def check_dtype(dtype: Any) -> None:

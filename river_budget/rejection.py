@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 from river import base
 from river.compose import Pipeline
 
-from river_budget._checks import check_probability
+from river_budget._checks import check_choice, check_probability
 from river_budget.base import classifier_of, frame_of, series_like
 from river_budget.calibration import Calibrated
 from river_budget.calibration.wrapper import ClassifierWrapper, by_row, dicts_of
@@ -105,8 +105,7 @@ class Reject(ClassifierWrapper):
         super().__init__(model)
         classifier = classifier_of(model)
         check_probability("threshold", threshold)
-        if not isinstance(doubt, str) or doubt not in DOUBTS:
-            raise ValueError(f"doubt must be one of {list(DOUBTS)}, got {doubt!r}")
+        check_choice("doubt", doubt, DOUBTS)
         if doubt == "novelty" and not hasattr(_innermost(model), "novelty_one"):
             raise ValueError(
                 f"{type(_innermost(model)).__name__} keeps no examples, so there is no novelty: use "

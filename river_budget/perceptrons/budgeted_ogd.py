@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from river_budget._checks import check_not_negative, check_positive, check_real
+from river_budget._checks import check_choice, check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
 from river_budget._state import Part
 from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
@@ -70,7 +70,7 @@ class BudgetedOGD(BudgetPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_loss(loss)
+        check_choice("loss", loss, LOSSES)
         check_positive("learning_rate", learning_rate)
         check_not_negative("regularization", regularization)
         if learning_rate * regularization >= 1:
@@ -78,8 +78,7 @@ class BudgetedOGD(BudgetPerceptron):
         check_real("clip", clip)
         if clip < 1:
             raise ValueError(f"clip must be at least 1, got {clip!r}")
-        if sampling not in SAMPLINGS:
-            raise ValueError(f"sampling must be one of {SAMPLINGS}, got {sampling!r}")
+        check_choice("sampling", sampling, SAMPLINGS)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.loss = loss
         self.learning_rate = learning_rate
@@ -104,11 +103,6 @@ class BudgetedOGD(BudgetPerceptron):
             limit = self.clip * self.learning_rate
             r = draw(f, self._rng.random(), self.sampling == "weighted", limit)
             f.replace(r, y, step)
-
-
-def check_loss(loss: str) -> None:
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {LOSSES}, got {loss!r}")
 
 
 def slope_of(loss: str, margin: float) -> float:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_positive
+from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import best_merging
 from river_budget.base import BudgetPerceptron, ClassWeight, Count, Example, Expansion, with_example
 from river_budget.kernels import RBF, Features, Kernel
 from river_budget.perceptrons._choice import oldest_of
-from river_budget.perceptrons.budgeted_ogd import check_loss, slope_of
+from river_budget.perceptrons.budgeted_ogd import LOSSES, slope_of
 
 MAINTENANCE = ["merging", "removal"]
 
@@ -87,10 +87,10 @@ class BudgetedSGD(BudgetPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        check_loss(loss)
+        check_choice("loss", loss, LOSSES)
         check_positive("regularization", regularization)
-        if maintenance is not None and maintenance not in MAINTENANCE:
-            raise ValueError(f"maintenance must be one of {MAINTENANCE}, got {maintenance!r}")
+        if maintenance is not None:
+            check_choice("maintenance", maintenance, MAINTENANCE)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.loss = loss
         self.regularization = regularization
