@@ -6,8 +6,9 @@ import copy
 import random
 import sys
 
-from river_budget._core.expansion import Expansion
-from river_budget._state import State, random_state, restore_random
+from river_budget._state import Part, State, random_state, restore_random
+from river_budget.base import BudgetPerceptron, ClassWeight, Expansion
+from river_budget.kernels import Kernel
 
 # A state is copied after so many words of 32 bits, because a copy takes longer than an update.
 MOST_WORDS = 2**14
@@ -68,3 +69,26 @@ class Draws:
             self._copy, self._n_words = copy.copy(self._rng), 0
             n = 0
         self._round, self._n_before, self._n_words = self._f.n_rounds, n, n + n_words
+
+
+class RandomPerceptron(BudgetPerceptron):
+    """A perceptron that draws at random, at most once in each round."""
+
+    _rng = Part[Draws]()
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        seed: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+        dtype: str = "float32",
+    ) -> None:
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
+        self.seed = seed
+        self._rng = Draws(self._f, seed)
+
+    def _derive(self) -> None:
+        self._rng.take_back()

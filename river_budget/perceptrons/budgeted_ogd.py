@@ -4,10 +4,9 @@ import math
 
 from river_budget._checks import check_choice, check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
-from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
+from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._draws import Draws
+from river_budget.perceptrons._draws import RandomPerceptron
 
 LOSSES = ["hinge", "logistic"]
 SAMPLINGS = ["weighted", "uniform"]
@@ -17,7 +16,7 @@ LARGEST_MARGIN = 100.0
 
 
 @with_example(accuracy="84.22%", budget=100, seed=1)
-class BudgetedOGD(BudgetPerceptron):
+class BudgetedOGD(RandomPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
     Use it for rare classes, with `class_weight="balanced"`. Every example decays all coefficients,
@@ -53,7 +52,6 @@ class BudgetedOGD(BudgetPerceptron):
 
     # Every example decays the hypothesis.
     _threshold = math.inf
-    _rng = Part[Draws]()
 
     def __init__(
         self,
@@ -79,17 +77,12 @@ class BudgetedOGD(BudgetPerceptron):
         if clip < 1:
             raise ValueError(f"clip must be at least 1, got {clip!r}")
         check_choice("sampling", sampling, SAMPLINGS)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
+        super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
         self.loss = loss
         self.learning_rate = learning_rate
         self.regularization = regularization
         self.clip = clip
         self.sampling = sampling
-        self.seed = seed
-        self._rng = Draws(self._f, seed)
-
-    def _derive(self) -> None:
-        self._rng.take_back()
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

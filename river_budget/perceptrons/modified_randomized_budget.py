@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-from river_budget._state import Part
 from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._draws import Draws
+from river_budget.perceptrons._draws import RandomPerceptron
 from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
 
 
 @with_example(accuracy="80.56%", budget=100, seed=1)
-class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
+class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     """The modified randomized budget perceptron of Sutskever's unified analysis.
 
     Every mistake draws one of `budget` slots at random. A support vector in it is removed, even
@@ -33,8 +32,6 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
     """
 
-    _rng = Part[Draws]()
-
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -46,9 +43,7 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.seed = seed
-        self._rng = Draws(self._f, seed)
+        super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
         self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
@@ -59,9 +54,6 @@ class ModifiedRandomizedBudgetPerceptron(BallPerceptron):
         theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
         theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
         return assuming(self._assumptions, theorem)
-
-    def _derive(self) -> None:
-        self._rng.take_back()
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._descend(f, y, min(f.n, self._rng.randrange(self.budget)))
