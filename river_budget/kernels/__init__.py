@@ -14,18 +14,6 @@ from .radial import RBF, AdditiveRationalQuadratic, Laplacian, RationalQuadratic
 from .wrappers import Cosine, FunctionKernel, Normalized, Scaled
 
 __all__ = [
-    "RBF",
-    "AdditiveRationalQuadratic",
-    "Cosine",
-    "Features",
-    "FunctionKernel",
-    "Kernel",
-    "Laplacian",
-    "Linear",
-    "Normalized",
-    "Polynomial",
-    "RationalQuadratic",
-    "Scaled",
-    "VectorKernel",
-    "check_kernel",
-]
+    "RBF", "AdditiveRationalQuadratic", "Cosine", "Features", "FunctionKernel", "Kernel", "Laplacian",
+    "Linear", "Normalized", "Polynomial", "RationalQuadratic", "Scaled", "VectorKernel", "check_kernel",
+]  # fmt: skip

@@ -7,7 +7,7 @@ import math
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget.kernels.base import Features, VectorKernel, aligned
-from river_budget.kernels.spec import DOT_PRODUCT, IDENTITY, POWER, Spec
+from river_budget.kernels.spec import Function, Spec, Statistic
 
 # A kernel value takes time in proportion to the degree.
 LARGEST_DEGREE = 1000
@@ -38,8 +38,8 @@ class Polynomial(VectorKernel):
     degree: int = 3
     gamma: float = 1.0
     coef0: float = 1.0
-    inner_statistic = DOT_PRODUCT
-    kernel_function = POWER
+    inner_statistic = Statistic.DOT_PRODUCT
+    kernel_function = Function.POWER
 
     def __post_init__(self) -> None:
         check_count("degree", self.degree, LARGEST_DEGREE)
@@ -67,8 +67,8 @@ class Linear(VectorKernel):
     2.0
     """
 
-    inner_statistic = DOT_PRODUCT
-    kernel_function = IDENTITY
+    inner_statistic = Statistic.DOT_PRODUCT
+    kernel_function = Function.IDENTITY
 
     def __call__(self, x: Features, z: Features) -> float:
         return _dot(x, z)

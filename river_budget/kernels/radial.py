@@ -22,25 +22,17 @@ from river_budget.kernels.base import (
     pairs,
     with_categories,
 )
-from river_budget.kernels.spec import (
-    EXPONENTIAL,
-    MANHATTAN_DISTANCE,
-    MEAN,
-    RATIONAL,
-    SQUARED_DISTANCE,
-    SUM_OF_RATIONALS,
-    Spec,
-)
+from river_budget.kernels.spec import Function, Spec, Statistic
 
 
+@dataclasses.dataclass(frozen=True)
 class RadialKernel(VectorKernel):
     """A kernel of a distance, whose width a model learns by default."""
 
+    gamma: float | None = None
     has_unit_norm = True
     is_radial = True
-    kernel_function = EXPONENTIAL
-
-    gamma: float | None = None
+    kernel_function = Function.EXPONENTIAL
 
     def __post_init__(self) -> None:
         if self.gamma is not None:
@@ -56,7 +48,7 @@ class RadialKernel(VectorKernel):
         return self.gamma is None
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
-        return dataclasses.replace(self, gamma=gamma)  # type: ignore[type-var]
+        return dataclasses.replace(self, gamma=gamma)
 
     def resolve(self, names: Collection[Any]) -> Kernel:
         return self.with_width(1 / max(len(names), 1), names) if self.gamma is None else self
@@ -70,7 +62,6 @@ class RadialKernel(VectorKernel):
         return self.gamma
 
 
-@dataclasses.dataclass(frozen=True)
 class RBF(RadialKernel):
     """The Gaussian kernel, `exp(-gamma ||x - z||^2)`.
 
@@ -89,14 +80,12 @@ class RBF(RadialKernel):
     0.367879...
     """
 
-    gamma: float | None = None
-    inner_statistic = SQUARED_DISTANCE
+    inner_statistic = Statistic.SQUARED_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
         return math.exp(-self._resolved_gamma() * _squared_distance(x, z))
 
 
-@dataclasses.dataclass(frozen=True)
 class Laplacian(RadialKernel):
     """The Laplacian kernel, `exp(-gamma ||x - z||_1)`.
 
@@ -114,8 +103,7 @@ class Laplacian(RadialKernel):
     0.367879...
     """
 
-    gamma: float | None = None
-    inner_statistic = MANHATTAN_DISTANCE
+    inner_statistic = Statistic.MANHATTAN_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
         return math.exp(-self._resolved_gamma() * math.fsum(abs(v - w) for v, w in aligned(x, z)))
@@ -143,10 +131,9 @@ class RationalQuadratic(RadialKernel):
     0.5
     """
 
-    gamma: float | None = None
     gamma_factor: float = 1.0
-    inner_statistic = SQUARED_DISTANCE
-    kernel_function = RATIONAL
+    inner_statistic = Statistic.SQUARED_DISTANCE
+    kernel_function = Function.RATIONAL
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -188,10 +175,9 @@ class AdditiveRationalQuadratic(RadialKernel):
     0.75
     """
 
-    gamma: float | None = None
     names: tuple[Any, ...] | None = None
-    inner_statistic = SUM_OF_RATIONALS
-    kernel_function = MEAN
+    inner_statistic = Statistic.SUM_OF_RATIONALS
+    kernel_function = Function.MEAN
 
     def __post_init__(self) -> None:
         super().__post_init__()

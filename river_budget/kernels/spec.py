@@ -6,13 +6,14 @@ is an exponential of a squared distance, the polynomial kernel a power of a dot 
 
 from __future__ import annotations
 
+import enum
 from typing import NamedTuple
 
-# Inner statistics.
-DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS = range(4)
-
-# Kernel functions.
-IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN = range(5)
+# Compiled code knows the numbers.
+Statistic = enum.IntEnum(
+    "Statistic", "DOT_PRODUCT SQUARED_DISTANCE MANHATTAN_DISTANCE SUM_OF_RATIONALS", start=0
+)
+Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
 
 # Bound on squares and kernel values, so that sums over a support set cannot overflow.
 LARGEST = 1e150
