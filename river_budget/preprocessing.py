@@ -1,3 +1,5 @@
+"""Transformers that River lacks."""
+
 from __future__ import annotations
 
 import math
@@ -8,6 +10,8 @@ from river import base
 
 from river_budget._features import check_shape
 from river_budget.kernels import Features
+
+__all__ = ["UnitNorm"]
 
 
 class UnitNorm(base.Transformer):
