@@ -46,7 +46,7 @@ class Certificate:
 
     @property
     def bound(self) -> float:
-        return _lowest(self.guarantees)
+        return min(g.mistakes for g in self.guarantees)
 
     @property
     def holds(self) -> bool:
@@ -149,22 +149,18 @@ def certify(
         comparators = [comparator for _ in theorems]
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
-
-    def guarantees(model: Any) -> tuple[Guarantee, ...]:
-        at = model.n_rounds - 1
-        return tuple(model.guarantees(norms[i], losses[i][at])[i] for i in theorems)
-
     step, points = max(1, len(examples) // n_points), []
     for n, (x, y) in enumerate(examples, 1):
         again.learn_one(x, y)
         if n % step == 0 or n == len(examples):
-            points.append((n, again.n_mistakes, _lowest(guarantees(again))))
+            found = tuple(again.guarantees(norms[i], losses[i][n - 1])[i] for i in theorems)
+            points.append((n, again.n_mistakes, min(g.mistakes for g in found)))
     at, mistakes, lowest = zip(*points, strict=True)
     return Certificate(
         name=type(model).__name__,
         n_examples=len(examples),
         n_mistakes=learned.n_mistakes,
-        guarantees=guarantees(learned),
+        guarantees=found,
         examples=at,
         mistakes=mistakes,
         bounds=lowest,
@@ -174,10 +170,6 @@ def certify(
 def _bound(model: Any, i: int) -> Callable[[float, float], float]:
     """Return the bound of the i-th theorem about a model, as a function of norm and loss."""
     return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes
-
-
-def _lowest(guarantees: Iterable[Guarantee]) -> float:
-    return min(guarantee.mistakes for guarantee in guarantees)
 
 
 def _finite(value: float) -> float | None:
