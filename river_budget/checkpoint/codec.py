@@ -8,11 +8,12 @@ has the classes that take seconds to import.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import json
 import math
 from collections.abc import Callable, Mapping
-from types import MappingProxyType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Part:
     a dict of them, or None. All others hold plain values.
     """
 
-    def __init__(self, model: type, objects: Mapping[str, Listed] = MappingProxyType({})) -> None:
+    def __init__(self, model: type, /, **objects: Listed) -> None:
         self.model, self.objects = model, objects
         self.names = list(inspect.signature(model).parameters)
 
@@ -112,6 +113,13 @@ class Part:
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored, unless `restore` does."""
+
+    def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
+        """Return parameters or a state, each value converted with the classes that it may have."""
+        return {
+            name: None if value is None else convert(value, self.objects.get(name))
+            for name, value in values.items()
+        }
 
 
 MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
@@ -140,14 +148,21 @@ class Writer:
         part, name = listed.part_of(value), type(value).__name__
         try:
             part.check(value)
-            parameters = self._values(part.parameters(value), part)
-            state = self._values(part.state(value), part)
+            parameters = part.converted(part.parameters(value), self.value)
+            state = part.converted(part.state(value), self.value)
         except ValueError as error:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
         return {"class": name, "parameters": parameters, "state": state}
 
-    def value(self, value: Any) -> Any:
-        """Return a number, a text, None, a kernel, an array, or a container of these."""
+    def value(self, value: Any, listed: Listed | None = None) -> Any:
+        """Return a number, a text, None, a kernel, an array, or a container of these.
+
+        If classes are listed, return an object of one of these, or a dict of such objects.
+        """
+        if isinstance(value, Mapping):
+            return self._dict(value, listed)
+        if listed is not None:
+            return self.object(value, listed)
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         if value is None or type(value) in (bool, str):
@@ -165,29 +180,19 @@ class Writer:
             return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
         if isinstance(value, list):
             return [self.value(item) for item in value]
-        if isinstance(value, Mapping):
-            return self._dict(value, self.value)
         if isinstance(value, kernels.Kernel):
             return self._kernel(value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            return self._tensor(value)
+            name = f"{len(self.tensors)}"
+            self.tensors[name] = np.array(value, order="C")
+            return {"tensor": name}
         raise CheckpointError(
             f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
             "tuple of these"
         )
 
-    def _values(self, values: State, part: Part) -> Any:
-        return {name: self._held(value, part.objects.get(name)) for name, value in values.items()}
-
-    def _held(self, value: Any, listed: Listed | None) -> Any:
-        """Return a plain value or, if classes are listed, an object, a dict of objects, or None."""
-        if listed is None or value is None:
-            return self.value(value)
-        if isinstance(value, Mapping):
-            return self._dict(value, lambda item: self.object(item, listed))
-        return self.object(value, listed)
-
-    def _dict(self, value: Mapping[Any, Any], write: Callable[[Any], Any]) -> Any:
+    def _dict(self, value: Mapping[Any, Any], listed: Listed | None) -> Any:
+        write = self.value if listed is None else functools.partial(self.object, listed=listed)
         if all(isinstance(name, str) for name in value):
             return {"state": {name: write(item) for name, item in value.items()}}
         return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
@@ -199,11 +204,6 @@ class Writer:
         fields = {f.name: self.value(getattr(kernel, f.name)) for f in dataclasses.fields(kernel)}
         return {"kernel": name, "fields": fields}
 
-    def _tensor(self, array: NDArray[Any]) -> Any:
-        name = f"{len(self.tensors)}"
-        self.tensors[name] = np.array(array, order="C")
-        return {"tensor": name}
-
 
 class Reader:
     """Makes models of what a `Writer` wrote. Raises ValueError or others if it does not fit together."""
@@ -211,24 +211,33 @@ class Reader:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def object(self, node: Any, listed: Listed) -> Any:
-        """Return what `Writer.object` wrote."""
+    def object(self, node: Any, listed: Listed | None) -> Any:
+        """Return what `Writer.object` wrote; None lists no class."""
         if not isinstance(node, dict) or "class" not in node:
             raise ValueError(f"{node!r:.100} is not an object")
         name = node["class"]
-        part = listed.get(name)
+        part = None if listed is None else listed.get(name)
         if part is None:
             raise ValueError(f"an object of the class {name!r:.100} cannot be here")
-        parameters = self._values(node["parameters"], part)
+        parameters = part.converted(node["parameters"], self.value)
         model = part.make(parameters)
         require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
-        part.restore(model, self._values(node["state"], part))
+        part.restore(model, part.converted(node["state"], self.value))
         part.check(model)
         return model
 
-    def value(self, node: Any) -> Any:
+    def value(self, node: Any, listed: Listed | None = None) -> Any:
         """Return what `Writer.value` wrote."""
+        read = self.value if listed is None else functools.partial(self.object, listed=listed)
         match node:
+            case {"class": _}:
+                return self.object(node, listed)
+            case {"state": items}:
+                return {name: read(item) for name, item in items.items()}
+            case {"dict": items}:
+                return {self.value(key): read(item) for key, item in items}
+            case _ if listed is not None:
+                return self.object(node, listed)
             case None | str() | float():
                 return node
             case int():
@@ -236,8 +245,6 @@ class Reader:
                 return node
             case list():
                 return [self.value(item) for item in node]
-            case {"class": name}:
-                raise ValueError(f"an object of the class {name!r:.100} cannot be here")
             case {"tensor": name}:
                 return self._tensors[name]
             case {"float": text}:
@@ -248,10 +255,6 @@ class Reader:
                 return frozenset(map(self.value, items))
             case {"set": items}:
                 return set(map(self.value, items))
-            case {"state": items}:
-                return {name: self.value(item) for name, item in items.items()}
-            case {"dict": items}:
-                return {self.value(key): self.value(item) for key, item in items}
             case {"Category": [name, text]}:
                 require(type(text) is str, "a category is not a text")
                 return Category.of(self.value(name), text)
@@ -260,18 +263,3 @@ class Reader:
                 kernel = KERNELS[node["kernel"]](**fields)
                 hash(kernel)
                 return kernel
-
-    def _values(self, node: State, part: Part) -> State:
-        return {name: self._held(value, part.objects.get(name)) for name, value in node.items()}
-
-    def _held(self, node: Any, listed: Listed | None) -> Any:
-        """Return what `Writer._held` wrote."""
-        if listed is None or node is None:
-            return self.value(node)
-        match node:
-            case {"state": items} if "class" not in node:
-                return {name: self.object(item, listed) for name, item in items.items()}
-            case {"dict": items}:
-                return {self.value(key): self.object(item, listed) for key, item in items}
-            case _:
-                return self.object(node, listed)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Hashable, Mapping
 from numbers import Integral, Number, Real
 from random import Random
-from types import MappingProxyType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,20 +30,9 @@ from river import preprocessing as rivers
 from river.preprocessing.impute import Constant
 
 from river_budget import active, bandit, calibration, preprocessing, rejection
-from river_budget._state import (
-    LARGEST_COUNT,
-    State,
-    count,
-    random_state,
-    require,
-    restore_random,
-)
+from river_budget._state import LARGEST_COUNT, State, count, random_state, require, restore_random
 from river_budget.checkpoint.codec import MODELS, Listed, Part, outline
 
-# By name: a type, a range of whole numbers, listed classes, a condition, or a dict of any of these.
-Kinds = Mapping[str, Any]
-
-NOTHING: Kinds = MappingProxyType({})
 COUNTS = range(LARGEST_COUNT)
 LARGEST_NGRAM = 100
 LARGEST_ORDER = 1000
@@ -64,19 +53,19 @@ class Each(NamedTuple):
 class RiverPart(Part):
     """How to store a class that keeps what it learns in attributes.
 
-    `kinds` are those of attributes, as far as an object has them. Those that the constructor does
-    not take are learned. Any other parameter may be a plain value. `agree` raises ValueError if
-    values that are valid by themselves contradict each other.
+    `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
+    listed classes, a condition, or `Each` of these. Attributes that the constructor does not take
+    are learned. Any other parameter may be a plain value. `agree` raises ValueError if values that
+    are valid by themselves contradict each other.
     """
 
     def __init__(
-        self, model: type, kinds: Kinds = NOTHING, agree: Callable[[Any], None] = lambda model: None
+        self, model: type, /, agree: Callable[[Any], None] = lambda model: None, **kinds: Any
     ) -> None:
         inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
-        super().__init__(
-            model, {name: kind for name, kind in inner.items() if isinstance(kind, Listed)}
-        )
-        self.kinds, self.agree = kinds, agree
+        listed = {name: kind for name, kind in inner.items() if isinstance(kind, Listed)}
+        super().__init__(model, **listed)
+        self.agree, self.kinds = agree, kinds
 
     def state(self, model: Any) -> State:
         return {name: _plain(held) for name, held in self._learned(model).items()}
@@ -96,7 +85,7 @@ class RiverPart(Part):
     def check(self, model: Any) -> None:
         for name, kind in self.kinds.items():
             if hasattr(model, name):
-                _check(name, kind, getattr(model, name))
+                _check(name.removeprefix("_"), kind, getattr(model, name))
         self.agree(model)
 
     def _learned(self, model: Any) -> State:
@@ -231,15 +220,12 @@ def _plain(held: Any) -> Any:
 
 def _check(name: str, kind: Any, value: Any) -> None:
     """Raise ValueError unless a value is of a kind."""
-    name = name.removeprefix("_")
-    if not isinstance(kind, Each):
-        if not _is_of(kind, value):
-            raise ValueError(f"its {name} cannot be {value!r:.100}")
-        return
-    require(hasattr(value, "items"), f"its {name} is not a dict")
-    for key, item in value.items():
-        if not _is_of(kind.each, item):
-            raise ValueError(f"its {name}[{key!r}] cannot be {item!r:.100}")
+    if isinstance(kind, Each):
+        require(hasattr(value, "items"), f"its {name} is not a dict")
+        for key, item in value.items():
+            _check(f"{name}[{key!r}]", kind.each, item)
+    elif not _is_of(kind, value):
+        raise ValueError(f"its {name} cannot be {value!r:.100}")
 
 
 def _is_of(kind: Any, value: Any) -> bool:
@@ -329,89 +315,72 @@ def _terms_agree(model: Any) -> None:
     require(max(model.dfs.values(), default=0) <= model.n, "a term is in too many documents")
 
 
-TEXTS: Kinds = {
+TEXTS: Any = {
     "on": Hashable, "preprocessor": NoneType, "tokenizer": NoneType, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
-SAMPLER: Kinds = {
+SAMPLER: Any = {
     "classifier": MODELS, "desired_dist": Each(_is_number), "sampling_rate": _is_number,
     "seed": int | NoneType, "_pivot": Hashable, "_n": COUNTS, "_actual_dist": Each(COUNTS),
     "_trained_on_dist": Each(COUNTS), "_rng": Random,
 }  # fmt: skip
 
-MEAN = RiverPart(stats.Mean, {"n": _is_weight, "_mean": _is_number})
-MODE = RiverPart(stats.Mode, {"counts": Each(range(1, LARGEST_COUNT))}, _counts_agree)
-CONSTANT = RiverPart(Constant, {"value": NoneType | str | Real})
+MEAN = RiverPart(stats.Mean, n=_is_weight, _mean=_is_number)
+MODE = RiverPart(stats.Mode, _counts_agree, counts=Each(range(1, LARGEST_COUNT)))
+CONSTANT = RiverPart(Constant, value=NoneType | str | Real)
 STATISTICS = Listed(
     MEAN,
-    RiverPart(stats.Var, {"ddof": COUNTS, "mean": Listed(MEAN), "_S": _is_number}),
-    RiverPart(stats.Sum, {"sum": _is_number}),
-    RiverPart(stats.Count, {"n": COUNTS}),
-    RiverPart(stats.Min, {"min": Real}),
-    RiverPart(stats.Max, {"max": Real}),
+    RiverPart(stats.Var, ddof=COUNTS, mean=Listed(MEAN), _S=_is_number),
+    RiverPart(stats.Sum, sum=_is_number),
+    RiverPart(stats.Count, n=COUNTS),
+    RiverPart(stats.Min, min=Real),
+    RiverPart(stats.Max, max=Real),
 )
 
-RATES = Listed(RiverPart(optim.schedulers.Constant, {"learning_rate": _is_number}))
-OPTIMIZERS = Listed(RiverPart(optim.SGD, {"lr": RATES, "n_iterations": COUNTS}))
-LOSSES = Listed(RiverPart(optim.losses.Log, {"weight_pos": _is_number, "weight_neg": _is_number}))
+RATES = Listed(RiverPart(optim.schedulers.Constant, learning_rate=_is_number))
+OPTIMIZERS = Listed(RiverPart(optim.SGD, lr=RATES, n_iterations=COUNTS))
+LOSSES = Listed(RiverPart(optim.losses.Log, weight_pos=_is_number, weight_neg=_is_number))
 INITIALIZERS = Listed(RiverPart(optim.initializers.Zeros))
 
 CLASSES = Listed(
     RiverPart(
-        rivers.StandardScaler,
-        {
-            "with_std": bool, "window_size": NoneType, "counts": Each(_is_weight),
-            "means": Each(_is_number), "vars": Each(_is_number),
-        },
-        _means_agree,
+        rivers.StandardScaler, _means_agree, with_std=bool, window_size=NoneType,
+        counts=Each(_is_weight), means=Each(_is_number), vars=Each(_is_number),
     ),
-    MinMaxScaler(rivers.MinMaxScaler, {"window_size": NoneType}, _extremes_agree),
-    RiverPart(rivers.Normalizer, {"order": _is_order}),
-    StatImputer(rivers.StatImputer, {"imputers": Each(Listed(MEAN, MODE, CONSTANT))}),
+    MinMaxScaler(rivers.MinMaxScaler, _extremes_agree, window_size=NoneType),
+    RiverPart(rivers.Normalizer, order=_is_order),
+    StatImputer(rivers.StatImputer, imputers=Each(Listed(MEAN, MODE, CONSTANT))),
     RiverPart(
-        rivers.OneHotEncoder,
-        {
-            "drop_zeros": bool, "drop_first": bool, "values": Each(set),
-            "_zero_dict": Each(range(1)),
-        },
-        _columns_agree,
+        rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),
+        _zero_dict=Each(range(1)),
     ),
     RiverPart(
-        rivers.FeatureHasher,
-        {"n_features": range(1, 2**31), "alternate_sign": bool, "_seed": range(2**32)},
+        rivers.FeatureHasher, n_features=range(1, 2**31), alternate_sign=bool, _seed=range(2**32),
     ),
-    RiverPart(feature_extraction.BagOfWords, TEXTS),
-    RiverPart(feature_extraction.TFIDF, {**TEXTS, "dfs": Each(COUNTS), "n": COUNTS}, _terms_agree),
+    RiverPart(feature_extraction.BagOfWords, **TEXTS),
+    RiverPart(feature_extraction.TFIDF, _terms_agree, **TEXTS, dfs=Each(COUNTS), n=COUNTS),
     SelectType(compose.SelectType),
-    RiverPart(
-        feature_extraction.Agg, {"how": STATISTICS, "_groups": Each(STATISTICS)}, _groups_agree
-    ),
+    RiverPart(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
     Select(compose.Select),
     Several(compose.Discard),
     RiverPart(
-        linear_model.LogisticRegression,
-        {
-            "optimizer": OPTIMIZERS, "loss": LOSSES, "intercept_lr": RATES,
-            "initializer": INITIALIZERS, "l2": _is_number, "l1": _is_number,
-            "intercept_init": _is_number, "clip_gradient": _is_number,
-            "_weights": Each(_is_number), "intercept": _is_number, "_y_name": object,
-            "max_cum_l1": _is_number, "cum_l1": Each(_is_number),
-        },
-        _penalties_agree,
+        linear_model.LogisticRegression, _penalties_agree, optimizer=OPTIMIZERS, loss=LOSSES,
+        intercept_lr=RATES, initializer=INITIALIZERS, l2=_is_number, l1=_is_number,
+        intercept_init=_is_number, clip_gradient=_is_number, _weights=Each(_is_number),
+        intercept=_is_number, _y_name=object, max_cum_l1=_is_number, cum_l1=Each(_is_number),
     ),
     Several(preprocessing.UnitNorm),
-    Steps(compose.Pipeline, {"steps": Each(MODELS)}),
-    Steps(compose.TransformerUnion, {"transformers": Each(MODELS)}),
+    Steps(compose.Pipeline, steps=Each(MODELS)),
+    Steps(compose.TransformerUnion, transformers=Each(MODELS)),
     RiverPart(
-        multiclass.OneVsRestClassifier,
-        {"classifier": MODELS, "classifiers": Each(MODELS), "_y_name": object},
-        _classifiers_agree,
+        multiclass.OneVsRestClassifier, _classifiers_agree, classifier=MODELS,
+        classifiers=Each(MODELS), _y_name=object,
     ),
-    Sampler(imblearn.RandomUnderSampler, SAMPLER, _classifiers_agree),
-    Sampler(imblearn.RandomOverSampler, SAMPLER, _classifiers_agree),
-    Sampler(imblearn.RandomSampler, SAMPLER, _classifiers_agree),
-    Part(calibration.Calibrated, {"model": MODELS}),
-    Part(rejection.Reject, {"model": MODELS}),
-    Part(active.Query, {"model": MODELS}),
-    Policy(bandit.ArmClassifiers, {"model": MODELS, "models": MODELS, "rewards": Listed(MEAN)}),
+    Sampler(imblearn.RandomUnderSampler, _classifiers_agree, **SAMPLER),
+    Sampler(imblearn.RandomOverSampler, _classifiers_agree, **SAMPLER),
+    Sampler(imblearn.RandomSampler, _classifiers_agree, **SAMPLER),
+    Part(calibration.Calibrated, model=MODELS),
+    Part(rejection.Reject, model=MODELS),
+    Part(active.Query, model=MODELS),
+    Policy(bandit.ArmClassifiers, model=MODELS, models=MODELS, rewards=Listed(MEAN)),
 )  # fmt: skip
