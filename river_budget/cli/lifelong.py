@@ -89,20 +89,20 @@ def lifelong(
 def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:
     from river_budget import synth  # slow to import
 
+    tasks: Iterable[Iterable[named.Example]]
     if names == "rotating-gaussians":
-        angles = [i * math.pi / 4 for i in range(4)]
-        gaussians = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
-        return [named.Stream(list(islice(stream, limit)), 1.0) for stream in gaussians]
-    if names == "checkerboards":
-        offsets = [0.0, 0.5, 1.0]
-        boards = [
+        angles, gamma = [i * math.pi / 4 for i in range(4)], 1.0
+        tasks = [synth.RotatingGaussians(speed=0, start=a, seed=seed) for a in angles]
+    elif names == "checkerboards":
+        offsets, gamma = [0.0, 0.5, 1.0], 5.0
+        tasks = [
             synth.ShiftingCheckerboard(squares=2, shift=0, start=o, seed=seed) for o in offsets
         ]
-        return [named.Stream(list(islice(board, limit)), 5.0) for board in boards]
-    if names == "class-incremental":
-        stream = synth.ClassIncremental(seed=seed)
-        return [named.Stream(list(islice(task, limit)), 0.5) for task in stream.tasks]
-    return [named.stream(name, columns, seed, limit) for name in names.split(",")]
+    elif names == "class-incremental":
+        tasks, gamma = synth.ClassIncremental(seed=seed).tasks, 0.5
+    else:
+        return [named.stream(name, columns, seed, limit) for name in names.split(",")]
+    return [named.Stream(list(islice(task, limit)), gamma) for task in tasks]
 
 
 def _print_classes(runs: dict[str, evaluate.ContinualRun]) -> None:
