@@ -142,17 +142,14 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     @property
     def arms(self) -> list[Any]:
-        """The arms that were rewarded so far."""
         return list(self._models)
 
     @property
     def n_pending(self) -> int:
-        """Number of tickets that wait for a reward."""
         return len(self._pending)
 
     @property
     def memory_bytes(self) -> int:
-        """Memory of all models and tickets in bytes."""
         contexts = sum(
             sys.getsizeof(context) + sum(map(sys.getsizeof, context.values()))
             for _, context in self._pending.values()
