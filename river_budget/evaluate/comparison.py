@@ -203,19 +203,17 @@ def _run(
     classifier = classifier_of(model)
     step = max(1, len(rows) // n_points)
     points: list[tuple[int, int, int]] = []
-    n_wrong = n_told = 0
-    start = time.perf_counter()
-    for n, (x, y) in enumerate(rows, 1):
-        n_wrong += bool(model.predict_one(x) != y)
-        model.learn_one(x, y)
-        if n % step == 0 or n == len(rows):
-            n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
-            points.append((n, n_mistakes, getattr(classifier, "n_support", 0)))
-            pause = time.perf_counter()
-            advance(n - n_told)
-            n_told = n
-            start += time.perf_counter() - pause
-    seconds = time.perf_counter() - start
+    n_wrong, seconds = 0, 0.0
+    for begin in range(0, len(rows), step):
+        part = rows[begin : begin + step]
+        start = time.perf_counter()
+        for x, y in part:
+            n_wrong += bool(model.predict_one(x) != y)
+            model.learn_one(x, y)
+        seconds += time.perf_counter() - start
+        n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
+        points.append((begin + len(part), n_mistakes, getattr(classifier, "n_support", 0)))
+        advance(len(part))
     examples, mistakes, support_sizes = zip(*points, strict=True)
     errors = tuple(m / n for n, m in zip(examples, mistakes, strict=True))
     return Run(
