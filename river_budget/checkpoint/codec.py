@@ -88,19 +88,26 @@ class Part:
     """How to store a class that consists of parameters and of what it has learned.
 
     `objects` says which parameters, and which names in the state, hold objects of which classes: one,
-    a dict of them, or None. All others hold plain values.
+    a dict of them, or None. All others hold plain values. `agree` raises ValueError if what an object
+    holds does not fit together, unless `restore` does.
     """
 
-    def __init__(self, model: type, /, **objects: Listed) -> None:
-        self.model, self.objects = model, objects
-        self.names = list(inspect.signature(model).parameters)
+    def __init__(
+        self, model: type, /, agree: Callable[[Any], None] | None = None, **objects: Listed
+    ) -> None:
+        self.model, self.agree, self.objects = model, agree, objects
+        parameters = inspect.signature(model).parameters
+        self.names = list(parameters)
+        self._takes_several = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
 
     def parameters(self, model: Any) -> State:
-        """Return the parameters."""
         return {name: getattr(model, name) for name in self.names}
 
     def make(self, parameters: State) -> Any:
         """Return a new object with these parameters."""
+        if self._takes_several:
+            (values,) = parameters.values()
+            return self.model(*values)
         return self.model(**parameters)
 
     def state(self, model: Any) -> State:
@@ -112,7 +119,9 @@ class Part:
         model.restore(state)
 
     def check(self, model: Any) -> None:
-        """Raise ValueError if the object cannot be stored, unless `restore` does."""
+        """Raise ValueError if the object cannot be stored."""
+        if self.agree is not None:
+            self.agree(model)
 
     def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""

@@ -55,17 +55,16 @@ class RiverPart(Part):
 
     `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
     listed classes, a condition, or `Each` of these. Attributes that the constructor does not take
-    are learned. Any other parameter may be a plain value. `agree` raises ValueError if values that
-    are valid by themselves contradict each other.
+    are learned. Any other parameter may be a plain value.
     """
 
     def __init__(
-        self, model: type, /, agree: Callable[[Any], None] = lambda model: None, **kinds: Any
+        self, model: type, /, agree: Callable[[Any], None] | None = None, **kinds: Any
     ) -> None:
         inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
         listed = {name: kind for name, kind in inner.items() if isinstance(kind, Listed)}
-        super().__init__(model, **listed)
-        self.agree, self.kinds = agree, kinds
+        super().__init__(model, agree, **listed)
+        self.kinds = kinds
 
     def state(self, model: Any) -> State:
         return {name: _plain(held) for name, held in self._learned(model).items()}
@@ -86,7 +85,7 @@ class RiverPart(Part):
         for name, kind in self.kinds.items():
             if hasattr(model, name):
                 _check(name.removeprefix("_"), kind, getattr(model, name))
-        self.agree(model)
+        super().check(model)
 
     def _learned(self, model: Any) -> State:
         """Return the learned attributes that an object has."""
@@ -94,15 +93,7 @@ class RiverPart(Part):
         return {name: getattr(model, name) for name in learned}
 
 
-class Several(RiverPart):
-    """A class whose constructor takes any number of values."""
-
-    def make(self, parameters: State) -> Any:
-        (values,) = parameters.values()
-        return self.model(*values)
-
-
-class Select(Several):
+class Select(RiverPart):
     """It keeps the order of its names, on which the roundings of sums over features depend."""
 
     def parameters(self, model: Any) -> State:
@@ -115,7 +106,7 @@ class Select(Several):
         return model
 
 
-class SelectType(Several):
+class SelectType(RiverPart):
     """Its parameters are types. A checkpoint has their names."""
 
     def parameters(self, model: Any) -> State:
@@ -138,35 +129,21 @@ class Steps(RiverPart):
             steps.update(parameters[name])
         return model
 
-    def check(self, model: Any) -> None:
-        super().check(model)
-        (steps,) = self.parameters(model).values()
-        require(all(isinstance(name, str) for name in steps), "a part has no name")
-        transformers = list(steps.values())
-        if self.model is compose.Pipeline:
-            require(steps, "a pipeline has no parts")
-            transformers.pop()
-        for part in transformers:
-            is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
-            require(is_transformer, f"{outline(part)} is not a transformer")
-
 
 class MinMaxScaler(RiverPart):
     """It has two statistics for each feature. A checkpoint has their numbers, which take less room."""
 
     def state(self, model: Any) -> State:
-        return {
-            name: {feature: stat.get() for feature, stat in held.items()}
-            for name, held in (("min", model.min), ("max", model.max))
-        }
+        held = {"min": model.min, "max": model.max}
+        return {name: {x: stat.get() for x, stat in stats.items()} for name, stats in held.items()}
 
     def restore(self, model: Any, state: State) -> None:
-        for name, held in (("min", model.min), ("max", model.max)):
+        for name in ("min", "max"):
             for feature, value in state[name].items():
-                held[feature].update(value)
+                getattr(model, name)[feature].update(value)
 
 
-class StatImputer(Several):
+class StatImputer(RiverPart):
     """Its parameters are pairs of a name and a statistic, or a value, which makes a `Constant`."""
 
     def parameters(self, model: Any) -> State:
@@ -191,13 +168,6 @@ class Sampler(RiverPart):
         if model.desired_dist is model._actual_dist:
             parameters["desired_dist"] = None
         return parameters
-
-
-class Policy(Part):
-    """It has a classifier for each arm."""
-
-    def check(self, model: Any) -> None:
-        _require_alike(model.new_model(), model._models)
 
 
 def refusal(model: Any) -> str:
@@ -232,7 +202,7 @@ def _is_of(kind: Any, value: Any) -> bool:
     if isinstance(kind, range):
         return type(value) is int and value in kind
     if isinstance(kind, Listed):
-        return type(value) is kind.part_of(value).model
+        return bool(kind.part_of(value))
     return isinstance(value, kind) if isinstance(kind, type | UnionType) else kind(value)
 
 
@@ -259,6 +229,22 @@ def _is_pattern(value: Any) -> bool:
 def _is_ngram_range(value: Any) -> bool:
     least, most = map(count, value)
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
+
+
+def _parts_agree(model: compose.Pipeline | compose.TransformerUnion) -> None:
+    parts = model.steps if isinstance(model, compose.Pipeline) else model.transformers
+    require(all(isinstance(name, str) for name in parts), "a part has no name")
+    transformers = list(parts.values())
+    if isinstance(model, compose.Pipeline):
+        require(parts, "a pipeline has no parts")
+        transformers.pop()
+    for part in transformers:
+        is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
+        require(is_transformer, f"{outline(part)} is not a transformer")
+
+
+def _arms_agree(policy: bandit.ArmClassifiers) -> None:
+    _require_alike(policy.new_model(), policy._models)
 
 
 def _classifiers_agree(model: Any) -> None:
@@ -362,16 +348,16 @@ CLASSES = Listed(
     SelectType(compose.SelectType),
     RiverPart(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
     Select(compose.Select),
-    Several(compose.Discard),
+    RiverPart(compose.Discard),
     RiverPart(
         linear_model.LogisticRegression, _penalties_agree, optimizer=OPTIMIZERS, loss=LOSSES,
         intercept_lr=RATES, initializer=INITIALIZERS, l2=_is_number, l1=_is_number,
         intercept_init=_is_number, clip_gradient=_is_number, _weights=Each(_is_number),
         intercept=_is_number, _y_name=object, max_cum_l1=_is_number, cum_l1=Each(_is_number),
     ),
-    Several(preprocessing.UnitNorm),
-    Steps(compose.Pipeline, steps=Each(MODELS)),
-    Steps(compose.TransformerUnion, transformers=Each(MODELS)),
+    RiverPart(preprocessing.UnitNorm),
+    Steps(compose.Pipeline, _parts_agree, steps=Each(MODELS)),
+    Steps(compose.TransformerUnion, _parts_agree, transformers=Each(MODELS)),
     RiverPart(
         multiclass.OneVsRestClassifier, _classifiers_agree, classifier=MODELS,
         classifiers=Each(MODELS), _y_name=object,
@@ -382,5 +368,7 @@ CLASSES = Listed(
     Part(calibration.Calibrated, model=MODELS),
     Part(rejection.Reject, model=MODELS),
     Part(active.Query, model=MODELS),
-    Policy(bandit.ArmClassifiers, model=MODELS, models=MODELS, rewards=Listed(MEAN)),
+    Part(
+        bandit.ArmClassifiers, _arms_agree, model=MODELS, models=MODELS, rewards=Listed(MEAN),
+    ),
 )  # fmt: skip
