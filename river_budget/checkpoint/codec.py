@@ -168,9 +168,7 @@ class Writer:
 
         If classes are listed, return an object of one of these, or a dict of such objects.
         """
-        if isinstance(value, Mapping):
-            return self._dict(value, listed)
-        if listed is not None:
+        if listed is not None and not isinstance(value, Mapping):
             return self.object(value, listed)
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
@@ -189,6 +187,8 @@ class Writer:
             return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
         if isinstance(value, list):
             return [self.value(item) for item in value]
+        if isinstance(value, Mapping):
+            return self._dict(value, listed)
         if isinstance(value, kernels.Kernel):
             return self._kernel(value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
@@ -239,6 +239,11 @@ class Reader:
         """Return what `Writer.value` wrote."""
         read = self.value if listed is None else functools.partial(self.object, listed=listed)
         match node:
+            case None | str() | float() if listed is None:
+                return node
+            case int() if listed is None:
+                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
+                return node
             case {"class": _}:
                 return self.object(node, listed)
             case {"state": items}:
@@ -247,11 +252,6 @@ class Reader:
                 return {self.value(key): read(item) for key, item in items}
             case _ if listed is not None:
                 return self.object(node, listed)
-            case None | str() | float():
-                return node
-            case int():
-                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
-                return node
             case list():
                 return [self.value(item) for item in node]
             case {"tensor": name}:

@@ -193,7 +193,8 @@ def _check(name: str, kind: Any, value: Any) -> None:
     if isinstance(kind, Each):
         require(hasattr(value, "items"), f"its {name} is not a dict")
         for key, item in value.items():
-            _check(f"{name}[{key!r}]", kind.each, item)
+            if not _is_of(kind.each, item):
+                raise ValueError(f"its {name}[{key!r}] cannot be {item!r:.100}")
     elif not _is_of(kind, value):
         raise ValueError(f"its {name} cannot be {value!r:.100}")
 
