@@ -196,13 +196,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         return ticket
 
     def waits_for(self, ticket_id: int) -> Any:
-        """Return the arm of a ticket that waits for its reward, or None.
-
-        Parameters
-        ----------
-        ticket_id
-            The id of a ticket.
-        """
+        """Return the arm of a ticket that waits for its reward, or None."""
         arm, _ = self._pending.get(ticket_id, (None, None))
         return arm
 

@@ -68,11 +68,8 @@ class PolicyLearner(KeyedLearner):
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the arm of a decision, new or waiting for its reward, which is learned if it is given.
 
-        Raises
-        ------
-        ValueError
-            If a new event lacks features or arms, has a reward already or a number that is refused, or
-            if a value, an arm or a reward is refused. The policy does not change.
+        Raises ValueError if a new event lacks features or arms, has a reward already or a number that
+        is refused, or if a value, an arm or a reward is refused. The policy does not change.
         """
         self._check_event(keyed, event)
         policy = keyed.model
