@@ -50,7 +50,6 @@ cdef class Store(Rows):
     cdef double *read                 # of those that some kernel reads
     cdef Point point
     cdef dict snapshot                # a deep copy for Python functions
-    cdef dict called_rows             # what they said of it
     cdef double *other_rows           # those of `rows_of`
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
@@ -88,9 +87,8 @@ cdef class Store(Rows):
     cdef int take(self) except -1 nogil
     cdef void read_values(self) noexcept nogil
     cdef bint is_valid(self) noexcept nogil
-    cdef dict called(self, dict x)
-    cdef int write_rows(self, dict values, double *rows) except -1
-    cdef int evaluate_objects(self, dict x) except -1
+    cdef int write_rows(self, dict x, double *rows) except -1
+    cdef int evaluate_object(self, dict x) except -1
     cdef int place(self, Py_ssize_t slot) except -1 nogil
     cdef int place_anew(self, Py_ssize_t slot) except -1
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil

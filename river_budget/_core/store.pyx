@@ -433,42 +433,35 @@ cdef class Store:
             self.kernel_rows(&self.other, self.other_rows)
             if self.objects is not None:
                 with gil:
-                    self.write_rows(self.called(self.objects[slot]), self.other_rows)
+                    self.write_rows(self.objects[slot], self.other_rows)
         finally:
             self.is_busy = False
         return self.other_rows
 
     # Kernels that are Python functions.
 
-    cdef dict called(self, dict x):
-        """Return what the functions say of an example and each vector, by kernels."""
-        rows = {}
+    cdef int write_rows(self, dict x, double *rows) except -1:
+        """Write what the functions say of an example and each vector."""
+        cdef Py_ssize_t i, slot
         for i, kernel in enumerate(self._kernels):
             if self.z[i].inner < 0:
-                rows[i] = answers_of(kernel, x, self.objects)
-        return rows
-
-    cdef int write_rows(self, dict values, double *rows) except -1:
-        cdef Py_ssize_t i, slot
-        for i, row in values.items():
-            for slot in range(self.n):
-                rows[i * self.capacity + slot] = row[slot]
+                for slot, value in enumerate(answers_of(kernel, x, self.objects)):
+                    rows[i * self.capacity + slot] = value
         return 0
 
-    cdef int evaluate_objects(self, dict x) except -1:
+    cdef int evaluate_object(self, dict x) except -1:
         """Call the functions for an example, unless it is the last one."""
         cdef Py_ssize_t i
-        if self.has_rows and self.snapshot is not None and are_equal(x, self.snapshot):
+        if self.has_rows and are_equal(x, self.snapshot):
             return 0
         self.has_rows = self.has_example = False
-        self.snapshot = None
-        snapshot = copy.deepcopy(x)
-        self.called_rows = self.called(snapshot)
-        for i in self.called_rows:
-            self.own_values[i] = answers_of(self._kernels[i], snapshot, [snapshot])[0]
-            if self.own_values[i] < 0.0:
-                raise ValueError(f"{self._kernels[i]} of {x!r} and itself is negative")
-        self.snapshot = snapshot
+        self.snapshot = copy.deepcopy(x)
+        self.write_rows(self.snapshot, self.rows)
+        for i, kernel in enumerate(self._kernels):
+            if self.z[i].inner < 0:
+                self.own_values[i] = answers_of(kernel, self.snapshot, [self.snapshot])[0]
+                if self.own_values[i] < 0.0:
+                    raise ValueError(f"{kernel} of {x!r} and itself is negative")
         return 0
 
     # Changes of vectors.
@@ -684,7 +677,7 @@ cdef class Store:
                     raise invalid_example(x)
                 x = dict(x)
             if self.objects is not None:
-                self.evaluate_objects(x)
+                self.evaluate_object(x)
             if self.n_inner:
                 if self.matrices.n or self.arrays is not None or self.pack_numbers(x):
                     self.pack_arrays(x)
@@ -692,8 +685,6 @@ cdef class Store:
             elif not self.has_rows:
                 self.has_rows = self.has_example = True
                 self.stamp += 1
-            if self.objects is not None:
-                self.write_rows(self.called_rows, self.rows)
         finally:
             self.is_busy = False
         return 0
