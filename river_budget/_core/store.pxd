@@ -113,7 +113,6 @@ cdef class Store(Rows):
     cdef object copied(self, const double *values, Py_ssize_t n)
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
-    cdef object function_distances(self, row)
     cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
     cdef list dumped(self)
