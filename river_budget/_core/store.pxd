@@ -85,20 +85,18 @@ cdef class Store(Rows):
     cdef int pack(self, dict x) except -1
     cdef int pack_values(self, dict x) except -1
     cdef int take(self) except -1 nogil
+    cdef int admit(self) except -1 nogil
     cdef void read_values(self) noexcept nogil
     cdef bint is_valid(self) noexcept nogil
     cdef int write_rows(self, dict x, double *rows) except -1
     cdef int evaluate_object(self, dict x) except -1
-    cdef int place(self, Py_ssize_t slot) except -1 nogil
     cdef int place_anew(self, Py_ssize_t slot) except -1
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil
     cdef int resolve(self) except -1
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
     ) except -1
-    cdef dict converted(self, dict x)
     cdef int pack_arrays(self, dict x) except -1
-    cdef int check_numbers(self, dict numbers) except -1
     cdef int set_elements(self) except -1
     cdef tuple vector_at(self, Py_ssize_t slot)
     cdef list vectors_at(self, slots)
@@ -108,12 +106,9 @@ cdef class Store(Rows):
     cdef int take_back(self, tuple saved) except -1
     cdef int evaluate_values(self, list names, const double *values) except -1 nogil
     cdef int pack_numbers(self, dict x) except -1
-    cdef object too_large(self)
     cdef object limiting_kernel(self)
     cdef object copied(self, const double *values, Py_ssize_t n)
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
-    cdef int check_rows(self, Block block) except -1
     cdef Block block_of_dicts(self, list names, rows)
     cdef list dumped(self)
-    cdef object insertion_order(self)

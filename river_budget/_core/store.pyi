@@ -9,12 +9,7 @@ from river_budget._state import State
 
 class Block:
     n_rows: int
-    names: list[Any]
-    values: Floats | None
-    dicts: list[dict[Any, Any]] | None
     row: int
-    def __len__(self) -> int: ...
-    def __getitem__(self, i: int) -> dict[Any, Any]: ...
     def kept(self, rows: Sequence[bool] | NDArray[Any]) -> Block:
         """Return the rows for which a mask is true."""
     def begin(self, labels: Ints, weights: Floats | None) -> None:
@@ -24,10 +19,8 @@ class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     n: int
-    capacity: int
     n_kernels: int
     n_inserted: int
-    dtype: str
     means: Sums | None  # in the place of unknown values; None: they are refused
     def __init__(
         self, kernels: Sequence[Any], dtype: str = "float32", scaled: Sequence[bool] | None = None
@@ -40,15 +33,11 @@ class Store:
     def names(self) -> Collection[Any]:
         """The names that some vector has."""
     @property
-    def inserted(self) -> Ints:
-        """Insertion order of the vectors (n,)."""
+    def insertion_order(self) -> Ints:
+        """A number for each vector, larger for younger ones (n,)."""
     @property
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
-    @property
-    def oldest(self) -> int: ...
-    @property
-    def nbytes(self) -> int: ...
     # The example.
     def set_example(self, x: Any) -> None:
         """Evaluate x; see `evaluate` in the .pxd. Raises ValueError."""

@@ -129,8 +129,16 @@ cdef object in_use():
 
 cdef class Block:
 
-    def __len__(self):
-        return self.n_rows
+    def __cinit__(self, list names, values, list dicts):
+        cdef const double[:, ::1] view
+        self.names, self.n_names, self.dicts = names, len(names), dicts
+        if values is None:
+            self.n_rows = len(dicts)
+            return
+        self.values = view = np.ascontiguousarray(values, np.float64)
+        self.n_rows = view.shape[0]
+        if view.shape[0] and view.shape[1]:
+            self.data = &view[0, 0]
 
     def __getitem__(self, Py_ssize_t i):
         if not 0 <= i < self.n_rows:
@@ -142,8 +150,8 @@ cdef class Block:
     def kept(self, rows):
         mask = np.asarray(rows, np.bool_)
         if self.values is not None:
-            return block_of(self.names, self.values[mask], None)
-        return block_of(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
+            return Block(self.names, self.values[mask], None)
+        return Block(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
 
     def begin(self, labels, weights):
         self.labels, self.weights, self.row = labels, weights, 0
@@ -151,22 +159,6 @@ cdef class Block:
             len(labels) == self.n_rows and (weights is None or len(weights) == self.n_rows),
             "labels or weights are not those of the rows",
         )
-
-
-cdef Block block_of(list names, values, list dicts):
-    cdef Block block = Block.__new__(Block)
-    cdef const double[:, ::1] view
-    block.names, block.dicts = names, dicts
-    block.n_names = len(names)
-    if values is None:
-        block.n_rows = len(dicts)
-        return block
-    block.values = np.ascontiguousarray(values, np.float64)
-    view = block.values
-    block.n_rows = view.shape[0]
-    if view.shape[0] and view.shape[1]:
-        block.data = &view[0, 0]
-    return block
 
 
 cdef class Store:
@@ -316,20 +308,30 @@ cdef class Store:
         return 0
 
     cdef int pack(self, dict x) except -1:
-        """Convert the values of a dict to doubles in `fresh`; return whether it has arrays."""
-        cdef int found = self.pack_values(x)
-        filled = ()
-        if found == OTHER_VALUES:
-            x, filled = with_numbers(x, self.means)
-            found = self.pack_values(x)
-        if found == OTHER_NAMES:
-            self.has_example = False
-            self.set_layout(list(x))
-            found = self.pack_values(x)
+        """Convert the values of a dict to doubles in `fresh`, and its arrays."""
+        if self.matrices.n or self.arrays is not None or self.pack_numbers(x) == ARRAYS:
+            self.pack_arrays(x)
+        return 0
+
+    cdef int pack_numbers(self, dict x) except -1:
+        """Convert the values of a dict to doubles; return NUMBERS, or ARRAYS if it has some."""
+        cdef int found
+        numbers, filled = x, ()
+        try:
+            found = self.pack_values(numbers)
+            if found == OTHER_VALUES:
+                numbers, filled = with_numbers(x, self.means)
+                found = self.pack_values(numbers)
+            if found == OTHER_NAMES:
+                self.has_example = False
+                self.set_layout(list(numbers))
+                found = self.pack_values(numbers)
+            if found == OTHER_VALUES:
+                raise ValueError("a value is not a number")
+        except NOT_NUMBERS:
+            raise invalid_example(x, self.limiting_kernel(), self.means is not None) from None
         if found == OTHER_NAMES:
             raise RuntimeError("the names of an example have changed while they were read")
-        if found == OTHER_VALUES:
-            raise ValueError("a value is not a number")
         if not self.keeps_filled:
             self.filled, self.has_filled = filled, bool(filled)
         return found
@@ -369,12 +371,20 @@ cdef class Store:
 
     cdef int take(self) except -1 nogil:
         """Make what was packed the example, and compute its rows unless it is the last one."""
-        cdef Py_ssize_t n_names = self.layout.n_names
-        cdef double *last = self.packed
-        if self.has_rows and not memcmp(self.fresh, last, n_names * sizeof(double)):
+        cdef size_t n_bytes = self.layout.n_names * sizeof(double)
+        if self.has_rows and not memcmp(self.fresh, self.packed, n_bytes):
             return 0
+        self.admit()
+        self.kernel_rows(&self.point, self.rows)
+        self.has_rows = self.has_example = True
+        self.stamp += 1
+        return 0
+
+    cdef int admit(self) except -1 nogil:
+        """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
+        cdef Py_ssize_t j
         self.has_rows = self.has_example = False
-        self.packed, self.fresh = self.fresh, last
+        self.packed, self.fresh = self.fresh, self.packed
         self.read_values()
         if self.found != self.version + self.features.version:
             with gil:
@@ -382,10 +392,8 @@ cdef class Store:
         self.measure(&self.point)
         if not self.is_valid():
             with gil:
-                raise self.too_large()
-        self.kernel_rows(&self.point, self.rows)
-        self.has_rows = self.has_example = True
-        self.stamp += 1
+                x = {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
+                raise invalid_example(x | (self.arrays or {}), self.limiting_kernel())
         return 0
 
     cdef void read_values(self) noexcept nogil:
@@ -476,37 +484,32 @@ cdef class Store:
     # Changes of vectors.
 
     cdef int put(self, Py_ssize_t slot) except -1 nogil:
+        cdef Py_ssize_t j
         self.begin()
         try:
-            self.place(slot)
+            if not self.has_example or slot > self.n or slot < 0:
+                with gil:
+                    raise ValueError(f"there is no example for slot {slot}")
+            if self.n_inserted == 0:
+                with gil:
+                    self.resolve()
+            if self.found != self.version + self.features.version:
+                with gil:
+                    self.find_rows()
+            self.has_rows = False
+            self.stamp += 1
+            if self.fits(slot):
+                for j in range(self.point.m):
+                    self.features.set_value(self.point.rows[j], slot, self.values[j])
+            else:
+                with gil:
+                    self.place_anew(slot)
+            self.measure(&self.point)
+            self.set_statistics(slot, &self.point)
+            self.inserted[slot] = self.n_inserted
+            self.n_inserted += 1
         finally:
             self.is_busy = False
-        return 0
-
-    cdef int place(self, Py_ssize_t slot) except -1 nogil:
-        """Store the example in a slot."""
-        cdef Py_ssize_t j
-        if not self.has_example or slot > self.n or slot < 0:
-            with gil:
-                raise ValueError(f"there is no example for slot {slot}")
-        if self.n_inserted == 0:
-            with gil:
-                self.resolve()
-        if self.found != self.version + self.features.version:
-            with gil:
-                self.find_rows()
-        self.has_rows = False
-        self.stamp += 1
-        if self.fits(slot):
-            for j in range(self.point.m):
-                self.features.set_value(self.point.rows[j], slot, self.values[j])
-        else:
-            with gil:
-                self.place_anew(slot)
-        self.measure(&self.point)
-        self.set_statistics(slot, &self.point)
-        self.inserted[slot] = self.n_inserted
-        self.n_inserted += 1
         return 0
 
     cdef int place_anew(self, Py_ssize_t slot) except -1:
@@ -575,42 +578,30 @@ cdef class Store:
 
     # Arrays.
 
-    cdef dict converted(self, dict x):
-        """Return the arrays of an example that some kernel reads, with the dtype of the store."""
-        arrays = {}
-        for name, value in x.items():
+    cdef int pack_arrays(self, dict x) except -1:
+        """Pack an example that may have arrays. Those that some kernel reads get the dtype of the store."""
+        numbers = {name: value for name, value in x.items() if not is_array(value)}
+        for name, value in numbers.items():
+            if name in self.matrices.place_of:
+                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
+        arrays = {name: value for name, value in x.items() if is_array(value)} or None
+        for name, value in (arrays or {}).items():
             check_shape(name, value)
             if name in self.features.index:
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-            array, square = squared(value, self.matrices.dtype)
-            self.matrices.check_length(name, array)
+            arrays[name], square = squared(value, self.matrices.dtype)
+            self.matrices.check_length(name, arrays[name])
             if not square <= LARGEST:
                 check_array(name, value)
                 raise ValueError(f"feature {name!r} is an array with too large a value")
-            arrays[name] = array
-        if not self.is_selective:
-            return arrays
-        names = list(arrays)
-        return {names[j]: arrays[names[j]] for j in self.active(names)}
-
-    cdef int pack_arrays(self, dict x) except -1:
-        """Pack an example that may have arrays."""
-        numbers = {name: value for name, value in x.items() if not is_array(value)}
-        self.check_numbers(numbers)
-        arrays = {name: value for name, value in x.items() if is_array(value)}
-        arrays = self.converted(arrays) if arrays else None
+        if arrays and self.is_selective:
+            names = list(arrays)
+            arrays = {names[j]: arrays[names[j]] for j in self.active(names)}
         self.pack_numbers(numbers)
         if not self.has_rows or not have_same_bytes(arrays, self.arrays):
             self.has_rows = self.has_example = False
             self.arrays = arrays
             self.set_elements()
-        return 0
-
-    cdef int check_numbers(self, dict numbers) except -1:
-        """Raise ValueError if a feature that is a number is an array in some vector."""
-        for name, value in numbers.items():
-            if name in self.matrices.place_of:
-                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
         return 0
 
     cdef int set_elements(self) except -1:
@@ -688,8 +679,7 @@ cdef class Store:
             if self.objects is not None:
                 self.evaluate_object(x)
             if self.n_inner:
-                if self.matrices.n or self.arrays is not None or self.pack_numbers(x):
-                    self.pack_arrays(x)
+                self.pack(x)
                 self.take()
             elif not self.has_rows:
                 self.has_rows = self.has_example = True
@@ -697,12 +687,6 @@ cdef class Store:
         finally:
             self.is_busy = False
         return 0
-
-    cdef int pack_numbers(self, dict x) except -1:
-        try:
-            return self.pack(x)
-        except NOT_NUMBERS:
-            raise invalid_example(x, self.limiting_kernel(), self.means is not None) from None
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
         if block.data == NULL or self.matrices.n or self.arrays is not None:
@@ -731,12 +715,6 @@ cdef class Store:
         finally:
             self.is_busy = False
         return 0
-
-    cdef object too_large(self):
-        """Return an error that describes why the example is invalid."""
-        cdef Py_ssize_t j
-        x = {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
-        return invalid_example(x | (self.arrays or {}), self.limiting_kernel())
 
     cdef object limiting_kernel(self):
         """Return the kernel that error messages name, None if it may be a default."""
@@ -777,19 +755,18 @@ cdef class Store:
         with self:  # without those that no vector has any more
             return dict.fromkeys([*self.features.index, *self.matrices.place_of]).keys()
 
-    def __getattr__(self, name):
-        # The memory of this name is for other native modules, and no attribute in Python.
-        if name == "inserted":
-            return self.insertion_order()
-        raise AttributeError(f"a store has no {name!r}", name=name, obj=self)
+    @property
+    def insertion_order(self):
+        cdef Py_ssize_t slot
+        cdef int64_t[::1] order = np.empty(self.n, np.int64)
+        self.require_own()
+        for slot in range(self.n):
+            order[slot] = self.inserted[slot]
+        return order.base
 
     @property
     def by_age(self):
-        return np.argsort(self.insertion_order())
-
-    @property
-    def oldest(self):
-        return self.oldest_slot()
+        return np.argsort(self.insertion_order)
 
     def set_example(self, x):
         self.evaluate(x)
@@ -897,7 +874,7 @@ cdef class Store:
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         with self:
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
-            inserted = self.insertion_order()[kept]
+            inserted = self.insertion_order[kept]
             rows = [self.row(i)[kept] for i in range(self.n_kernels)]
             self.refill(self.vectors_at(kept))
             if self.n_kernels * self.capacity:
@@ -909,34 +886,26 @@ cdef class Store:
         return kept
 
     def block(self, columns, rows):
+        cdef Block block
+        cdef Py_ssize_t i = 0
+        cdef size_t n_bytes = len(columns) * sizeof(double)
         names = list(columns)
         values = pack_rows(rows) if self.objects is None else None
         if values is None:
             return self.block_of_dicts(names, rows)
-        block = block_of(names, values, None)
+        block = Block(names, values, None)
         with self:
-            self.check_rows(block)
+            self.has_example, self.arrays = False, None
+            self.set_layout(names)
+            self.set_elements()
+            try:
+                for i in range(block.n_rows):
+                    if block.data != NULL:
+                        memcpy(self.fresh, block.data + i * block.n_names, n_bytes)
+                    self.admit()
+            except ValueError as error:
+                raise ValueError(f"row {i}: {error}") from None
         return block
-
-    cdef int check_rows(self, Block block) except -1:
-        """Raise ValueError unless all rows of a matrix are valid."""
-        cdef Py_ssize_t i
-        self.has_rows = self.has_example = False
-        self.arrays = None
-        self.set_layout(block.names)
-        self.set_elements()
-        self.find_rows()
-        for i in range(block.n_rows):
-            if block.data != NULL:
-                memcpy(
-                    self.packed, block.data + i * self.layout.n_names,
-                    self.layout.n_names * sizeof(double),
-                )
-            self.read_values()
-            self.measure(&self.point)
-            if not self.is_valid():
-                raise ValueError(f"row {i}: {self.too_large()}")
-        return 0
 
     cdef Block block_of_dicts(self, list names, rows):
         """Return rows as dicts. Their numbers and arrays are valid, and fit each other."""
@@ -959,7 +928,7 @@ cdef class Store:
                     require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
             except ValueError as error:
                 raise ValueError(f"row {i}: {error}") from None
-        return block_of(names, None, block)
+        return Block(names, None, block)
 
     def rescale(self, kernels, factors, pooled):
         with self:
@@ -1030,7 +999,7 @@ cdef class Store:
             parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
         # An example like the newest vector is always counted, so that the figure does not depend on
         # the last call.
-        m = (<Layout> self.layouts[self.insertion_order().argmax()]).m if self.n else 0
+        m = (<Layout> self.layouts[self.insertion_order.argmax()]).m if self.n else 0
         n_bytes += m * (60 + 16 * self.n_inner) + 16 * self.matrices.n_elements
         return n_bytes + sum({id(part): sys.getsizeof(part) for part in parts}.values())
 
@@ -1040,16 +1009,8 @@ cdef class Store:
             vectors = self.vectors_at(range(self.n))
         return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]
 
-    cdef object insertion_order(self):
-        self.require_own()
-        cdef Py_ssize_t slot
-        cdef int64_t[::1] order = np.empty(self.n, np.int64)
-        for slot in range(self.n):
-            order[slot] = self.inserted[slot]
-        return order.base
-
     def __reduce__(self):
-        inserted = self.insertion_order()
+        inserted = self.insertion_order
         state = (self.dumped(), inserted, self.n_inserted, self.factors, self.pooled, self.means)
         return Store, (self._kernels, self.matrices.dtype.name, self.scaled), state
 
@@ -1067,25 +1028,20 @@ cdef class Store:
         return {
             "kernels": self._kernels,
             **state_of([vector[:3] for vector in self.dumped()]),
-            "inserted": self.insertion_order(),
+            "inserted": self.insertion_order,
             "n_inserted": self.n_inserted,
         }
 
     def restore(self, state):
-        cdef Store empty
-        cdef Layout layout = new_layout([])
+        cdef Py_ssize_t slot
         vectors = restored_vectors(state)
         inserted, n_inserted = restored_order(state, len(vectors))
         self.rescale(restored_kernels(state, self._kernels), self.factors, self.pooled)
-        # An empty store checks a vector without a kernel value for each one before it.
-        empty = self.empty_like()
+        self.n_inserted = n_inserted
         for slot, x in enumerate(vectors):
-            empty.evaluate(x)
-            if empty.columns != layout.columns:
-                layout = new_layout(empty.columns)
-            values = (<char *> empty.values)[: layout.m * sizeof(double)]
-            arrays = self.converted(empty.arrays or {})
-            self.check_numbers({name: x[name] for name in empty.columns})
-            self.set_vector((layout, values, arrays, None), slot)
+            self.pack(x)
+            self.admit()  # without a kernel value for each vector before it
+            self.has_example = True
+            self.put(slot)
             self.inserted[slot] = inserted[slot]
         self.n_inserted = n_inserted

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from refusals import refuses
 
 import river_budget as rb
+from river_budget._core.expansion import Expansion
 from river_budget._core.store import Store
 
 NAMES = ["a", "b", "c", 4]
@@ -90,11 +91,11 @@ def assert_same_bits(store, other, examples):
 
 def test_the_oldest_is_the_one_that_was_stored_first():
     store = filled(rb.Linear(), [{"a": 1.0}, {"a": 2.0}, {"a": 3.0}])
-    assert store.oldest == 0
+    assert Expansion(store).oldest == 0
     put(store, {"a": 4.0}, 0)
-    assert store.oldest == 1
+    assert Expansion(store).oldest == 1
     assert store.by_age.tolist() == [1, 2, 0]
-    assert store.inserted.tolist() == [3, 1, 2]
+    assert store.insertion_order.tolist() == [3, 1, 2]
     assert store.remove([1]).tolist() == [0, 2]
     assert [store.vector(slot) for slot in store.by_age] == [{"a": 3.0}, {"a": 4.0}]
 
@@ -249,7 +250,7 @@ def test_any_sequence_of_changes(kernel, changes, examples):
 
     restored = Store([kernel])
     restored.restore(store.state())
-    assert restored.inserted.tolist() == store.inserted.tolist()
+    assert restored.insertion_order.tolist() == store.insertion_order.tolist()
     for other in (
         restored, filled(kernel, kept), pickle.loads(pickle.dumps(store)), copy.deepcopy(store)
     ):  # fmt: skip
@@ -753,7 +754,7 @@ def test_blocks_do_not_have_the_arrays_of_the_last_example():
     store = Store([rb.Linear()], dtype="float64")
     put(store, {"a": 1.0})
     store.set_example({"e": np.array([9e74])})
-    assert len(store.block(["a"], np.array([[9e74]]))) == 1
+    assert store.block(["a"], np.array([[9e74]])).n_rows == 1
 
 
 def test_rows_that_a_function_refuses_are_refused_as_a_block():
@@ -880,7 +881,7 @@ def test_rows_of_a_block_are_examples(kernel):
     rows = rng.normal(size=(20, 3)).round(1)
     one, many = Store([kernel]), Store([kernel])
     block = many.block(["a", "b", 4], rows)
-    assert len(block) == 20
+    assert block.n_rows == 20
     for i, values in enumerate(rows.tolist()):
         x = dict(zip(["a", "b", 4], values, strict=True))
         one.set_example(x)
