@@ -5,7 +5,8 @@ from typing import Any
 
 from river_budget._checks import check_count, check_dtype, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
-from river_budget._core.store import Store, is_array
+from river_budget._core.store import Store
+from river_budget._features import is_array
 from river_budget._state import AtLeast
 from river_budget.base import ClassWeight, Labels, OnlineClassifier, documented
 from river_budget.base.classifier import ADVICE

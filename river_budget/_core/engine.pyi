@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from river_budget._arrays import Floats
 from river_budget._core.store import Block, Store
 from river_budget._core.sums import Sums
-from river_budget._state import State
 from river_budget.kernels import Features
 
 # What `round` and `scan` return, added up: the algorithm has to update; scales or width are due.
@@ -48,11 +47,3 @@ class Engine:
     def commit(self) -> None: ...
     def roll_back(self) -> bool: ...
     def widen(self, n_labels: int) -> None: ...
-    # Defined by each subclass.
-    @property
-    def nbytes(self) -> int:
-        """Memory of the engine and its store in bytes."""
-    def state(self) -> State:
-        """Return the state, with that of the store."""
-    def restore(self, state: State) -> None:
-        """Restore a new engine, which has its labels."""

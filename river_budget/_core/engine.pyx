@@ -9,10 +9,7 @@ import numpy as np
 from river_budget._state import count, require
 
 from river_budget._core.features cimport reallocate
-from river_budget._core.store cimport Block
-
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident() noexcept nogil
+from river_budget._core.store cimport Block, PyThread_get_thread_ident
 
 UPDATE, CHECK = DUE_UPDATE, DUE_CHECK
 

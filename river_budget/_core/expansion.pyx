@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm."""
 
 from collections import namedtuple
@@ -15,10 +14,7 @@ from river_budget._state import LARGEST_NUMBER, ROUNDING, count, finite, floats,
 
 from river_budget._core.engine cimport DUE_CHECK, DUE_UPDATE, Engine
 from river_budget._core.loops cimport loops
-from river_budget._core.store cimport Store
-
-cdef extern from "pythread.h":
-    unsigned long PyThread_get_thread_ident() noexcept nogil
+from river_budget._core.store cimport PyThread_get_thread_ident, Store
 
 # A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 cdef double SMALLEST_SCALE = 1e-100

@@ -26,8 +26,7 @@ cdef class Features:
     cdef readonly dict index          # name -> feature row
     cdef Feature *rows                # (room,)
     cdef Py_ssize_t room, n_used
-    cdef list unused                  # names and rows to be freed by the next `sweep`
-    cdef Py_ssize_t n_unused
+    cdef list unused                  # names and rows that `sweep` frees, unless a vector has them then
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t free_row, mark       # the first free row, -1: none
     cdef int64_t version              # another number whenever the index has changed
@@ -50,11 +49,9 @@ cdef class Features:
     cdef int sweep(self) except -1
     cdef size_t n_bytes(self)
     # Private.
-    cdef int leave(self, name, int32_t row) except -1
     cdef void release(self) noexcept
     cdef int settle(self, Feature *feature) except -1 nogil
     cdef int add_rows(self) except -1
-    cdef int remove(self, Layout old, Py_ssize_t slot) except -1
 
 cdef Layout new_layout(list names)
 cdef int32_t *slots_of(Feature *feature) noexcept nogil

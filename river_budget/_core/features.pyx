@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """The values of the vectors by features, in columns and lists; see `features.pxd`."""
 
 from libc.math cimport signbit
@@ -163,7 +162,7 @@ cdef class Features:
         """Forget all vectors. The capacity stays."""
         self.release()
         self.rows, self.room, self.n_used, self.n = NULL, 0, 0, 0
-        self.index, self.unused, self.n_unused = {}, [], 0
+        self.index, self.unused = {}, []
         self.free_row, self.is_sparse = -1, False
         self.version += 1
         return 0
@@ -234,7 +233,7 @@ cdef class Features:
         self.free_row, self.rows[r].length = self.rows[r].length, 0
         self.n_used += 1
         self.version += 1
-        self.leave(name, r)
+        self.unused.append((name, r))
         return r
 
     cdef int add_rows(self) except -1:
@@ -253,39 +252,26 @@ cdef class Features:
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
     ) except -1:
         cdef Py_ssize_t j
+        cdef Feature *feature
         self.mark += 1
         for j in range(layout.m):
             self.rows[layout.rows[j]].mark = self.mark
             self.rows[layout.rows[j]].count += 1
             self.set_value(layout.rows[j], slot, values[j])
-        if old is not None:
-            self.remove(old, slot)
-        return 0
-
-    cdef int remove(self, Layout old, Py_ssize_t slot) except -1:
-        """Remove what another vector has left in a slot."""
-        cdef Py_ssize_t j
-        cdef Feature *feature
-        for j in range(old.m):
+        for j in range(old.m if old is not None else 0):
             feature = &self.rows[old.rows[j]]
             feature.count -= 1
             if feature.mark != self.mark:
                 self.set_value(old.rows[j], slot, 0.0)
             if feature.count == 0:
-                self.leave(old.columns[j], old.rows[j])
-        return 0
-
-    cdef int leave(self, name, int32_t row) except -1:
-        """Let the next `sweep` free a row, unless a vector has it by then."""
-        self.unused.append((name, row))
-        self.n_unused += 1
+                self.unused.append((old.columns[j], old.rows[j]))
         return 0
 
     cdef int sweep(self) except -1:
         cdef int32_t r
         cdef Feature *feature
-        while self.n_unused:
-            name, r = self.unused[self.n_unused - 1]
+        while self.unused:
+            name, r = self.unused[len(self.unused) - 1]
             feature = &self.rows[r]
             if feature.count == 0:
                 del self.index[name]
@@ -296,7 +282,6 @@ cdef class Features:
                 self.n_used -= 1
                 self.version += 1
             self.unused.pop()
-            self.n_unused -= 1
         self.is_sparse = self.room > FEWEST_ROWS and 4 * self.n_used < self.room
         return 0
 

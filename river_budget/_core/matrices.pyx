@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """The arrays of the vectors by names; see `matrices.pxd`."""
 
 from libc.stdlib cimport free

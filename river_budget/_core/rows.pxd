@@ -87,7 +87,6 @@ cdef class Rows:
     cdef int set_features(self, Point *p, Layout layout) except -1 nogil
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int assign_rows(self, Layout layout) except -1
-    cdef int set_weights_room(self, Py_ssize_t room) except -1
     cdef void measure(self, Point *p) noexcept nogil
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil
     cdef int kernel_rows(self, Point *p, double *rows) except -1 nogil

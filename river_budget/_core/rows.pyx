@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Kernel rows of examples over the vectors; see `rows.pxd`."""
 
 import numpy as np
@@ -225,10 +224,14 @@ cdef class Rows:
         return fabs(factor) if inner.statistic == MANHATTAN_DISTANCE else factor * factor
 
     cdef int set_weights(self, name, Py_ssize_t row) except -1:
-        cdef Py_ssize_t g
+        """Set the weights of a feature row, and make room for those of all rows."""
+        cdef Py_ssize_t g, room = self.features.room
         for g in range(self.n_inner):
             if not self.inners[g].is_plain:
+                if room != self.weights_room:
+                    reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
                 self.inners[g].weights[row] = self.weight_of(g, name)
+        self.weights_room = room
         return 0
 
     cdef list active(self, list names):
@@ -323,21 +326,10 @@ cdef class Rows:
                 name, n_used = layout.columns[j], self.features.n_used
                 layout.rows[j] = self.features.row_of(name)
                 if self.features.n_used > n_used:
-                    self.set_weights_room(self.features.room)
                     self.set_weights(name, layout.rows[j])
         except BaseException:
             self.features.sweep()
             raise
-        return 0
-
-    cdef int set_weights_room(self, Py_ssize_t room) except -1:
-        cdef Py_ssize_t g
-        if room == self.weights_room:
-            return 0
-        for g in range(self.n_inner):
-            if not self.inners[g].is_plain:
-                reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
-        self.weights_room = room
         return 0
 
     # Kernel rows.

@@ -8,6 +8,10 @@ from libc.stdint cimport int64_t
 from river_budget._core.features cimport Layout
 from river_budget._core.rows cimport Point, Rows
 
+cdef extern from "pythread.h":
+    unsigned long PyThread_get_thread_ident() noexcept nogil
+
+
 cdef class Block:
     """The validated rows of a frame: numbers in one matrix, or a dict for each row."""
     cdef readonly Py_ssize_t n_rows, n_names
@@ -75,7 +79,6 @@ cdef class Store(Rows):
     cdef int enter(self) except -1 nogil
     cdef int begin(self) except -1 nogil
     cdef int sweep(self) except -1
-    cdef double call(self, kernel, Py_ssize_t slot) except? -1
     cdef int resize(self, Py_ssize_t room) except -1 nogil
     cdef int set_capacity(self, Py_ssize_t capacity) except -1
     cdef int renew(self) except -1

@@ -5,7 +5,6 @@ from numpy.typing import NDArray
 
 from river_budget._arrays import Floats, Ints
 from river_budget._core.sums import Sums
-from river_budget._state import State
 
 class Block:
     n_rows: int
@@ -41,7 +40,6 @@ class Store:
     # The example.
     def set_example(self, x: Any) -> None:
         """Evaluate x; see `evaluate` in the .pxd. Raises ValueError."""
-    def set_row(self, block: Block, i: int) -> None: ...
     def row(self, kernel: int = 0) -> Floats:
         """A copy of the kernel row of the example (n,)."""
     def self_value(self, kernel: int = 0) -> float: ...
@@ -58,10 +56,6 @@ class Store:
     def gram(self, kernel: int = 0) -> Floats: ...
     def self_values(self, kernel: int = 0) -> Floats: ...
     def put_example(self, slot: int) -> None: ...
-    def remove(self, slots: Sequence[int]) -> Ints:
-        """Remove vectors; return the former slots of the others, in their new order (n,)."""
-    def block(self, columns: Sequence[Any], rows: NDArray[Any]) -> Block:
-        """Return validated rows of a frame. Raises ValueError that names the row."""
     def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
         """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...
@@ -69,8 +63,3 @@ class Store:
     def save(self, slot: int) -> Any:
         """Return what `undo` needs to take back a later `put` into a slot (n: a new one)."""
     def undo(self, saved: Any) -> None: ...
-    # State.
-    def state(self) -> State: ...
-    def restore(self, state: State) -> None: ...
-
-def is_array(value: Any) -> bool: ...

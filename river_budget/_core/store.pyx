@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """The vectors of a model and their kernel rows; see `store.pxd` for who owns what."""
 
 from collections.abc import Mapping
@@ -35,7 +34,7 @@ from river_budget._core.rows cimport (
 
 cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
-    unsigned long PyThread_get_thread_ident() noexcept nogil
+    Py_ssize_t PyList_GET_SIZE(PyObject *items) nogil
 
 cdef double LARGEST = kernel_spec.LARGEST
 
@@ -198,7 +197,7 @@ cdef class Store:
         `with self` does both, and takes longer.
         """
         self.begin()
-        if self.features.n_unused:
+        if PyList_GET_SIZE(<PyObject *> self.features.unused):
             with gil:
                 self.sweep()
         return 0
@@ -725,15 +724,11 @@ cdef class Store:
         cdef Kernel *own = &self.z[kernel]
         if own.inner < 0:
             with gil:
-                return self.call(self._kernels[kernel], slot)
+                with self:
+                    return self._kernels[kernel](self.objects[slot], self.objects[slot])
         if own.norms == NULL:
             return 1.0
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
-
-    cdef double call(self, kernel, Py_ssize_t slot) except? -1:
-        """Return what a function says of a vector and itself."""
-        with self:
-            return kernel(self.objects[slot], self.objects[slot])
 
     cdef Py_ssize_t oldest_slot(self) noexcept nogil:
         return loops.least(self.inserted, self.n) if self.n else 0
@@ -868,6 +863,7 @@ cdef class Store:
         self.put(slot)
 
     def remove(self, slots):
+        """Remove vectors; return the former slots of the others, in their new order (n,)."""
         cdef Py_ssize_t i, slot
         unused = set(slots) - set(range(self.n))
         if unused:
@@ -886,6 +882,7 @@ cdef class Store:
         return kept
 
     def block(self, columns, rows):
+        """Return validated rows of a frame. Raises ValueError that names the row."""
         cdef Block block
         cdef Py_ssize_t i = 0
         cdef size_t n_bytes = len(columns) * sizeof(double)

@@ -36,7 +36,6 @@ cdef class Sums:
     cdef int look_up(self, Store store) except -1
     cdef int begin(self, name, double value) except -1
     cdef int add_arrays(self, dict arrays, names) except -1
-    cdef int forget_columns(self) except -1
     cdef int set_table(self, table) except -1
     cdef int keep(self, list names) except -1
     cdef double mean_at(self, Py_ssize_t row)

@@ -1,5 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
-# cython: initializedcheck=False
+# cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Running sums of the values of features, for their scales."""
 
 from libc.stdint cimport int64_t
@@ -40,7 +39,7 @@ cdef class Sums:
     def __init__(self):
         self.rows, self.arrays, self.means = {}, {}, {}
         self.set_table(np.zeros((1, N_COLUMNS)))
-        self.forget_columns()
+        self.columns, self.n_columns = None, 0
 
     def __reduce__(self):
         return type(self), (), self.state()
@@ -88,7 +87,7 @@ cdef class Sums:
         """Set the rows of the example's numbers, where new names get one."""
         cdef list columns = store.columns
         cdef Py_ssize_t n_before
-        self.forget_columns()
+        self.columns, self.n_columns = None, 0
         n_before = len(self.rows)
         try:
             if not all([name in self.rows for name in columns]):
@@ -121,9 +120,6 @@ cdef class Sums:
             self.set_table(padded(self.table, 2 * row))
         self.features[row] = FeatureSums(self.n_observed, value, 0.0, 0.0, 0.0, 0.0)
         self.rows[name] = row
-
-    cdef int forget_columns(self) except -1:
-        self.columns, self.n_columns = None, 0
 
     cdef int set_table(self, table) except -1:
         cdef double[:, ::1] rows = table
@@ -174,7 +170,7 @@ cdef class Sums:
         kept = self.table[[self.rows[name] for name in names]]
         # Names may run Python code, which may raise, before the first change.
         rows = {name: row for row, name in enumerate(names)}
-        self.forget_columns()
+        self.columns, self.n_columns = None, 0
         self.set_table(padded(kept, max(1, len(kept))))
         self.rows = rows
 
@@ -232,7 +228,7 @@ cdef class Sums:
         self.means = restored_means(state["means"]) if "means" in state else {}
         self.n_observed, self.rows, self.arrays = n_observed, rows, arrays
         self.set_table(padded(sums, max(1, len(sums))))
-        self.forget_columns()
+        self.columns, self.n_columns = None, 0
 
 
 cdef void add_elements(
