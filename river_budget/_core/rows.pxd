@@ -62,8 +62,12 @@ cdef class Rows:
     cdef Features features
     cdef Matrices matrices
     cdef PyObject **layouts           # (capacity,) owned
+    cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
     cdef Py_ssize_t weights_room      # feature rows for which there are weights
     cdef Point other                  # the vector that was loaded last; it owns its values
+    # Kernel rows (n_kernels, capacity), 0 from n on: of the example, and of a vector.
+    cdef double *rows
+    cdef double *other_rows
     # Scratch memory for one row.
     cdef Py_ssize_t room              # features
     cdef const double **columns_of

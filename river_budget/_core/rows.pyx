@@ -109,10 +109,13 @@ cdef class Rows:
         for i in range(self.n_kernels):
             aligned_free(self.z[i].norms)
         aligned_free(self.zeros)
+        aligned_free(self.rows)
+        aligned_free(self.other_rows)
         free(self.other.values)
         free_point(&self.other)
         free(self.z)
         free(self.layouts)
+        free(self.inserted)
         free(self.columns_of)
         free(self.terms)
         free(self.term_weights)
@@ -258,6 +261,14 @@ cdef class Rows:
 
     cdef int set_capacity(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t i, old = self.capacity
+        cdef double *rows = NULL
+        widen(&self.other_rows, 0, self.n_kernels * capacity)
+        widen(&rows, 0, self.n_kernels * capacity)
+        for i in range(self.n_kernels if old else 0):
+            memcpy(rows + i * capacity, self.rows + i * old, old * sizeof(double))
+        aligned_free(self.rows)
+        self.rows = rows
+        reallocate(<void **> &self.inserted, capacity * sizeof(int64_t))
         self.features.extend(capacity)
         self.matrices.extend(capacity)
         for i in range(self.n_inner):

@@ -27,9 +27,7 @@ cdef class Block:
 
 cdef class Store(Rows):
     cdef readonly int64_t n_inserted
-    cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
-    # The example of the last `evaluate` or `evaluate_row`:
-    cdef double *rows                 # (n_kernels, capacity) kernel rows; 0 from n on
+    # The example of the last `evaluate` or `evaluate_row`, beside its kernel rows:
     cdef double *own_values           # (n_kernels,) k(x, x)
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
     cdef list columns                 # names of its numbers, the same list while they stay
@@ -54,7 +52,6 @@ cdef class Store(Rows):
     cdef double *read                 # of those that some kernel reads
     cdef Point point
     cdef dict snapshot                # a deep copy for Python functions
-    cdef double *other_rows           # those of `rows_of`
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.
@@ -80,9 +77,7 @@ cdef class Store(Rows):
     cdef int begin(self) except -1 nogil
     cdef int sweep(self) except -1
     cdef int resize(self, Py_ssize_t room) except -1 nogil
-    cdef int set_capacity(self, Py_ssize_t capacity) except -1
     cdef int renew(self) except -1
-    cdef int clear(self) except -1
     cdef int set_layout(self, list names) except -1
     cdef int find_rows(self) except -1
     cdef int pack(self, dict x) except -1

@@ -26,8 +26,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport Layout, new_layout, reallocate, value_of, widen
-from river_budget._core.loops cimport LANES, aligned_free, loops
+from river_budget._core.features cimport Layout, new_layout, reallocate, value_of
+from river_budget._core.loops cimport LANES, loops
 from river_budget._core.rows cimport (
     MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
 )
@@ -175,11 +175,8 @@ cdef class Store:
         self.set_kernels(tuple(kernels))
 
     def __dealloc__(self):
-        aligned_free(self.rows)
-        aligned_free(self.other_rows)
         free_point(&self.point)
         free(self.own_values)
-        free(self.inserted)
         free(self.packed)
         free(self.fresh)
         free(self.read)
@@ -240,18 +237,6 @@ cdef class Store:
         self.found = -1
         return 0
 
-    cdef int set_capacity(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t i, old = self.capacity
-        cdef double *rows = NULL
-        widen(&self.other_rows, 0, self.n_kernels * capacity)
-        widen(&rows, 0, self.n_kernels * capacity)
-        for i in range(self.n_kernels if old else 0):
-            memcpy(rows + i * capacity, self.rows + i * old, old * sizeof(double))
-        aligned_free(self.rows)
-        self.rows = rows
-        reallocate(<void **> &self.inserted, capacity * sizeof(int64_t))
-        return Rows.set_capacity(self, capacity)
-
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, also for the example."""
         Rows.renew(self)
@@ -259,11 +244,6 @@ cdef class Store:
         self.set_layout(self.layout.names)
         self.read_values()
         return self.set_elements()
-
-    cdef int clear(self) except -1:
-        if self.objects is not None:
-            self.objects = []
-        return Rows.clear(self)
 
     # Packing.
 
@@ -657,6 +637,7 @@ cdef class Store:
     cdef int fill(self, list vectors) except -1:
         cdef Py_ssize_t slot
         had_matrices = self.matrices.n > 0
+        self.objects = None if self.objects is None else []
         self.clear()
         for slot in range(len(vectors)):
             self.set_vector(vectors[slot], slot)
