@@ -371,8 +371,12 @@ cdef class Store:
         self.measure(&self.point)
         if not self.is_valid():
             with gil:
-                x = {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
-                raise invalid_example(x | (self.arrays or {}), self.limiting_kernel())
+                # A variable for the dict would take the GIL in every call.
+                raise invalid_example(
+                    {self.layout.names[j]: self.packed[j] for j in range(self.layout.n_names)}
+                    | (self.arrays or {}),
+                    self.limiting_kernel(),
+                )
         return 0
 
     cdef void read_values(self) noexcept nogil:
