@@ -1,5 +1,15 @@
-# cython: language_level=3, wraparound=False
-"""Which vector to remove, by the losses of validation examples; see `removal.pxd`."""
+# cython: language_level=3, wraparound=False, initializedcheck=False
+"""Which vector to remove: validation examples, and their losses after each removal.
+
+A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of
+the examples. The example of a round *joins* as the last vector, all removals are evaluated, and one
+vector is removed, whose slot the last one takes. In a `VectorTable` the examples are the vectors; in
+a `CountedTable` they also count the labels of the examples that were nearest to them.
+
+All but the labels of examples and the counts follows from the hypothesis: `derive` sets it anew
+after a change of the kernel. `take_back` takes back the last round exactly, without a kernel value.
+The tables follow the number of labels of the hypothesis whenever an example comes.
+"""
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from libc.math cimport NAN, isnan
@@ -63,6 +73,11 @@ cdef int load_betainc() except -1:
     return 0
 
 
+cdef struct Term:                         # what a vector adds to the score of its label, and takes from
+    double step                           # that of its rival
+    Py_ssize_t label, rival
+
+
 cdef Py_ssize_t extended(Py_ssize_t size, Py_ssize_t needed, Py_ssize_t limit):
     """Return a size of at least `needed`: the present one, or twice that up to a limit."""
     return size if needed <= size else max(needed, min(2 * size, limit))
@@ -78,6 +93,25 @@ cdef class ValidationTable:
     most_examples
         How many examples there may be.
     """
+
+    cdef readonly Py_ssize_t m, n, n_labels
+    cdef readonly Py_ssize_t most_vectors, most_examples
+    cdef readonly dict arrays             # owns the arrays below, by name; their lengths are room
+    cdef double[:, ::1] table             # kernel values (examples, vectors in groups of 8)
+    cdef double[:, ::1] scores            # (labels, examples)
+    cdef int64_t[::1] columns             # the labels of the examples
+    # Scratch of `least`: what each vector adds to the score of its label and takes from that of its
+    # rival, and the loss after its removal.
+    cdef double[::1] steps, alphas, sums
+    cdef int64_t[::1] labels, rivals
+
+    # What the last round has changed, before that: sizes, all scores, the column of a removed vector,
+    # and the row and the label of an example; slots that are new stand for none.
+    cdef int64_t changed_in               # the number of the round; 0: nothing is kept
+    cdef Py_ssize_t old_m, old_n, old_slot, old_example
+    cdef double[:, ::1] old_scores
+    cdef double[::1] old_column, old_row
+    cdef int64_t old_label
 
     def __init__(self, Py_ssize_t most_vectors, Py_ssize_t most_examples):
         self.most_vectors, self.most_examples = most_vectors, most_examples
@@ -176,17 +210,13 @@ cdef class ValidationTable:
         self.columns[i] = label
         self.m = max(self.m, i + 1)
 
-    def label_of_term(self, Py_ssize_t slot):
-        """Return the label of a vector's term."""
-        return int(self.arrays["labels"][slot])
-
     def join(self, Expansion f, column):
         """Add the example of the round as the last vector, given its kernel values (m,)."""
         require(len(column) == self.m, "a column has another size")
         self.reserve(self.m, self.n + 1, f.n_labels)
         self.keep(f)
         self.arrays["table"][: self.m, self.n] = column
-        self.join_last(f)
+        self.add_last(f)
 
     def fewest_errors(self, Expansion f):
         """Return the vector without which the examples have the least 0-1 loss, the oldest of them.
@@ -195,16 +225,15 @@ cdef class ValidationTable:
         """
         return least(self, f, loops.errors[self.n_labels > 2], NULL)
 
-    def remove(self, Py_ssize_t slot):
-        """Remove a vector after one has joined, which takes its slot."""
+    def remove(self, Expansion f, Py_ssize_t slot):
+        """Remove a vector after one has joined, which takes its slot, before it does so in f."""
         cdef Py_ssize_t i, last = self.n - 1
         require(0 <= slot <= last and last == self.old_n, "there is no such vector")
-        self.add_term(slot, -1.0)
-        self.old_slot, self.old_term = slot, self.term(slot)
+        self.add_term(slot, term_of(f, slot), -1.0)
+        self.old_slot = slot
         for i in range(self.m):
             self.old_column[i] = self.table[i, slot]
             self.table[i, slot] = self.table[i, last]
-        self.set_term(slot, self.term(last))
         self.n = last
 
     def take_back(self, Expansion f):
@@ -217,20 +246,15 @@ cdef class ValidationTable:
             self.columns[self.old_example] = self.old_label
         if self.old_slot < self.n:
             self.table[: self.m, self.old_slot] = self.old_column[: self.m]
-            self.set_term(self.old_slot, self.old_term)
         self.scores[:, : self.m] = self.old_scores[:, : self.m]
 
     def derive(self, Expansion f, scores, table):
         """Set all but the labels of the examples: scores (m, labels) and kernel values (m, n)."""
-        matrix = f.matrix
-        m, n, n_labels = len(scores), len(matrix), matrix.shape[1]
-        self.reserve(m, n, n_labels)
-        self.m, self.n, arrays = m, n, self.arrays
-        arrays["scores"][:n_labels, :m] = scores.T
-        arrays["table"][:m, :n] = table
-        arrays["steps"][:n] = matrix.max(axis=1)
-        arrays["labels"][:n], arrays["rivals"][:n] = matrix.argmax(axis=1), matrix.argmin(axis=1)
-        arrays["alphas"][:n] = matrix[:, 1]
+        m, n = table.shape
+        self.reserve(m, n, f.n_labels)
+        self.m, self.n = m, n
+        self.scores_of_examples(f)[:] = scores
+        self.kernel_values[:] = table
 
     def derive_restored(self, Expansion f, table):
         """Derive what a checkpoint does not have, given the kernel values from scratch (m, n).
@@ -271,35 +295,35 @@ cdef class ValidationTable:
             self.old_example, self.old_label = i, self.columns[i]
             self.old_row[:] = self.table[i, :]
 
-    cdef Term term(self, Py_ssize_t slot) noexcept:
-        cdef Term term
-        term.step, term.alpha = self.steps[slot], self.alphas[slot]
-        term.label, term.rival = self.labels[slot], self.rivals[slot]
-        return term
-
-    cdef void set_term(self, Py_ssize_t slot, Term term) noexcept:
-        self.steps[slot], self.alphas[slot] = term.step, term.alpha
-        self.labels[slot], self.rivals[slot] = term.label, term.rival
-
-    cdef void join_last(self, Expansion f) noexcept:
+    cdef void add_last(self, Expansion f) noexcept:
         """Add the term of the example of the round, whose kernel values are there."""
-        cdef Term term
-        term.step, term.alpha = f.y.weight, f.y.weight * (f.y.label - f.y.rival)
-        term.label, term.rival = f.y.label, f.y.rival
-        self.set_term(self.n, term)
-        self.add_term(self.n, 1.0)
+        self.add_term(self.n, term_of_example(f), 1.0)
         self.n += 1
 
-    cdef void add_term(self, Py_ssize_t slot, double sign) noexcept:
+    cdef void add_term(self, Py_ssize_t slot, Term term, double sign) noexcept:
         """Add the term of a vector to the scores of all examples, or take it away."""
-        cdef double change, step = sign * self.steps[slot]
+        cdef double change, step = sign * term.step
         cdef Py_ssize_t i
-        cdef double *own = &self.scores[self.labels[slot], 0]
-        cdef double *rival = &self.scores[self.rivals[slot], 0]
+        cdef double *own = &self.scores[term.label, 0]
+        cdef double *rival = &self.scores[term.rival, 0]
         for i in range(self.m):
             change = step * self.table[i, slot]
             own[i] += change
             rival[i] -= change
+
+
+cdef Term term_of_example(Expansion f) noexcept:
+    return Term(f.y.weight, f.y.label, f.y.rival)
+
+
+cdef Term term_of(Expansion f, Py_ssize_t slot) noexcept:
+    """Return the term of a vector; beyond those of f, it is the example of the round."""
+    cdef Py_ssize_t label, rival
+    if slot >= f.store.n:
+        return term_of_example(f)
+    label = f.label_of(slot)
+    rival = 1 - label if f.n_labels == 2 else f.rival_of(slot)
+    return Term(f.scale * f.table[label, slot], label, rival)
 
 
 cdef Py_ssize_t least(
@@ -309,7 +333,12 @@ cdef Py_ssize_t least(
     cdef Py_ssize_t j, best = v.n - 1
     cdef int64_t *inserted = f.store.inserted
     cdef double[::1] sums = v.sums, scratch = np.empty(2 * v.n_labels)
+    cdef Term term
     cdef Examples e
+    for j in range(v.n):
+        term = term_of(f, j)
+        v.steps[j], v.labels[j], v.rivals[j] = term.step, term.label, term.rival
+        v.alphas[j] = term.step * (term.label - term.rival)
     e.m, e.n, e.n_labels = v.m, v.n, v.n_labels
     e.room, e.stride = v.table.shape[0], v.table.shape[1]
     e.table, e.scores, e.weights, e.columns = &v.table[0, 0], &v.scores[0, 0], weights, &v.columns[0]
@@ -344,13 +373,13 @@ cdef class VectorTable(ValidationTable):
             self.scores[i, n] = f.answers[i]
         self.columns[n] = f.y.label
         self.m = n + 1
-        self.join_last(f)
+        self.add_last(f)
 
-    def remove(self, Py_ssize_t slot):
+    def remove(self, Expansion f, Py_ssize_t slot):
         cdef Py_ssize_t c, last = self.n - 1
         require(0 <= slot <= last, "there is no such vector")
         self.keep_row(slot)
-        super().remove(slot)
+        super().remove(f, slot)
         self.table[slot, :] = self.table[last, :]
         for c in range(self.n_labels):
             self.scores[c, slot] = self.scores[c, last]
@@ -360,7 +389,7 @@ cdef class VectorTable(ValidationTable):
     def derive(self, Expansion f, scores, table):
         """Set all: scores (n, labels) and the Gram matrix (n, n)."""
         super().derive(f, scores, table)
-        self.arrays["columns"][: self.n] = self.arrays["labels"][: self.n]
+        self.arrays["columns"][: self.n] = f.matrix.argmax(axis=1)
 
     def state(self, Expansion f):
         """Return the scores and the labels of the vectors, and half of their Gram matrix."""
@@ -382,6 +411,13 @@ cdef class CountedTable(VectorTable):
     ranks
         Whether a larger kernel value always means a smaller distance.
     """
+
+    cdef readonly bint ranks
+    cdef double[:, ::1] counts, weights   # (labels, vectors); weights to compute anew are NaN
+    # The last change of counts: its round, the slots, and their counts before (2, labels).
+    cdef int64_t counted_in
+    cdef Py_ssize_t[2] counted
+    cdef double[:, ::1] old_counts
 
     def __init__(self, Py_ssize_t most_vectors, bint ranks):
         self.ranks = ranks
@@ -490,7 +526,7 @@ cdef class CountedTable(VectorTable):
             self.weights[c, nearest] = NAN
             self.counts[c, slot] = self.counts[c, last]
             self.weights[c, slot] = self.weights[c, last]
-        self.remove(slot)
+        self.remove(f, slot)
 
     def start_again(self):
         """Set all counts to 0."""

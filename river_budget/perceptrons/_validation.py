@@ -37,7 +37,7 @@ class SupportVectors(Learned):
 
     def replace(self, slot: int, y: Example) -> None:
         """Replace a vector by the example, which may be the vector itself: `n_support`."""
-        self.table.remove(slot)
+        self.table.remove(self._f, slot)
         if slot < self._f.n:
             self._f.replace(slot, y)
 
@@ -137,7 +137,7 @@ class Reservoir(StoredExamples):
         x, row, label = f.store.example(), f.row, y.label
         if slot < f.n:
             x, row = f.store.vector(slot), f.store.row_of(slot)
-            label = self.table.label_of_term(slot)
+            label = int(f.matrix[slot].argmax())
             row[slot] = f.row_at(slot)
         super().replace(slot, y)
         self._put(i, x, row, row @ f.matrix, label)

@@ -133,7 +133,7 @@ def test_the_oldest_of_equal_vectors_is_removed():
         learn(f, [table], {"a": 1.0}, 1)
     begin(f, {"a": 1.0}, 1)
     table.join(f)
-    table.remove(0)
+    table.remove(f, 0)
     f.replace(0, f.y)
     f.commit()
     begin(f, {"a": 1.0}, 1)
@@ -151,7 +151,7 @@ def test_scores_follow_additions_and_removals(n_labels):
         begin(f, point(rng), int(rng.integers(n_labels)), rng.random())
         table.join(f)
         r = int(rng.integers(11))
-        table.remove(r)
+        table.remove(f, r)
         if r < 10:
             f.replace(r, f.y)
         f.commit()
@@ -242,7 +242,7 @@ def test_an_example_that_is_put_is_taken_back(i, joins):
     begin(f, point(rng), 0)
     if joins:
         table.join(f, rng.random(4))
-        table.remove(2)
+        table.remove(f, 2)
     table.put(f, i, rng.random(5), rng.random(3), 2)
     f.roll_back()
     table.take_back(f)
@@ -318,8 +318,8 @@ def test_what_does_not_fit_a_table_is_refused():
     g = expansion()
     begin(g, point(rng), 1)
     for call in [
-        lambda: table.remove(5),
-        lambda: table.remove(-1),
+        lambda: table.remove(f, 5),
+        lambda: table.remove(f, -1),
         lambda: table.put(f, 7, np.zeros(5), np.zeros(2), 0),
         lambda: table.put(f, 0, np.zeros(4), np.zeros(2), 0),
         lambda: table.move_counts(f, 5, 0),
