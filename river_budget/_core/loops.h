@@ -48,17 +48,9 @@ struct loops {
     void (*normalize)(double norm, const double *norms, long n, double *row);
 };
 
-BEGIN_LOOPS
-#define W 2 /* SSE2, NEON, WebAssembly */
-#include "loops.h"
-#undef W
-END_LOOPS
+#define BODY "loops.h"
+#include "targets.h"
 #if defined(__x86_64__)
-BEGIN_TARGET("avx2")
-#define W 4
-#include "loops.h"
-#undef W
-END_TARGET
 BEGIN_TARGET("avx512f,avx512dq")
 #define W 8
 #include "loops.h"

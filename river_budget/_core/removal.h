@@ -33,17 +33,9 @@ struct removals {
     long (*unique_largest)(const double *row, long n);
 };
 
-BEGIN_LOOPS
-#define W 2
-#include "removal.h"
-#undef W
-END_LOOPS
+#define BODY "removal.h"
+#include "targets.h"
 #if defined(__x86_64__)
-BEGIN_TARGET("avx2")
-#define W 4
-#include "removal.h"
-#undef W
-END_TARGET
 BEGIN_TARGET("avx512f,avx512dq,avx512vl,prefer-vector-width=512")
 #define W 8
 #include "removal.h"

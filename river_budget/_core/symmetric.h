@@ -44,24 +44,14 @@ static inline long symmetric_place(long i, long j) {
     return 32 * g * (g + 1) + i % 8 * 8 * (g + 1) + j;
 }
 
-BEGIN_LOOPS
-#define W 2 /* SSE2, NEON, WebAssembly */
 #define T float
-#include "symmetric.h"
+#define BODY "symmetric.h"
+#include "targets.h"
+#undef T
 #define T double
-#include "symmetric.h"
-#undef W
-END_LOOPS
-#if defined(__x86_64__)
-BEGIN_TARGET("avx2")
-#define W 4
-#define T float
-#include "symmetric.h"
-#define T double
-#include "symmetric.h"
-#undef W
-END_TARGET
-#endif
+#define BODY "symmetric.h"
+#include "targets.h"
+#undef T
 
 #define SYMMETRIC_TABLE(type, w) \
     ((struct symmetric_loops){JOIN3(type, _multiply_, w), JOIN3(type, _column_, w), \
@@ -172,5 +162,4 @@ static void OF_TYPE(add_floats)(void *sum, double factor, const float *terms, lo
     for (long j = 0; j < n; j++) ((T *)sum)[j] += (T)factor * (T)terms[j];
 }
 
-#undef T
 #endif

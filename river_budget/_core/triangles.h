@@ -47,18 +47,8 @@ static inline long row_start(long i) { return 8 * (i / 4) * (i / 4 + 1) + 4 * (i
 /* The offset of an element, where j is not above the blocks of row i. */
 static inline long place_of(long i, long j) { return row_start(i) + 16 * (j / 4) + j % 4; }
 
-BEGIN_LOOPS
-#define W 2 /* SSE2, NEON, WebAssembly */
-#include "triangles.h"
-#undef W
-END_LOOPS
-#if defined(__x86_64__)
-BEGIN_TARGET("avx2")
-#define W 4
-#include "triangles.h"
-#undef W
-END_TARGET
-#endif
+#define BODY "triangles.h"
+#include "targets.h"
 
 #define TRIANGLE_TABLE(w) \
     ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(add_terms_, w), \

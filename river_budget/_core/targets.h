@@ -1,0 +1,14 @@
+/* Includes the header BODY for vectors of W = 2 doubles and, on x86-64, for those of 4. */
+BEGIN_LOOPS
+#define W 2 /* SSE2, NEON, WebAssembly */
+#include BODY
+#undef W
+END_LOOPS
+#if defined(__x86_64__)
+BEGIN_TARGET("avx2")
+#define W 4
+#include BODY
+#undef W
+END_TARGET
+#endif
+#undef BODY
