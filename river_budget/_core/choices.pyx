@@ -40,22 +40,26 @@ def safest(Expansion f, const double[:, ::1] scores):
         The scores at each vector without its own term (labels, n or more), to which the term of the
         example of the round is added first. The example is the youngest vector, n.
     """
-    cdef Py_ssize_t i, best, n = f.store.n
-    cdef int64_t *inserted = f.store.inserted
+    cdef Py_ssize_t i, n = f.store.n
     cdef double size = 0.0, largest = f.y.margin
-    cdef double[::1] margins = np.empty(n + 1)
+    cdef double[::1] losses = np.empty(n)
     check_scores(f, scores, n)
-    margins[n] = largest
     for i in range(f.n_labels):
         size = max(size, fabs(f.answers[i]))
     for i in range(n):
-        margins[i] = margin_of(f, scores, i, &size)
-        largest = max(largest, margins[i])
+        losses[i] = -margin_of(f, scores, i, &size)
+        largest = max(largest, -losses[i])
     # What differs by less may differ by rounding only.
-    largest -= ROUNDING * max(1.0, size)
-    best = n
-    for i in range(n):
-        if margins[i] >= largest and (best == n or inserted[i] < inserted[best]):
+    return oldest(f, losses, -(largest - ROUNDING * max(1.0, size)))
+
+
+cdef Py_ssize_t oldest(Expansion f, const double[::1] costs, double limit) noexcept:
+    """Return the oldest vector that costs at most so much (n,); n, the example, if there is none."""
+    cdef Py_ssize_t i, best = f.store.n
+    for i in range(f.store.n):
+        if costs[i] <= limit and (
+            best == f.store.n or f.store.inserted[i] < f.store.inserted[best]
+        ):
             best = i
     return best
 
@@ -127,8 +131,7 @@ def cheapest(Expansion f, const double[::1] squares, double rest, double own, do
     slack
         Costs are ties if they differ by less than this.
     """
-    cdef Py_ssize_t c, i, n = f.store.n, best = n
-    cdef int64_t *inserted = f.store.inserted
+    cdef Py_ssize_t c, i, n = f.store.n
     cdef double size, least = own
     cdef double[::1] costs = np.empty(n)
     require(squares.shape[0] == n, "a distance is needed for each vector")
@@ -138,10 +141,7 @@ def cheapest(Expansion f, const double[::1] squares, double rest, double own, do
             size += (f.scale * f.table[c, i]) ** 2
         costs[i] = 0.5 * (0.5 * size) * squares[i] + rest
         least = min(least, costs[i])
-    for i in range(n):
-        if costs[i] <= least + slack and (best == n or inserted[i] < inserted[best]):
-            best = i
-    return best
+    return oldest(f, costs, least + slack)
 
 
 cdef class Neighbours:
