@@ -52,10 +52,15 @@ def require(condition: Any, message: str) -> None:
         raise ValueError(message)
 
 
-def floats(value: Any, shape: Sequence[int | None], largest: float = LARGEST_NUMBER) -> Floats:
+def floats(
+    value: Any,
+    shape: Sequence[int | None],
+    largest: float = LARGEST_NUMBER,
+    dtype: Any = np.float64,
+) -> NDArray[Any]:
     """Return a copy of an array of finite floats of a given shape; None allows any length."""
-    array = _array(value, np.float64, shape)
-    bounded = np.abs(array).max(initial=0.0) <= largest
+    array = _array(value, dtype, shape)
+    bounded = float(np.abs(array).max(initial=0.0)) <= largest
     require(bounded, "an array has a value that is not finite or too large")
     return array
 

@@ -364,12 +364,12 @@ cdef class Discriminant(Engine):
         labels, weights = integers(state["labels"], (n_kept,)), floats(state["weights"], (n_kept,))
         require(((labels >= 0) & (labels < n)).all() and (weights > 0).all(), "a kept example is wrong")
         size = self.n_features * (self.n_features + 1) // 2
-        inverse = elements_of(state["inverse"], (size,), self.P.dtype)
+        inverse = floats(state["inverse"], (size,), dtype=self.P.dtype)
         P = unpacked(inverse[np.newaxis], self.n_features)[0]
         # What the rounding of a million steps may leave.
         largest = (1e-2 if self.P.dtype == np.float32 else 1e-6) * np.abs(P).max()
         require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")
-        W = elements_of(state["coefficients"], (n, self.n_features), self.P.dtype)
+        W = floats(state["coefficients"], (n, self.n_features), dtype=self.P.dtype)
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
         seen = counts > 0
         require((counts >= 0).all() and (K[~seen] == 0).all(), "a label without examples has some")
@@ -404,15 +404,6 @@ def places(rows, columns):
     """Return the places of elements in the blocks, as `symmetric_place` does."""
     groups = rows // 8
     return 32 * groups * (groups + 1) + rows % 8 * 8 * (groups + 1) + columns
-
-
-def elements_of(array, shape, dtype):
-    """Return a valid array of a type and shape. Raises ValueError if it is none."""
-    require(
-        isinstance(array, np.ndarray) and array.dtype == dtype and array.shape == shape,
-        f"expected an array of {dtype} with shape {shape}",
-    )
-    return floats(array.astype(np.float64), shape)
 
 
 cdef char *address(array) except NULL:
