@@ -3,7 +3,6 @@ from collections.abc import Sequence
 from river_budget._arrays import Floats
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.engine import Engine
-from river_budget._core.mixing import Mixture
 from river_budget._core.posteriors import Posteriors
 from river_budget._core.store import Store
 from river_budget.kernels import Features
@@ -12,7 +11,6 @@ class Experts(Engine):
     """Gaussian process experts over one store."""
 
     posteriors: Posteriors
-    mixture: Mixture
     n_rebuilds: int
     def __init__(
         self,
@@ -27,6 +25,8 @@ class Experts(Engine):
     def projections(self, x: Features) -> list[float]: ...
     @property
     def hedge(self) -> Floats: ...
+    @property
+    def layers(self) -> Floats: ...
     def grams(self) -> Floats: ...
     def grams_before(self) -> Floats: ...
     def set_posteriors(self, inverses: Floats, covariances: Floats, means: Floats) -> None: ...

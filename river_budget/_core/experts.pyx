@@ -218,6 +218,11 @@ cdef class Experts(Engine):
         weights = self.mixture.weights.base[HEDGE, : self.posteriors.n_experts]
         return weights / weights.sum()
 
+    @property
+    def layers(self):
+        """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
+        return self.mixture.top.base[HEDGE].copy()
+
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
         grams = np.array([self.store.gram(z) for z in range(self.store.n_kernels)])

@@ -135,11 +135,6 @@ cdef class Mixture:
             self.weights[SLOW_MIXER, e] += self.steps[n + e]
             self.weights[FAST_MIXER, e] += self.steps[2 * n + e]
 
-    @property
-    def layers(self):
-        """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
-        return self.top.base[HEDGE].copy()
-
     def widened(self, Py_ssize_t n_labels):
         """Return all that `widen` takes to add new labels, up to a number of labels."""
         outputs = (self.n_experts, n_labels), (self.n_experts, n_labels), (4, n_labels)

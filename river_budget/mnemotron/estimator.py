@@ -181,7 +181,7 @@ class Mnemotron(Machine):
     @property
     def mixture_weights(self) -> dict[str, float]:
         """Weights of the hedge, the slow mixer and the fast mixer in the forecast."""
-        weights = self._f.mixture.layers.tolist()
+        weights = self._f.layers.tolist()
         return dict(zip(("hedge", "slow mixer", "fast mixer"), weights, strict=True))
 
     @property

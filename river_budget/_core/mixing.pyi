@@ -1,5 +1,0 @@
-from river_budget._arrays import Floats
-
-class Mixture:
-    @property
-    def layers(self) -> Floats: ...
