@@ -6,7 +6,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 cdef struct Feature:                  # a feature row: the values of one name in all vectors
-    int32_t count                     # vectors with the name
+    int32_t count                     # vectors with the name; 0: free, `length` is the next one
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
     int32_t mark                      # of the last `put` that had the name
@@ -28,8 +28,7 @@ cdef class Features:
     cdef Py_ssize_t room, n_used
     cdef list unused                  # names and rows that `sweep` frees, unless a vector has them then
     cdef Py_ssize_t n, capacity       # vectors and slots
-    cdef list free_rows               # the next one is the last
-    cdef int32_t mark                 # of the last `put`
+    cdef int32_t free_row, mark       # the first free row, -1: none
     cdef int64_t version              # another number whenever the index has changed
     cdef bint is_sparse               # most rows are free: the vectors should be stored anew
 

@@ -70,7 +70,7 @@ cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
     if values == NULL:
         with gil:
             raise MemoryError
-    if feature.values != NULL:
+    if feature.length:
         memcpy(values, feature.values, feature.length * sizeof(double))
         memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))
     free(feature.values)
@@ -112,8 +112,10 @@ cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
 cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
     cdef Py_ssize_t slot
     cdef double *column = feature.column
-    set_room(feature, feature.length)
-    feature.length = 0
+    cdef Feature empty
+    memset(&empty, 0, sizeof(Feature))
+    set_room(&empty, feature.length)
+    feature.values, feature.room, feature.length = empty.values, empty.room, 0
     for slot in range(capacity):
         if is_stored(column[slot]):
             append(feature, slot, column[slot])
@@ -144,7 +146,7 @@ cdef Layout new_layout(list names):
 cdef class Features:
 
     def __cinit__(self):
-        self.index, self.unused, self.free_rows = {}, [], []
+        self.index, self.unused, self.free_row = {}, [], -1
 
     def __dealloc__(self):
         self.release()
@@ -160,8 +162,8 @@ cdef class Features:
         """Forget all vectors. The capacity stays."""
         self.release()
         self.rows, self.room, self.n_used, self.n = NULL, 0, 0, 0
-        self.index, self.unused, self.free_rows = {}, [], []
-        self.is_sparse = False
+        self.index, self.unused = {}, []
+        self.free_row, self.is_sparse = -1, False
         self.version += 1
         return 0
 
@@ -224,23 +226,25 @@ cdef class Features:
         row = self.index.get(name)
         if row is not None:
             return row
-        if not self.free_rows:
+        if self.free_row < 0:
             self.add_rows()
-        r = self.free_rows[len(self.free_rows) - 1]
+        r = self.free_row
         self.index[name] = r
-        self.free_rows.pop()
+        self.free_row, self.rows[r].length = self.rows[r].length, 0
         self.n_used += 1
         self.version += 1
         self.unused.append((name, r))
         return r
 
     cdef int add_rows(self) except -1:
-        cdef Py_ssize_t room = self.room + max(self.room // 2, <Py_ssize_t> 8)
+        cdef Py_ssize_t r, room = self.room + max(self.room // 2, <Py_ssize_t> 8)
         if room > 2**31 - 1:
             raise MemoryError
         reallocate(<void **> &self.rows, room * sizeof(Feature))
         memset(self.rows + self.room, 0, (room - self.room) * sizeof(Feature))
-        self.free_rows.extend(range(room - 1, self.room - 1, -1))
+        for r in range(room - 1, self.room - 1, -1):
+            self.rows[r].length = self.free_row
+            self.free_row = <int32_t> r
         self.room = room
         return 0
 
@@ -274,7 +278,7 @@ cdef class Features:
                 aligned_free(feature.column)
                 free(feature.values)
                 memset(feature, 0, sizeof(Feature))
-                self.free_rows.append(r)
+                feature.length, self.free_row = self.free_row, r
                 self.n_used -= 1
                 self.version += 1
             self.unused.pop()
