@@ -326,6 +326,22 @@ cdef Term term_of(Expansion f, Py_ssize_t slot) noexcept:
     return Term(f.scale * f.table[label, slot], label, rival)
 
 
+cdef void set_terms(ValidationTable v, Expansion f) noexcept:
+    """Set what each vector adds to scores: with two labels, alphas alone are read."""
+    cdef double[:, ::1] table = f.table
+    cdef double[::1] alphas = v.alphas
+    cdef Py_ssize_t j
+    cdef Term term
+    if v.n_labels == 2:
+        for j in range(v.n):
+            is_last = j >= f.store.n
+            alphas[j] = f.y.weight * (f.y.label - f.y.rival) if is_last else f.scale * table[1, j]
+        return
+    for j in range(v.n):
+        term = term_of(f, j)
+        v.steps[j], v.labels[j], v.rivals[j] = term.step, term.label, term.rival
+
+
 cdef Py_ssize_t least(
     ValidationTable v, Expansion f, Losses losses, const double *weights
 ) except? -1:
@@ -333,12 +349,8 @@ cdef Py_ssize_t least(
     cdef Py_ssize_t j, best = v.n - 1
     cdef int64_t *inserted = f.store.inserted
     cdef double[::1] sums = v.sums, scratch = np.empty(2 * v.n_labels)
-    cdef Term term
     cdef Examples e
-    for j in range(v.n):
-        term = term_of(f, j)
-        v.steps[j], v.labels[j], v.rivals[j] = term.step, term.label, term.rival
-        v.alphas[j] = term.step * (term.label - term.rival)
+    set_terms(v, f)
     e.m, e.n, e.n_labels = v.m, v.n, v.n_labels
     e.room, e.stride = v.table.shape[0], v.table.shape[1]
     e.table, e.scores, e.weights, e.columns = &v.table[0, 0], &v.scores[0, 0], weights, &v.columns[0]
