@@ -95,6 +95,7 @@ cdef class Store(Rows):
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
     ) except -1
     cdef int pack_arrays(self, dict x) except -1
+    cdef int check_kinds(self, dict x) except -1
     cdef int set_elements(self) except -1
     cdef tuple vector_at(self, Py_ssize_t slot)
     cdef list vectors_at(self, slots)

@@ -563,15 +563,11 @@ cdef class Store:
 
     cdef int pack_arrays(self, dict x) except -1:
         """Pack an example that may have arrays. Those that some kernel reads get the dtype of the store."""
+        self.check_kinds(x)
         numbers = {name: value for name, value in x.items() if not is_array(value)}
-        for name, value in numbers.items():
-            if name in self.matrices.place_of:
-                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
         arrays = {name: value for name, value in x.items() if is_array(value)} or None
         for name, value in (arrays or {}).items():
             check_shape(name, value)
-            if name in self.features.index:
-                raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
             arrays[name], square = squared(value, self.matrices.dtype)
             self.matrices.check_length(name, arrays[name])
             if not square <= LARGEST:
@@ -585,6 +581,16 @@ cdef class Store:
             self.has_rows = self.has_example = False
             self.arrays = arrays
             self.set_elements()
+        return 0
+
+    cdef int check_kinds(self, dict x) except -1:
+        """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
+        for name, value in x.items():
+            if is_array(value):
+                if name in self.features.index:
+                    raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
+            elif name in self.matrices.place_of:
+                raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
         return 0
 
     cdef int set_elements(self) except -1:
@@ -881,6 +887,8 @@ cdef class Store:
             self.set_layout(names)
             self.set_elements()
             try:
+                if block.n_rows:
+                    self.check_kinds(block[0])
                 for i in range(block.n_rows):
                     if block.data != NULL:
                         memcpy(self.fresh, block.data + i * block.n_names, n_bytes)
@@ -897,9 +905,13 @@ cdef class Store:
             rows = rows.tolist()
         block = [dict(zip(names, row, strict=True)) for row in rows]
         sizes = {}
+        with self:  # frees names that no vector has any more
+            pass
         for i, x in enumerate(block):
             try:
                 empty.evaluate(x)
+                if self.n_inner:
+                    self.check_kinds(x)
                 for name, value in x.items() if self.n_inner else ():
                     size = len(value) if is_array(value) else 0
                     if size:

@@ -202,6 +202,14 @@ def test_bad_input_is_refused_by_name_and_changes_nothing(make):
         refuses(message, model.novelty_one, x)
         refuses(message, model.learn_one, x, 1)
         refuses("row 1: ", model.learn_many, pd.DataFrame([good, x]), pd.Series([0, 1]))
+    for column in ({"e": [1.0, 2.0]}, {"h": [np.zeros(6), np.ones(6)]}):
+        refuses("row 0: .* in support vectors", model.learn_many, column, pd.Series(["new", 1]))
+        refuses(
+            "row 0: .* in support vectors",
+            model.learn_many,
+            pd.DataFrame(column),
+            pd.Series(["new", 1]),
+        )
     assert checkpoint.dumps(model) == before
 
 

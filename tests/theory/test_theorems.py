@@ -49,7 +49,7 @@ def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
 
 
-@pytest.mark.parametrize(("seed", "make"), enumerate(MODELS.values()), ids=MODELS)
+@pytest.mark.parametrize(("seed", "make"), list(enumerate(MODELS.values())), ids=MODELS)
 def test_no_algorithm_exceeds_its_bound_on_the_stream_that_is_hardest_for_it(seed, make):
     model = make(KERNELS[seed % len(KERNELS)])
     stream = hardest_stream(model, seed)
