@@ -135,10 +135,11 @@ class Interrupts:
         self.runs = collections.Counter()
 
     def __enter__(self):
+        self.former = sys.gettrace()  # of a debugger or of coverage
         sys.settrace(self.trace)
 
     def __exit__(self, *error):
-        sys.settrace(None)
+        sys.settrace(self.former)
 
     def trace(self, frame, event, argument):
         if "river_budget" not in frame.f_code.co_filename:
