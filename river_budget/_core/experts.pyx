@@ -97,7 +97,9 @@ cdef class Experts(Engine):
 
     cdef int answer(self) except -1 nogil:
         cdef Py_ssize_t c, last = self.mixture.n_experts - 1
-        self.posteriors.forecast(self.store, self.mixture.probabilities)
+        self.posteriors.forecast(
+            self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
+        )
         if self.repeats is not None:
             self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
@@ -156,8 +158,8 @@ cdef class Experts(Engine):
                 self.archive.forecast()
                 due = self.archive.learn(label, weight, threshold)
             slot = self.posteriors.compare(
-                label, weight, self.store, self.novelty, &self.shares[0],
-                self.rehearsal.kept(n, self.n_rounds),
+                label, weight, self.store.rows, self.store.capacity, n, self.novelty,
+                &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
             )
         if slot >= 0:
             with gil:

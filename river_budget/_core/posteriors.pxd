@@ -7,7 +7,7 @@
 #
 # Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple
 # of 4.
-from river_budget._core.store cimport Store
+from libc.stdint cimport int64_t
 
 
 cdef extern from "triangles.h":
@@ -39,6 +39,17 @@ cdef class Triangles:
     cdef object memory                # of all matrices: their blocks, diagonals and terms
     cdef object blocks, diagonals, terms
 
+    # Add a term sign x x', and return its vector x, which is 0 (width,).
+    cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil
+    # Add terms x x' - y y', and return x, which is followed by y; both are 0 (width,).
+    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil
+    # Copy column j of a matrix with n rows, and set it and row j to 0.
+    cdef void take_column(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
+    ) noexcept nogil
+    cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil
+    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil
+
 
 cdef class Posteriors:
     cdef readonly Py_ssize_t n_experts, n_kernels, n_columns, budget
@@ -58,15 +69,34 @@ cdef class Posteriors:
     cdef double[:, ::1] u, c              # Q k (kernels, width), C k (experts, width)
     cdef double[:, ::1] a                 # (kernels + 2, width)
 
-    # Compute the probabilities of labels (experts, labels) at the example of the store.
-    cdef void forecast(self, Store store, double[:, ::1] probabilities) noexcept nogil
+    # Compute the probabilities of labels (experts, labels) from kernel rows with a stride.
+    cdef void forecast(
+        self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
+    ) noexcept nogil
     # Compare the last forecast with a label; return the slot that the example takes, or -1.
     cdef Py_ssize_t compare(
-        self, Py_ssize_t label, double weight, Store store, double novelty, const double *shares,
-        const char *kept,
+        self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
+        double novelty, const double *shares, const int64_t *inserted, const char *kept,
     ) noexcept nogil
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
     cdef double residual(
         self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
     ) noexcept nogil
+
+    # The parts of these, in their order.
+    cdef double prior(self) noexcept nogil
+    cdef void link(self, const double *margins, double *probabilities) noexcept nogil
+    cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil
+    cdef void compute_changes(
+        self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
+    ) noexcept nogil
+    cdef Py_ssize_t slot_to_replace(
+        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
+    ) noexcept nogil
+    cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil
+    cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil
+    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil
+    cdef void project(self, Py_ssize_t n) noexcept nogil
+    cdef void append(self, Py_ssize_t n) noexcept nogil
+    cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil

@@ -4,6 +4,7 @@
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, sqrt
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -11,8 +12,6 @@ import numpy as np
 from river_budget._core.matrices import aligned_zeros
 from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, integers, require, require_definite
-
-from river_budget._core.store cimport Store
 
 cdef TriangleLoops loops
 
@@ -76,6 +75,68 @@ cdef class Triangles:
     def __dealloc__(self):
         PyMem_Free(self.matrices)
 
+    cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil:
+        matrix = &self.matrices[i]
+        term = matrix.terms + matrix.n_terms * self.width
+        memset(term, 0, self.width * sizeof(double))
+        matrix.signs[matrix.n_terms] = sign
+        matrix.n_terms += 1
+        return term
+
+    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil:
+        matrix = &self.matrices[i]
+        # They stand at places from an even number on, so the last one may have to make room.
+        cdef Py_ssize_t k = matrix.n_terms // 2 * 2, size = self.width
+        cdef double *x = matrix.terms + k * size
+        memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
+        matrix.signs[k + 2 * (matrix.n_terms - k)] = matrix.signs[k]
+        memset(x, 0, 2 * size * sizeof(double))
+        matrix.signs[k], matrix.signs[k + 1] = 1.0, -1.0
+        matrix.n_terms += 2
+        return x
+
+    cdef void take_column(
+        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
+    ) noexcept nogil:
+        cdef Py_ssize_t k, t
+        cdef double[MOST_TERMS] dots
+        matrix = &self.matrices[i]
+        for k in range(n):
+            element = matrix.blocks + (place_of(k, j) if k >= j else place_of(j, k))
+            column[k] = element[0]
+            element[0] = 0.0
+        # The block on the diagonal is whole.
+        for k in range(4 * (j // 4), 4 * (j // 4) + 4):
+            matrix.blocks[place_of(k, j)] = matrix.blocks[place_of(j, k)] = 0.0
+        matrix.diagonal[j] = 0.0
+        for t in range(matrix.n_terms):
+            dots[t] = matrix.terms[t * self.width + j]
+        loops.add_terms(matrix, self.width, dots, column, n)
+        for t in range(matrix.n_terms):
+            matrix.terms[t * self.width + j] = 0.0
+
+    cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil:
+        cdef Py_ssize_t k, t
+        cdef double sign
+        matrix = &self.matrices[i]
+        memcpy(diagonal, matrix.diagonal, n * sizeof(double))
+        for t in range(0, matrix.n_terms, 2):
+            x = y = matrix.terms + t * self.width
+            sign = 0.0
+            if t + 1 < matrix.n_terms:
+                y, sign = x + self.width, matrix.signs[t + 1]
+            for k in range(n):
+                diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
+
+    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil:
+        cdef Py_ssize_t k
+        matrix = &self.matrices[i]
+        # The diagonal follows the blocks.
+        for k in range(row_start(self.width) + self.width):
+            matrix.blocks[k] *= factor
+        for k in range(matrix.n_terms * self.width):
+            matrix.terms[k] *= sqrt(factor)
+
     def set(self, Py_ssize_t i, matrix):
         """Set a matrix to the symmetric part of another one (n, n)."""
         of_block = np.arange(len(matrix)) // 4
@@ -121,85 +182,13 @@ cdef class Triangles:
         for i, matrix in enumerate(unpacked(triangles, n)):
             self.set(i, matrix)
         for i, sign in zip(np.nonzero(is_term)[0], signs):
-            new_term(self, i, sign)
+            self.new_term(i, sign)
         self.terms[is_term, :n] = terms
 
 
 def places(rows, columns):
     """Return the places of elements in the blocks, as `place_of` does."""
     return 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
-
-
-cdef double *new_term(Triangles self, Py_ssize_t i, double sign) noexcept nogil:
-    """Add a term sign x x' to a matrix, and return its vector x, which is 0 (width,)."""
-    matrix = &self.matrices[i]
-    term = matrix.terms + matrix.n_terms * self.width
-    memset(term, 0, self.width * sizeof(double))
-    matrix.signs[matrix.n_terms] = sign
-    matrix.n_terms += 1
-    return term
-
-
-cdef double *new_difference(Triangles self, Py_ssize_t i) noexcept nogil:
-    """Add terms x x' - y y' to a matrix, and return x, which is followed by y; both are 0 (width,)."""
-    matrix = &self.matrices[i]
-    # They stand at places from an even number on, so the last one may have to make room.
-    cdef Py_ssize_t k = matrix.n_terms // 2 * 2, size = self.width
-    cdef double *x = matrix.terms + k * size
-    memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
-    matrix.signs[k + 2 * (matrix.n_terms - k)] = matrix.signs[k]
-    memset(x, 0, 2 * size * sizeof(double))
-    matrix.signs[k], matrix.signs[k + 1] = 1.0, -1.0
-    matrix.n_terms += 2
-    return x
-
-
-cdef void take_column(
-    Triangles self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
-) noexcept nogil:
-    """Copy column j of a matrix with n rows, and set it and row j to 0."""
-    cdef Py_ssize_t k, t
-    cdef double[MOST_TERMS] dots
-    matrix = &self.matrices[i]
-    for k in range(n):
-        element = matrix.blocks + (place_of(k, j) if k >= j else place_of(j, k))
-        column[k] = element[0]
-        element[0] = 0.0
-    # The block on the diagonal is whole.
-    for k in range(4 * (j // 4), 4 * (j // 4) + 4):
-        matrix.blocks[place_of(k, j)] = matrix.blocks[place_of(j, k)] = 0.0
-    matrix.diagonal[j] = 0.0
-    for t in range(matrix.n_terms):
-        dots[t] = matrix.terms[t * self.width + j]
-    loops.add_terms(matrix, self.width, dots, column, n)
-    for t in range(matrix.n_terms):
-        matrix.terms[t * self.width + j] = 0.0
-
-
-cdef void copy_diagonal(Triangles self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil:
-    """Copy the diagonal of a matrix with n rows."""
-    cdef Py_ssize_t k, t
-    cdef double sign
-    matrix = &self.matrices[i]
-    memcpy(diagonal, matrix.diagonal, n * sizeof(double))
-    for t in range(0, matrix.n_terms, 2):
-        x = y = matrix.terms + t * self.width
-        sign = 0.0
-        if t + 1 < matrix.n_terms:
-            y, sign = x + self.width, matrix.signs[t + 1]
-        for k in range(n):
-            diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
-
-
-cdef void scale(Triangles self, Py_ssize_t i, double factor) noexcept nogil:
-    """Multiply a matrix by a factor."""
-    cdef Py_ssize_t k
-    matrix = &self.matrices[i]
-    # The diagonal follows the blocks.
-    for k in range(row_start(self.width) + self.width):
-        matrix.blocks[k] *= factor
-    for k in range(matrix.n_terms * self.width):
-        matrix.terms[k] *= sqrt(factor)
 
 
 cdef class Posteriors:
@@ -236,55 +225,248 @@ cdef class Posteriors:
         self.u, self.c = np.zeros((n_kernels, width)), np.zeros((n_experts, width))
         self.a = np.zeros((n_kernels + 2, width))
 
-    cdef void forecast(self, Store store, double[:, ::1] probabilities) noexcept nogil:
+    cdef double prior(self) noexcept nogil:
+        """Return the prior mean of every column."""
+        return 2.0 / self.n_columns - 1.0 if self.n_columns > 1 else 0.0
+
+    cdef void forecast(
+        self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
+    ) noexcept nogil:
         cdef Py_ssize_t e, i
-        cdef double root, prior = prior_of(self)
+        cdef double root, prior = self.prior()
         for e in range(self.n_experts):
             root = sqrt(self.scales[e])
-            row = store.rows + self.kernels[e] * store.capacity
+            row = rows + self.kernels[e] * stride
             for i in range(self.n_columns):
-                self.margins[e, i] = prior + root * loops.dot(&self.means[e, i, 0], row, store.n)
-            link(self, &self.margins[e, 0], &probabilities[e, 0])
+                self.margins[e, i] = prior + root * loops.dot(&self.means[e, i, 0], row, n)
+            self.link(&self.margins[e, 0], &probabilities[e, 0])
+
+    cdef void link(self, const double *margins, double *probabilities) noexcept nogil:
+        """Compute the probabilities of the labels from the margins of an expert."""
+        cdef Py_ssize_t i
+        cdef double total = 0.0
+        if self.n_columns == 1:
+            probabilities[1] = 0.5 * erfc(LINK_FACTOR * margins[0])
+            probabilities[0] = 1.0 - probabilities[1]
+            return
+        for i in range(self.n_columns):
+            probabilities[i] = fmax(0.5 * erfc(LINK_FACTOR * margins[i]), SMALLEST_PROBABILITY)
+            total += probabilities[i]
+        for i in range(self.n_columns):
+            probabilities[i] /= total
 
     cdef Py_ssize_t compare(
-        self, Py_ssize_t label, double weight, Store store, double novelty, const double *shares,
-        const char *kept,
+        self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
+        double novelty, const double *shares, const int64_t *inserted, const char *kept,
     ) noexcept nogil:
-        cdef Py_ssize_t e, z, n = store.n
+        cdef Py_ssize_t e, z
         cdef double share = 0.0, least_novelty = INFINITY
         self.n_updates = 0
         for e in range(self.n_experts):
             self.decayed[e] = self.scales[e] * self.factors[e]
-            self.r[e] = -1.0 if compare_margins(self, e, label) else 0.0
+            self.r[e] = -1.0 if self.compare_margins(e, label) else 0.0
             self.n_updates += self.r[e] != 0.0
         if self.n_updates == 0:
             return -1
         for z in range(self.n_kernels):
-            row, u = store.rows + z * store.capacity, &self.u[z, 0]
+            row, u = rows + z * stride, &self.u[z, 0]
             loops.multiply(&self.inverses.matrices[z], self.width, row, u, n)
             self.g[z] = REGULARIZED - loops.dot(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
-        compute_changes(self, weight, store)
+        self.compute_changes(weight, rows, stride, n)
         for e in range(self.n_experts):
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
-        return n if n < self.budget else slot_to_replace(self, store, shares, kept)
+        return n if n < self.budget else self.slot_to_replace(shares, inserted, kept, n)
+
+    cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
+        """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
+        cdef Py_ssize_t i
+        cdef double y, m, own = 0.0, largest = -INFINITY
+        cdef double prior = self.prior(), root = sqrt(self.factors[e])
+        for i in range(self.n_columns):
+            m = prior + root * (self.margins[e, i] - prior)
+            y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
+            self.q[e, i] = y - m if y * m < 1.0 else 0.0
+            if self.n_columns == 1:
+                return y * m < 1.0
+            if i == label:
+                own = m
+            else:
+                largest = fmax(largest, m)
+        return own - largest < 1.0
+
+    cdef void compute_changes(
+        self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
+    ) noexcept nogil:
+        """Compute c, q and r of the experts that are updated; of the others they are 0."""
+        cdef Py_ssize_t i, k, e
+        cdef double noise, v
+        self.backwards = not self.backwards
+        for k in range(self.n_experts):
+            e = self.n_experts - 1 - k if self.backwards else k
+            row, c = rows + self.kernels[e] * stride, &self.c[e, 0]
+            matrix = &self.covariances.matrices[e]
+            if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
+                loops.multiply(matrix, self.width, row, c, n)
+            if self.r[e] == 0.0:
+                memset(c, 0, n * sizeof(double))
+                memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
+                continue
+            for i in range(n):
+                c[i] *= self.decayed[e]
+            noise = self.noises[e]
+            if weight != 1.0:
+                noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
+            v = noise + REGULARIZED + loops.dot(row, c, n)
+            for i in range(self.n_columns):
+                self.q[e, i] /= v
+            self.r[e] = -1.0 / v
+
+    cdef Py_ssize_t slot_to_replace(
+        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
+    ) noexcept nogil:
+        """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
+        cdef Py_ssize_t e, i, slot = -1
+        cdef double own = 0.0, square
+        scores = &self.a[self.n_kernels, 0]
+        memset(scores, 0, n * sizeof(double))
+        self.add_scores(shares, n, scores)
+        for i in range(n):
+            if kept != NULL and kept[i]:
+                continue
+            if slot < 0 or scores[i] < scores[slot] or (
+                scores[i] == scores[slot] and inserted[i] < inserted[slot]
+            ):
+                slot = i
+        for e in range(self.n_experts):
+            square = 0.0
+            for i in range(self.n_columns):
+                square += self.q[e, i] * self.q[e, i]
+            own += shares[e] * square / (1.0 / self.g[self.kernels[e]] + self.r[e])
+        return slot if slot >= 0 and own > scores[slot] else -1
+
+    cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil:
+        """Add up how relevant each vector is once the example is added: a^2 / variance."""
+        cdef Py_ssize_t e, i, k, z
+        cdef double root, scale, value, squares, variance
+        for z in range(self.n_kernels):
+            prior, u = &self.a[z, 0], &self.u[z, 0]
+            self.inverses.copy_diagonal(z, n, prior)
+            for k in range(n):
+                prior[k] += u[k] * u[k] / self.g[z]
+        variances = &self.a[self.n_kernels + 1, 0]
+        for e in range(self.n_experts):
+            scale, root = self.decayed[e], sqrt(self.decayed[e])
+            prior, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
+            self.covariances.copy_diagonal(e, n, variances)
+            for k in range(n):
+                squares = 0.0
+                for i in range(self.n_columns):
+                    value = root * self.means[e, i, k] + self.q[e, i] * c[k]
+                    squares += value * value
+                variance = prior[k] + scale * variances[k] + self.r[e] * c[k] * c[k]
+                scores[k] += shares[e] * squares / variance
 
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t e
         for e in range(self.n_experts):
             self.scales[e] = self.decayed[e]
             if self.scales[e] < SMALLEST_SCALE:
-                fold_scale(self, e, n)
+                self.fold_scale(e, n)
         if self.n_updates == 0:
             return
         if slot < 0:
-            project(self, n)
+            self.project(n)
         elif slot == n:
-            append(self, n)
+            self.append(n)
         else:
-            replace(self, slot, n)
+            self.replace(slot, n)
+
+    cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil:
+        """Multiply the common factor of an expert into its posterior."""
+        cdef Py_ssize_t i, k
+        self.covariances.scale(e, self.scales[e])
+        for i in range(self.n_columns):
+            for k in range(n):
+                self.means[e, i, k] *= sqrt(self.scales[e])
+        self.scales[e] = 1.0
+
+    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil:
+        """Add h r c c' to the covariance of an expert, and h q c to its means."""
+        cdef Py_ssize_t i
+        cdef double factor = h / sqrt(self.scales[e])
+        term, c = self.covariances.new_term(e, -1.0), &self.c[e, 0]
+        loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), c, n)
+        for i in range(self.n_columns):
+            if self.q[e, i] != 0.0:
+                loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], c, n)
+
+    cdef void project(self, Py_ssize_t n) noexcept nogil:
+        """Update each expert without storing the example."""
+        cdef Py_ssize_t e, z
+        for e in range(self.n_experts):
+            if self.r[e] != 0.0:
+                z = self.kernels[e]
+                loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
+                self.change(e, 1.0 / (1.0 + self.r[e] * self.g[z]), n)
+
+    cdef void append(self, Py_ssize_t n) noexcept nogil:
+        """Update each expert, and add the example as the last support vector."""
+        cdef Py_ssize_t e, z
+        for e in range(self.n_experts):
+            if self.r[e] != 0.0:
+                self.c[e, n] = 1.0
+                self.change(e, 1.0, n + 1)
+        for z in range(self.n_kernels):
+            self.u[z, n] = -1.0
+            term = self.inverses.new_term(z, 1.0)
+            loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n + 1)
+
+    cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+        """Update each expert, add the example, and remove vector j, whose slot it takes.
+
+        With the example added as in `append`, the vectors a and p are column j of Q and Q + C. They
+        have the example as their last element, which then takes the place of element j.
+        """
+        cdef Py_ssize_t e, i, k, z
+        cdef double factor, scale, root, change, share, removed_p, removed_c
+        cdef double *a
+        cdef double *p = &self.a[self.n_kernels, 0]
+        for z in range(self.n_kernels):
+            u, a = &self.u[z, 0], &self.a[z, 0]
+            u[n] = -1.0
+            self.inverses.take_column(z, j, n, a)
+            a[n] = 0.0
+            factor = u[j] / self.g[z]
+            for k in range(n + 1):
+                a[k] += factor * u[k]
+            terms = self.inverses.new_difference(z)
+            put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
+        for e in range(self.n_experts):
+            a, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
+            scale, root = self.scales[e], sqrt(self.scales[e])
+            c[n] = 1.0
+            self.covariances.take_column(e, j, n, p)
+            p[n] = 0.0
+            factor = self.r[e] * c[j]
+            for k in range(n + 1):
+                p[k] = (scale * p[k] + factor * c[k]) + a[k]
+            terms = self.covariances.new_difference(e)
+            put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+            put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
+            if self.r[e] != 0.0:
+                put_moved(self.covariances.new_term(e, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+            removed_p, removed_c = p[j], c[j]
+            p[j], c[j] = p[n], c[n]
+            for i in range(self.n_columns):
+                mean, change = &self.means[e, i, 0], self.q[e, i]
+                share = (root * mean[j] + change * removed_c) / removed_p
+                mean[j] = 0.0
+                for k in range(n):
+                    mean[k] += (change * c[k] - share * p[k]) / root
 
     cdef double residual(
         self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
@@ -374,206 +556,6 @@ cdef class Posteriors:
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
-
-
-cdef double prior_of(Posteriors self) noexcept nogil:
-    """Return the prior mean of every column."""
-    return 2.0 / self.n_columns - 1.0 if self.n_columns > 1 else 0.0
-
-
-cdef void link(Posteriors self, const double *margins, double *probabilities) noexcept nogil:
-    """Compute the probabilities of the labels from the margins of an expert."""
-    cdef Py_ssize_t i
-    cdef double total = 0.0
-    if self.n_columns == 1:
-        probabilities[1] = 0.5 * erfc(LINK_FACTOR * margins[0])
-        probabilities[0] = 1.0 - probabilities[1]
-        return
-    for i in range(self.n_columns):
-        probabilities[i] = fmax(0.5 * erfc(LINK_FACTOR * margins[i]), SMALLEST_PROBABILITY)
-        total += probabilities[i]
-    for i in range(self.n_columns):
-        probabilities[i] /= total
-
-
-cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
-    """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
-    cdef Py_ssize_t i
-    cdef double y, m, own = 0.0, largest = -INFINITY
-    cdef double prior = prior_of(self), root = sqrt(self.factors[e])
-    for i in range(self.n_columns):
-        m = prior + root * (self.margins[e, i] - prior)
-        y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
-        self.q[e, i] = y - m if y * m < 1.0 else 0.0
-        if self.n_columns == 1:
-            return y * m < 1.0
-        if i == label:
-            own = m
-        else:
-            largest = fmax(largest, m)
-    return own - largest < 1.0
-
-
-cdef void compute_changes(Posteriors self, double weight, Store store) noexcept nogil:
-    """Compute c, q and r of the experts that are updated; of the others they are 0."""
-    cdef Py_ssize_t i, k, e, n = store.n
-    cdef double noise, v
-    self.backwards = not self.backwards
-    for k in range(self.n_experts):
-        e = self.n_experts - 1 - k if self.backwards else k
-        row, c = store.rows + self.kernels[e] * store.capacity, &self.c[e, 0]
-        matrix = &self.covariances.matrices[e]
-        if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
-            loops.multiply(matrix, self.width, row, c, n)
-        if self.r[e] == 0.0:
-            memset(c, 0, n * sizeof(double))
-            memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
-            continue
-        for i in range(n):
-            c[i] *= self.decayed[e]
-        noise = self.noises[e]
-        if weight != 1.0:
-            noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
-        v = noise + REGULARIZED + loops.dot(row, c, n)
-        for i in range(self.n_columns):
-            self.q[e, i] /= v
-        self.r[e] = -1.0 / v
-
-
-cdef Py_ssize_t slot_to_replace(
-    Posteriors self, Store store, const double *shares, const char *kept
-) noexcept nogil:
-    """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
-    cdef Py_ssize_t e, i, slot = -1, n = store.n
-    cdef double own = 0.0, square
-    scores = &self.a[self.n_kernels, 0]
-    memset(scores, 0, n * sizeof(double))
-    add_scores(self, shares, n, scores)
-    for i in range(n):
-        if kept != NULL and kept[i]:
-            continue
-        if slot < 0 or scores[i] < scores[slot] or (
-            scores[i] == scores[slot] and store.inserted[i] < store.inserted[slot]
-        ):
-            slot = i
-    for e in range(self.n_experts):
-        square = 0.0
-        for i in range(self.n_columns):
-            square += self.q[e, i] * self.q[e, i]
-        own += shares[e] * square / (1.0 / self.g[self.kernels[e]] + self.r[e])
-    return slot if slot >= 0 and own > scores[slot] else -1
-
-
-cdef void add_scores(Posteriors self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil:
-    """Add up how relevant each vector is once the example is added: a^2 / variance."""
-    cdef Py_ssize_t e, i, k, z
-    cdef double root, scale, value, squares, variance
-    for z in range(self.n_kernels):
-        prior, u = &self.a[z, 0], &self.u[z, 0]
-        copy_diagonal(self.inverses, z, n, prior)
-        for k in range(n):
-            prior[k] += u[k] * u[k] / self.g[z]
-    variances = &self.a[self.n_kernels + 1, 0]
-    for e in range(self.n_experts):
-        scale, root = self.decayed[e], sqrt(self.decayed[e])
-        prior, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
-        copy_diagonal(self.covariances, e, n, variances)
-        for k in range(n):
-            squares = 0.0
-            for i in range(self.n_columns):
-                value = root * self.means[e, i, k] + self.q[e, i] * c[k]
-                squares += value * value
-            variance = prior[k] + scale * variances[k] + self.r[e] * c[k] * c[k]
-            scores[k] += shares[e] * squares / variance
-
-
-cdef void fold_scale(Posteriors self, Py_ssize_t e, Py_ssize_t n) noexcept nogil:
-    """Multiply the common factor of an expert into its posterior."""
-    cdef Py_ssize_t i, k
-    scale(self.covariances, e, self.scales[e])
-    for i in range(self.n_columns):
-        for k in range(n):
-            self.means[e, i, k] *= sqrt(self.scales[e])
-    self.scales[e] = 1.0
-
-
-cdef void change(Posteriors self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil:
-    """Add h r c c' to the covariance of an expert, and h q c to its means."""
-    cdef Py_ssize_t i
-    cdef double factor = h / sqrt(self.scales[e])
-    term, c = new_term(self.covariances, e, -1.0), &self.c[e, 0]
-    loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), c, n)
-    for i in range(self.n_columns):
-        if self.q[e, i] != 0.0:
-            loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], c, n)
-
-
-cdef void project(Posteriors self, Py_ssize_t n) noexcept nogil:
-    """Update each expert without storing the example."""
-    cdef Py_ssize_t e, z
-    for e in range(self.n_experts):
-        if self.r[e] != 0.0:
-            z = self.kernels[e]
-            loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
-            change(self, e, 1.0 / (1.0 + self.r[e] * self.g[z]), n)
-
-
-cdef void append(Posteriors self, Py_ssize_t n) noexcept nogil:
-    """Update each expert, and add the example as the last support vector."""
-    cdef Py_ssize_t e, z
-    for e in range(self.n_experts):
-        if self.r[e] != 0.0:
-            self.c[e, n] = 1.0
-            change(self, e, 1.0, n + 1)
-    for z in range(self.n_kernels):
-        self.u[z, n] = -1.0
-        term = new_term(self.inverses, z, 1.0)
-        loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n + 1)
-
-
-cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
-    """Update each expert, add the example, and remove vector j, whose slot it takes.
-
-    With the example added as in `append`, the vectors a and p are column j of Q and Q + C. They
-    have the example as their last element, which then takes the place of element j.
-    """
-    cdef Py_ssize_t e, i, k, z
-    cdef double factor, scale, root, change, share, removed_p, removed_c
-    cdef double *a
-    cdef double *p = &self.a[self.n_kernels, 0]
-    for z in range(self.n_kernels):
-        u, a = &self.u[z, 0], &self.a[z, 0]
-        u[n] = -1.0
-        take_column(self.inverses, z, j, n, a)
-        a[n] = 0.0
-        factor = u[j] / self.g[z]
-        for k in range(n + 1):
-            a[k] += factor * u[k]
-        terms = new_difference(self.inverses, z)
-        put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
-        put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
-    for e in range(self.n_experts):
-        a, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
-        scale, root = self.scales[e], sqrt(self.scales[e])
-        c[n] = 1.0
-        take_column(self.covariances, e, j, n, p)
-        p[n] = 0.0
-        factor = self.r[e] * c[j]
-        for k in range(n + 1):
-            p[k] = (scale * p[k] + factor * c[k]) + a[k]
-        terms = new_difference(self.covariances, e)
-        put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
-        put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
-        if self.r[e] != 0.0:
-            put_moved(new_term(self.covariances, e, -1.0), sqrt(-self.r[e] / scale), c, j, n)
-        removed_p, removed_c = p[j], c[j]
-        p[j], c[j] = p[n], c[n]
-        for i in range(self.n_columns):
-            mean, change = &self.means[e, i, 0], self.q[e, i]
-            share = (root * mean[j] + change * removed_c) / removed_p
-            mean[j] = 0.0
-            for k in range(n):
-                mean[k] += (change * c[k] - share * p[k]) / root
 
 
 cdef inline void put_moved(
