@@ -138,9 +138,12 @@ cdef class Triangles:
             matrix.terms[k] *= sqrt(factor)
 
     def set(self, Py_ssize_t i, matrix):
-        """Set a matrix to the symmetric part of another one (n, n)."""
+        """Set a matrix to the symmetric part of another one (n, n).
+
+        It calls no function of Python, so no interrupt can come in between.
+        """
         of_block = np.arange(len(matrix)) // 4
-        rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
+        rows, columns = (of_block[:, np.newaxis] >= of_block).nonzero()
         self.blocks[i, places(rows, columns)] = (0.5 * (matrix + matrix.T))[rows, columns]
         self.diagonals[i, : len(matrix)] = matrix.diagonal()
         self.matrices[i].n_terms = 0

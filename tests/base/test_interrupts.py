@@ -21,7 +21,7 @@ from river_budget import checkpoint
 MODELS = {**ALGORITHMS, "KernelLDA": lambda kernel: rb.KernelLDA(n_features=20, kernel=kernel)}
 
 LABELS = "abc"
-N_INTERRUPTS = 20
+N_INTERRUPTS = 60
 
 pytestmark = [
     pytest.mark.slow,
@@ -110,6 +110,7 @@ def test_signals_at_random_moments(name, is_learned):
             storm.call(lambda: learn(model, X, y))  # noqa: B023
             n_learned = model.n_rounds - before
             assert 0 <= n_learned <= len(X)
+            checkpoint.loads(checkpoint.dumps(model))
             if n_learned:
                 learn(twin, X[:n_learned], y[:n_learned])
     assert storm.n_interrupts == N_INTERRUPTS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -112,6 +113,20 @@ def test_means_are_those_of_the_plain_sum():
     assert posteriors.mean(np.array([0.25, 0.75]), 9) == pytest.approx(
         0.25 * means[0] + 0.75 * means[1]
     )
+
+
+def test_no_python_code_runs_while_all_posteriors_are_set():
+    """An interrupt in between would leave half of a change of the prior, which would be made again."""
+    posteriors = Posteriors(EXPERTS, 1, 9)
+    arguments = np.eye(9)[None], np.array([-0.1 * matrix_of(9)] * 2), np.ones((2, 1, 9))
+    calls, former = [], sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: calls.append((event, frame.f_code.co_name)))
+    try:
+        posteriors.set_all(*arguments)
+    finally:
+        sys.setprofile(former)
+    assert [name for event, name in calls if event == "call"] == []
+    assert posteriors.posteriors(9)[1].all()
 
 
 @pytest.mark.parametrize("step", ["rescale", "grams", "set_posteriors"])
