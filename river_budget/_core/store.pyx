@@ -9,7 +9,7 @@ import numpy as np
 
 from river_budget._features import (
     NOT_NUMBERS, another_length, as_double, category_of, check_array, check_shape,
-    invalid_example, is_array, is_number, is_unknown, pack_rows,
+    invalid_example, is_number, is_unknown, pack_rows,
 )
 from river_budget._state import require
 from river_budget._vectors import restored_kernels, restored_order, restored_vectors, state_of
@@ -564,8 +564,8 @@ cdef class Store:
     cdef int pack_arrays(self, dict x) except -1:
         """Pack an example that may have arrays. Those that some kernel reads get the dtype of the store."""
         self.check_kinds(x)
-        numbers = {name: value for name, value in x.items() if not is_array(value)}
-        arrays = {name: value for name, value in x.items() if is_array(value)} or None
+        numbers = {name: value for name, value in x.items() if not has_elements(value)}
+        arrays = {name: value for name, value in x.items() if has_elements(value)} or None
         for name, value in (arrays or {}).items():
             check_shape(name, value)
             arrays[name], square = squared(value, self.matrices.dtype)
@@ -586,7 +586,7 @@ cdef class Store:
     cdef int check_kinds(self, dict x) except -1:
         """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
         for name, value in x.items():
-            if is_array(value):
+            if has_elements(value):
                 if name in self.features.index:
                     raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
             elif name in self.matrices.place_of:
@@ -913,7 +913,7 @@ cdef class Store:
                 if self.n_inner:
                     self.check_kinds(x)
                 for name, value in x.items() if self.n_inner else ():
-                    size = len(value) if is_array(value) else 0
+                    size = len(value) if has_elements(value) else 0
                     if size:
                         self.matrices.check_length(name, value)
                     other = sizes.setdefault(name, size)
