@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from river_budget._checks import check_positive
+from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import cheapest
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number, Part
-from river_budget.base import ClassWeight, documented
+from river_budget.base import ClassWeight, with_example
 from river_budget.kernels import Kernel
 from river_budget.kernels.spec import LARGEST
 from river_budget.perceptrons._maintenance import (
@@ -33,7 +33,7 @@ MAINTENANCE: dict[str, type[Maintenance]] = {
 ROUNDING = 1e-12
 
 
-@documented
+@with_example(accuracy="88.24%", budget=100)
 class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
@@ -63,15 +63,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
         time for an update grows with the budget, for `"projection"` with its square, and for
         `"nearest"` only where a vector is the nearest one of many others.
 
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> perceptron = rb.BudgetPassiveAggressive(rb.RBF(gamma=1.0), budget=100)
-    >>> model = preprocessing.StandardScaler() | perceptron
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 88.24%
-
     References
     ----------
     [^1]: [Wang & Vucetic 2010](https://proceedings.mlr.press/v9/wang10b.html)
@@ -97,8 +88,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         dtype: str = "float32",
     ) -> None:
         check_positive("C", C)
-        if maintenance not in MAINTENANCE:
-            raise ValueError(f"maintenance must be one of {list(MAINTENANCE)}, got {maintenance!r}")
+        check_choice("maintenance", maintenance, list(MAINTENANCE))
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.C = C
         self.maintenance = maintenance

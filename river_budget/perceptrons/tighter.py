@@ -4,12 +4,12 @@ import math
 
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, documented
+from river_budget.base import BudgetPerceptron, ClassWeight, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._validation import SupportVectors, validation_set
 
 
-@documented
+@with_example(accuracy="85.09%", budget=100, validation=100, seed=1)
 class TighterPerceptron(BudgetPerceptron):
     """The Tighter Perceptron.
 
@@ -24,15 +24,6 @@ class TighterPerceptron(BudgetPerceptron):
         uniform random sample of A past examples that are not support vectors (Tighter^A). `"all"`:
         every example so far (Tighter^Full), so memory and the time per mistake grow with the
         stream.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> perceptron = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=100, validation=100, seed=1)
-    >>> model = preprocessing.StandardScaler() | perceptron
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 85.09%
 
     References
     ----------
