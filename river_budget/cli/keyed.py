@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 from typing import Annotated, Any
 
 import typer
@@ -119,7 +120,8 @@ def _column(row: files.Row, name: str) -> Any:
 
 def _number(row: files.Row, name: str) -> int:
     value = _column(row, name)
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError(f"the number {value!r} is not a whole one") from None
+    with contextlib.suppress(ValueError):
+        number = files.number(str(value))
+        if isinstance(number, int):
+            return number
+    raise ValueError(f"the number {value!r} is not a whole one")

@@ -136,11 +136,15 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Columns:
-    """Return columns, in which those of the last run take the places of those that are not given."""
+    """Return columns, in which those of the last run take the places of those that are not given.
+
+    What it ignored may be absent now.
+    """
     kept: dict[str, Any] = (extra or {}).get("columns") or {}
     absent = [name for name in KEPT if getattr(columns, name) in (None, "")]
     taken: dict[str, Any] = {name: kept.get(name) for name in absent}
-    return columns._replace(**taken)
+    others = tuple(taken.pop("ignored", None) or ())
+    return columns._replace(**taken, others=others)
 
 
 class _Learning(Predicting):
@@ -158,6 +162,7 @@ class _Learning(Predicting):
         self.counts = Counts(*(extra.get(name, 0) for name in Counts._fields))
         self._lines = lines
         self._columns = {name: getattr(columns, name) for name in KEPT}
+        self._columns["ignored"] = columns.ignored or columns.others or None
         self.checkpointer: checkpoint.Checkpointer | None = None
 
     def answer(self, row: files.Row) -> dict[str, Any]:

@@ -536,6 +536,8 @@ def test_keys_are_counted_where_nothing_numbers_them(run, stdin):
         ("key,u,y\nann,1,2\nann,red,2\n", [], "line 3: 'red' in column 'u'"),
         ("key,u,y\nann,1,2\n", ["--seq", "t"], "column 't'"),
         ("key,t,u,y\nann,one,1,2\n", ["--seq", "t"], "line 2: the number 'one' is not a whole one"),
+        ("key,t,u,y\nann,1_0,1,2\n", ["--seq", "t"], "line 2: the number '1_0' is not a whole one"),
+        ("key,t,u,y\nann,1.5,1,2\n", ["--seq", "t"], "line 2: the number '1.5' is not a whole one"),
         ("key,t,u,y\nann,1,,2\n", ["--seq", "t"], "line 2: event 1 of 'ann' is new"),
         ('{"key": "ann"\n', [], "line 1: not JSON"),
         ("key,u,y\nann,1,2\n", ["--model", "tightest,forgetron"], "--model takes one algorithm"),

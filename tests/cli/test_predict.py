@@ -62,6 +62,25 @@ def test_the_columns_are_those_that_were_learned(run, tmp_path):
     assert (code, "'2026-11-23' in column 'day' is a date" in err) == (2, True)
 
 
+def test_what_was_ignored_may_be_absent_later(run, tmp_path):
+    rows = [f"{t % 7},{t % 3},{'yes' if t % 2 else 'no'}\n" for t in range(60)]
+    data, later, path = tmp_path / "with.csv", tmp_path / "without.csv", tmp_path / "model"
+    data.write_text("id,u,v,y\n" + "".join(f"{t}-a,{row}" for t, row in enumerate(rows)))
+    later.write_text("u,v,y\n" + "".join(rows))
+    kept = [*OPTIONS, "--checkpoint", path]
+    assert run("learn", data, *kept, "--ignore", "id")[0] == 0
+    predictions = [
+        answers_of(run("predict", "--model-file", path, each)[1]) for each in (data, later)
+    ]
+    assert len(predictions[0]) == 60
+    assert predictions[0] == predictions[1]
+    for each in (later, data):
+        assert run("learn", each, *kept)[0] == 0
+    assert set(checkpoint.load(path).support_vectors[0]) == {"u", "v"}
+    code, _, err = run("predict", "--model-file", path, later, "--ignore", "id")
+    assert (code, "no column 'id', only u, v, y" in err) == (2, True)
+
+
 def test_a_model_of_many_labels_predicts(run, tmp_path):
     data, path = tmp_path / "clusters.csv", tmp_path / "model"
     data.write_text(CLUSTERS)
