@@ -115,8 +115,8 @@ class KernelLDA(OnlineClassifier):
             scales = self._feature_scales
             self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
-    def _recover(self) -> None:
-        super()._recover()
+    def _complete(self) -> None:
+        super()._complete()
         # An update of scales that an interrupt prevented or cut short.
         self._check()
 

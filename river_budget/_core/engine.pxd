@@ -5,6 +5,7 @@
 #
 # A round is open from the moment that it asks for an update until `commit` or `roll_back`; only the
 # thread that began it may use the engine then. Most engines learn within the round and never open one.
+# A round that asks for a check is followed by it before another thread may use the engine.
 from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Store
@@ -38,6 +39,7 @@ cdef class Engine:
     # with a call of the method of `Engine`, before the first change.
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
 
+    cdef void hold(self) noexcept
     cdef int require_free(self) except -1
     cdef int require_closed(self) except -1
     cdef int begin(self) except -1

@@ -122,13 +122,20 @@ cdef class Engine:
     # Rounds.
 
     def round(self, x, Py_ssize_t label, double weight, double threshold):
-        """Go through a round; return the sum of UPDATE and CHECK as they are due."""
+        """Go through a round; return the sum of UPDATE and CHECK as they are due.
+
+        If CHECK is, the model is claimed until it is released.
+        """
+        cdef int due
         self.begin_rounds()
         try:
             self.store.evaluate(x)
             if self.prepare():
                 self.store.evaluate(x)
-            return self.learn_example(label, weight, threshold)
+            due = self.learn_example(label, weight, threshold)
+            if due >= DUE_CHECK:
+                self.hold()
+            return due
         finally:
             self.is_busy = False
 
@@ -190,11 +197,14 @@ cdef class Engine:
     def claim(self):
         """Let only this thread use the model until `release`."""
         self.begin()
-        self.is_busy, self.is_claimed = False, True
-        self.owner = PyThread_get_thread_ident()
+        self.is_busy = False
+        self.hold()
+
+    cdef void hold(self) noexcept:
+        self.is_claimed, self.owner = True, PyThread_get_thread_ident()
 
     def release(self):
-        """End what `claim` began, if it did."""
+        """End the claim of this thread, if it has one."""
         if self.is_claimed and self.owner == PyThread_get_thread_ident():
             self.is_claimed = False
             if not self.is_open:

@@ -191,6 +191,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             due = f.round(x, label, w, self._threshold)
             if due:
                 self._follow(due)
+                f.release()
         except BaseException:
             self._recover()
             raise
@@ -365,9 +366,16 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
     def _recover(self) -> None:
         """Leave a model that has learned whole examples only, after an error or an interrupt."""
-        f, n_labels = self._f, self._f.n_labels
-        if f.was_refused():  # by a round that is still under way
+        if self._f.was_refused():  # by a round that is still under way
             return
+        try:
+            self._complete()
+        finally:
+            self._f.release()
+
+    def _complete(self) -> None:
+        """Complete what an error or an interrupt cut short, or take it back."""
+        f, n_labels = self._f, self._f.n_labels
         is_rolled_back = f.roll_back()
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:

@@ -30,7 +30,7 @@ class Archive(KernelLDA):
 
     def follow(self) -> None:
         """Update scales and width if the last round has made that due, or an interrupt prevented it."""
-        self._recover()
+        self._complete()
 
 
 @documented
@@ -246,8 +246,8 @@ class Mnemotron(Machine):
         if self._archive is not None:
             self._archive.follow()
 
-    def _recover(self) -> None:
-        super()._recover()
+    def _complete(self) -> None:
+        super()._complete()
         if self._archive is not None:
             self._archive.follow()
 

@@ -127,6 +127,33 @@ def test_threads_that_predict_while_one_learns(name, kernel, frequent_switches):
         assert content(loaded.state()) == content(model.state())
 
 
+@pytest.mark.parametrize(
+    "model",
+    [CLASSES["ProjectedGradient"](None), CLASSES["Mnemotron"](None), rb.KernelLDA()],
+    ids=lambda model: type(model).__name__,
+)
+def test_update_of_scales_is_part_of_its_round(model):
+    refused = []
+    stream = list(synth.TwoGaussians(65, seed=1))
+    check = model._check
+
+    def predict_in_another_thread():
+        [answer] = in_parallel(lambda x: or_in_use(model.decision_function_one, x), [stream[0][0]])
+        refused.append(answer is None)
+
+    def checked():
+        predict_in_another_thread()
+        check()
+
+    model._check = checked
+    for x, y in stream[:64]:
+        model.learn_one(x, y)
+    assert refused
+    assert all(refused)
+    predict_in_another_thread()
+    assert not refused[-1]
+
+
 @pytest.mark.parametrize("name", ["RemoveOldestPerceptron", "TightestPerceptron", "Mnemotron"])
 def test_a_block_is_learned_as_a_whole_beside_other_calls(name, frequent_switches):
     rng = np.random.default_rng(0)
