@@ -29,9 +29,9 @@ class Ahpatron(NormedPerceptron):
     values between vectors needed.
 
     Let `k(x, x) <= 1`, `p = learning_rate` and `U = norm_bound`. With
-    `B >= 8 U ||g|| / (2 p epsilon - p^2)`, it makes at most
-    `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` mistakes against any comparator `g` with
-    `||g|| <= U` and cumulative hinge loss `L(g)`. So norms may grow with `sqrt(B)`, and with
+    `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`, it makes at most
+    `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` mistakes against any comparator `g`
+    with `||g|| <= U` and cumulative hinge loss `L(g)`. So norms may grow with `sqrt(B)`, and with
     `sqrt(B / log(B))` in the Forgetron's theorem. This bound, and a sharper one after a run, are
     our derivations; the constants of the paper's theorems differ.
 
@@ -59,8 +59,8 @@ class Ahpatron(NormedPerceptron):
     )
     bound_improvement = Number(
         doc="The sum of what updates have improved the bound beyond what each mistake has to. An "
-        "update with the margin m adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less "
-        "`2 p - p^2` if it is a mistake."
+        "update with the margin m, after the removal if there is one, adds `2 p (1 - m) - p^2 k(x, x)` "
+        "with the learning rate p, less `2 p - p^2` if the round is a mistake."
     )
 
     def __init__(
@@ -102,12 +102,12 @@ class Ahpatron(NormedPerceptron):
         if margin >= self._threshold:
             return
         p = self.learning_rate
-        self.bound_improvement += p * (2 * (1 - margin) - p * y.self_value)
         if margin <= 0:
             self.bound_improvement -= p * (2 - p)
         if f.n == self.budget:
             self._halve(f)
             margin = f.margin_now()
+        self.bound_improvement += p * (2 * (1 - margin) - p * y.self_value)
         eta = p * y.weight
         self._square += eta * (2 * margin + eta * y.self_value)
         f.add(y, p)

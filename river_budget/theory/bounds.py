@@ -231,21 +231,22 @@ def projectron_plus_plus(
 def ahpatron(
     norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
 ) -> Guarantee:
-    """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U ||g|| / B)` for `||g|| <= U` and
-    `B >= 8 U ||g|| / (2 p epsilon - p^2)`.
+    """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` for `||g|| <= U` and
+    `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`.
 
     This is our derivation, along the paper's argument [^4]. An update on a margin m brings f nearer
     to g by at least `2 p (1 - m) - p^2`, less 2 p times the loss of g, in squared distance. A removal
-    moves f to a place of at most the same norm, at most 2 U away, so the squared distance grows by at
-    most `4 U ||g||`; there is at most one in B / 2 updates.
+    moves f to a place of at most the same norm, at most 2 U away: the squared distance grows by at
+    most `4 U ||g||`, and the margin m, on which the update follows, by at most 2 U, which costs
+    `4 U p`. There is at most one removal in B / 2 updates.
 
     >>> from river_budget.theory import bounds
     >>> bounds.ahpatron(1.0, 10.0, 100, epsilon=0.5, learning_rate=0.25, norm_bound=1.0).mistakes
-    16.78...
+    17.77...
     """
-    p, damage = learning_rate, 8 * norm_bound * norm / budget
+    p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
     assumptions = _norm_at_most(norm_bound, norm)
-    assumptions["B >= 8 U ||g|| / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
+    assumptions["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
     formula = _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage)
     return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, assumptions)
 

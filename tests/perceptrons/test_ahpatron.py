@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
 
 import river_budget as rb
-from river_budget import synth
+from river_budget import synth, theory
 
 # Three vectors of length 1 in the plane, and two across it.
 U, V, W, X, Y = {"a": 1.0}, {"a": 0.8, "b": 0.6}, {"b": 1.0}, {"c": 1.0}, {"d": 1.0}
@@ -33,6 +34,20 @@ def test_a_removal_by_hand():
     assert model.coefficients == pytest.approx([growth * u, growth * v, 0.25])
     assert model.removal_displacement == pytest.approx(math.hypot(*(growth - 1) * plane, 0.25))
     assert model.norm == pytest.approx(math.hypot(*growth * plane, 0.25))
+
+
+def test_the_bound_holds_where_removals_increase_margins():
+    """A stream that contradicts the model in each round, on three points with a budget of two."""
+    rng = random.Random(471)
+    points = [{"a": rng.uniform(-2, 2)} for _ in range(3)]
+    model, stream = rb.Ahpatron(rb.RBF(gamma=1.0), budget=2), []
+    for _ in range(60):
+        x = rng.choice(points)
+        stream.append((x, not model.predict_one(x)))
+        model.learn_one(*stream[-1])
+    certificate = theory.certify(model.clone(), stream)
+    assert certificate.n_mistakes == 60
+    assert certificate.holds
 
 
 def test_the_larger_half_is_kept():

@@ -112,7 +112,7 @@ def test_the_modified_randomized_budget_perceptron_on_average(budget, n_labels):
 
 @pytest.mark.parametrize("n_labels", [2, 4])
 def test_the_ahpatron_against_the_largest_norm(n_labels):
-    budget, norm = 400, 3.0
+    budget, norm = 500, 3.0
     stream, comparator = noisy_axes(norm, n_labels)
     model = trained(rb.Ahpatron(rb.Linear(), budget, norm_bound=norm), stream)
     theorem, run = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
@@ -201,7 +201,7 @@ MAKERS = {
         rb.Linear(), budget=5, seed=1
     ),
     "BudgetPassiveAggressive": lambda: rb.BudgetPassiveAggressive(rb.Linear(), budget=2),
-    "Ahpatron": lambda: rb.Ahpatron(rb.Linear(), budget=2),
+    "Ahpatron": lambda: rb.Ahpatron(rb.Linear(), budget=2, norm_bound=3.0),
 }
 
 each_stream = pytest.mark.parametrize("make_stream", [hard_stream, hard_multiclass_stream])
