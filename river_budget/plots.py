@@ -301,11 +301,16 @@ def _draw_cells(
 ) -> None:
     """Draw a matrix of shares, with the percentages as text; cells are empty where it is nan."""
     axes.imshow(shares, vmin=0, vmax=1, cmap=colors, aspect="auto")
-    axes.set_yticks(range(len(shares)), list(map(str, rows)), fontsize=6)
-    axes.set_xticks(range(len(shares[0])), list(map(str, columns)), fontsize=6)
+    axes.set_yticks(range(len(shares)), list(map(_plain, rows)), fontsize=6)
+    axes.set_xticks(range(len(shares[0])), list(map(_plain, columns)), fontsize=6)
     for (i, j), share in np.ndenumerate(shares):
         if share == share:
             axes.text(j, i, f"{100 * share:.0f}", ha="center", va="center", fontsize=6)
+
+
+def _plain(text: Any) -> str:
+    """Return a text for matplotlib, which would read what stands between dollars as a formula."""
+    return str(text).replace("$", r"\$")
 
 
 def _colors(n: int) -> list[Any]:
@@ -346,6 +351,6 @@ def _subsample(values: Any) -> tuple[Any, Any]:
 
 
 def _save(figure: Figure, title: str, path: Path | None) -> None:
-    figure.suptitle(title)
+    figure.suptitle(_plain(title))
     if path is not None:
         figure.savefig(path, dpi=DOTS_PER_INCH)

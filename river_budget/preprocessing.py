@@ -50,6 +50,9 @@ class UnitNorm(base.Transformer):
 def _unit(name: Any, array: Any) -> Any:
     """Return an array divided by its norm."""
     check_shape(name, array)
-    values = array if array.dtype.kind == "f" else array.astype(np.float64)
-    norm = math.sqrt(np.square(values, dtype=np.float64).sum())
-    return values / values.dtype.type(norm) if norm > 0.0 else values.copy()
+    doubles = array.astype(np.float64)
+    # A power of two changes no digit, and squares of any values then fit.
+    doubles = np.ldexp(doubles, -math.frexp(abs(doubles).max())[1])
+    norm = math.sqrt(np.square(doubles).sum())
+    unit = doubles / norm if norm > 0.0 else doubles
+    return unit.astype(array.dtype) if array.dtype.kind == "f" else unit

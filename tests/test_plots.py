@@ -47,6 +47,14 @@ def test_accuracies_are_written_in_their_cells(axes):
     assert texts(axes) == [f"{100 * value:.0f}" for value in run.accuracy_matrix.ravel()]
 
 
+def test_labels_and_titles_with_dollars_are_no_formulas(tmp_path):
+    tasks = [[({"t": t}, label) for t in range(30)] for label in ("$a_{$", "b$", "c")]
+    run = evaluate.lifelong(dummy.NoChangeClassifier(), tasks, n_learn=20, n_test=10)
+    path = tmp_path / "classes.png"
+    plots.plot_class_incremental_runs({"last label": run}, "from $_{$ to 5", path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_boundary_is_where_the_hypothesis_is_zero(axes):
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
     model.learn_one({"u": 0.2, "v": 0.5}, True)

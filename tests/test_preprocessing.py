@@ -20,6 +20,17 @@ def test_arrays_have_norm_one_and_the_rest_is_left_alone():
 
 
 @pytest.mark.parametrize(
+    ("largest", "dtype"),
+    [(6e4, np.float16), (3e38, np.float32), (3e200, np.float64), (5e-324, np.float64)],
+)
+def test_extreme_arrays_have_norm_one(largest, dtype):
+    values = np.array([largest, 0.0, -largest, largest, largest], dtype)
+    unit = UnitNorm("e").transform_one({"e": values})["e"]
+    assert unit.dtype == dtype
+    assert unit.tolist() == [0.5, 0.0, -0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
     "value", [1.0, np.zeros((2, 2)), np.zeros(0), [1.0, 2.0], np.array(["a", "b"])]
 )
 def test_other_values_are_refused_by_name(value):

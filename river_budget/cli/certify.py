@@ -92,7 +92,7 @@ def _scaled(rows: list[named.Example]) -> list[Any]:
 
     scaler, scaled = preprocessing.StandardScaler(), []
     for x, y in rows:
-        texts = {name: value for name, value in x.items() if isinstance(value, str)}
+        texts = {name: value for name, value in x.items() if isinstance(value, str | list)}
         numbers = {name: x[name] for name in x if name not in texts and x[name] is not None}
         scaler.learn_one(numbers)
         scaled.append((texts | scaler.transform_one(numbers), y))

@@ -143,7 +143,8 @@ def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Co
     kept: dict[str, Any] = (extra or {}).get("columns") or {}
     absent = [name for name in KEPT if getattr(columns, name) in (None, "")]
     taken: dict[str, Any] = {name: kept.get(name) for name in absent}
-    others = tuple(taken.pop("ignored", None) or ())
+    again = columns.features or ()
+    others = tuple(name for name in taken.pop("ignored", None) or () if name not in again)
     return columns._replace(**taken, others=others)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.spinner import Spinner
 from rich.table import Table
@@ -44,10 +45,10 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
     for heading in headings:
         table.add_column(heading, justify="right", overflow="fold")
     for cells in lines:
-        table.add_row(*cells)
+        table.add_row(*map(escape, cells))
     # A pipe has no width that would have to be kept to.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    console.print(title, soft_wrap=True)
+    console.print(title, soft_wrap=True, markup=False)
     console.print(table)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
-from river_budget._features import check_features, invalid_example, is_unknown
+from river_budget._features import check_features, invalid_example, is_array, is_unknown
 from river_budget.base import Labels, classifier_of, plain_label
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
@@ -56,6 +56,21 @@ def check_given(x: Any) -> None:
     if isinstance(x, dict) and not all(type(v) in PLAIN and v == v for v in x.values()):
         x = {n: value for n, value in x.items() if not (_is_text(value) or is_unknown(value))}
     check_features(x)
+
+
+def stored(x: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a copy of valid features, as a checkpoint can keep it until the label comes.
+
+    Raises ValueError if a name, or a value that is no number, cannot be stored.
+    """
+    if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
+        return dict(x)
+    copy = {name: _stored_value(value) for name, value in x.items()}
+    try:
+        Writer().value(copy)
+    except CheckpointError as error:
+        raise ValueError(f"the features {x!r:.200}: {error}") from None
+    return copy
 
 
 def check_label(model: Any, y: Any) -> None:
@@ -112,6 +127,14 @@ def _transformed(part: Any, x: Any) -> Any:
         # classifier would refuse, again and again, before the scaler can learn it.
         return {name: 0.0 if value != value else value for name, value in transformed.items()}
     return transformed
+
+
+def _stored_value(value: Any) -> Any:
+    if type(value) in PLAIN or _is_text(value):
+        return list(value) if isinstance(value, list) else value
+    if is_unknown(value):
+        return None
+    return value.copy() if is_array(value) else float(value)
 
 
 def _is_text(value: Any) -> bool:

@@ -11,7 +11,7 @@ from river_budget._checks import check_count
 from river_budget._state import LARGEST_COUNT, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
-from river_budget.keyed.answers import check_given, check_label, predict
+from river_budget.keyed.answers import check_given, check_label, predict, stored
 
 # The largest number of an event that can be stored.
 LARGEST_SEQ = LARGEST_COUNT - 2
@@ -235,6 +235,7 @@ class KeyedLearner:
                 raise ValueError(f"event {event.seq} of {event.key!r} is new and has no features")
             return self._prediction(keyed, event, None, None)
         margin, y_pred = predict(keyed.model, x)
+        kept = stored(x) if is_new else x
         if event.seq < keyed.last_seq:
             forget_prediction(keyed.model)
         if event.y is not None and (is_new or waiting):
@@ -243,7 +244,7 @@ class KeyedLearner:
             keyed.last_seq = event.seq
             keyed.n_seen += 1
             if event.y is None:
-                keyed.pending[event.seq] = (x, y_pred)
+                keyed.pending[event.seq] = (kept, y_pred)
                 if len(keyed.pending) > self.max_pending:
                     del keyed.pending[next(iter(keyed.pending))]
         return self._prediction(keyed, event, y_pred, margin)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from river_budget.base import Labels, plain_label
 from river_budget.checkpoint.codec import Writer
-from river_budget.keyed.answers import check_given
+from river_budget.keyed.answers import check_given, stored
 from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def _check_decision(event: Event) -> None:
     if event.y is not None:
         raise ValueError(f"{name} has a reward before its decision")
     check_given(event.x)
+    stored(event.x)
     for arm in event.arms:
         Labels(1, "").check(arm)
         Writer().value(plain_label(arm))

@@ -132,6 +132,16 @@ def test_a_model_predicts_what_it_learned_from(run, stdin, tmp_path):
     assert (code, len(answers_of(out))) == (0, 50)
 
 
+def test_a_column_that_was_ignored_may_be_a_feature_later(run, stdin, tmp_path):
+    saved = tmp_path / "model"
+    stdin("id,n,label\n1,2,yes\n2,3,no\n")
+    assert run(*LEARN, "--ignore", "id", "--checkpoint", saved)[0] == 0
+    stdin("id,n,label\n8,2,new\n")
+    code, _, err = run(*LEARN, "--features", "id", "--checkpoint", saved)
+    assert (code, "1 number" in err) == (0, True)
+    assert "id" in checkpoint.load(saved).support_vectors[-1]
+
+
 CODES = [f"{'A' if t % 3 else ''}{t % 5},{t},{'yes' if t % 5 else 'no'}\n" for t in range(60)]
 
 

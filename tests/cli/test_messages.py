@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import subprocess
 import sys
 
@@ -208,3 +209,18 @@ def test_no_kernel_is_named_that_was_not_given(run, tmp_path, arguments):
     assert "feature 'a' has the value 1e+80, which is too large" in err
     assert "Polynomial" not in err
     assert "RBF" not in err
+
+
+def test_names_in_brackets_are_printed_as_they_are(run, tmp_path):
+    data = tmp_path / "[red]rows.csv"
+    data.write_text("n,label\n" + "".join(f"{t % 7},{t % 2}\n" for t in range(20)))
+    code, out, _ = run("compare", data, "--target", "label", "--budget", "5")
+    assert (code, "[red]rows.csv" in out) == (0, True)
+
+
+def test_a_list_of_texts_has_no_certificate(run, tmp_path):
+    data = tmp_path / "rows.jsonl"
+    rows = [{"tags": ["a", "b"] if t % 2 else ["c"], "n": t, "y": t % 2} for t in range(20)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, _, err = run("certify", data, "--target", "y", "--budget", "100")
+    assert (code, "feature 'tags' has the value ['c']" in err) == (2, True)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import collections
 import datetime
+import decimal
+import fractions
 import functools
 import itertools
 import json
@@ -11,6 +13,7 @@ import re
 
 import hypothesis
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import strategies as st
 from pipelines import PIPELINES, rows
@@ -334,6 +337,46 @@ def test_the_event_that_has_waited_longest_for_its_label_is_forgotten():
     state, _ = learner.step(state, Event("a", 2, None, y=False))
     assert forgotten.margin is None
     assert checkpoint.loads(state).n_rounds == 2
+
+
+def test_a_late_label_is_learned_with_the_features_of_its_event():
+    """A source may use one dict, or one array, for all its events."""
+    learner, live = forgetrons(), forgetrons().deserialize(None)
+    x, e = {"u": 1.0}, np.ones(2)
+    for seq in range(2):
+        x["u"], e[:] = float(seq), seq
+        learner.advance(live, Event("a", seq, x | {"e": e} if seq else x))
+    x["u"], e[:] = 7.0, 7.0
+    assert [x["u"] for x, _ in live.pending.values()] == [0.0, 1.0]
+    assert live.pending[1][0]["e"].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (decimal.Decimal("1.5"), 1.5),
+        (fractions.Fraction(3, 2), 1.5),
+        (np.longdouble(1.5), 1.5),
+        (pd.NA, None),
+        ("red", "red"),
+    ],
+)
+def test_features_that_wait_for_a_label_can_be_stored(given, expected):
+    learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=5))
+    state, _ = learner.step(None, Event("a", 0, {"u": given, "v": 1.0}))
+    ((x, _),) = learner.deserialize(state).pending.values()
+    assert x == {"u": expected, "v": 1.0}
+    learner.step(state, Event("a", 0, y=True))
+
+
+@pytest.mark.parametrize("name", [b"u", datetime.date(2026, 1, 1), frozenset([b"u"])])
+@pytest.mark.parametrize("y", [None, True])
+def test_names_that_cannot_be_stored_are_refused(name, y):
+    learner = forgetrons()
+    live = learner.deserialize(None)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        learner.advance(live, Event("a", 0, {name: 1.0}, y))
+    assert learner.serialize(live) == learner.serialize(learner.deserialize(None))
 
 
 def test_a_late_label_needs_no_features():
