@@ -74,8 +74,8 @@ class PolicyLearner(KeyedLearner):
         self._check_event(keyed, event)
         policy = keyed.model
         if event.seq > keyed.last_seq:
-            _check_decision(event)
-            arm = policy.decide(event.arms, event.x, event.seq).arm
+            context = _checked_context(event)
+            arm = policy.decide(event.arms, context, event.seq).arm
             keyed.last_seq = event.seq
             keyed.n_seen += 1
         else:
@@ -95,8 +95,8 @@ class PolicyLearner(KeyedLearner):
         return "use a model with a smaller budget, fewer arms or a smaller max_pending"
 
 
-def _check_decision(event: Event) -> None:
-    """Raise ValueError unless an event is a decision that can be made and stored."""
+def _checked_context(event: Event) -> dict[Any, Any]:
+    """Return the features of a decision; raise ValueError unless it can be made and stored."""
     name = f"event {event.seq} of {event.key!r}"
     if event.x is None:
         raise ValueError(f"{name} is new and has no features")
@@ -105,7 +105,7 @@ def _check_decision(event: Event) -> None:
     if event.y is not None:
         raise ValueError(f"{name} has a reward before its decision")
     check_given(event.x)
-    stored(event.x)
     for arm in event.arms:
         Labels(1, "").check(arm)
         Writer().value(plain_label(arm))
+    return stored(event.x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import functools
 import pickle
 import random
@@ -245,3 +246,19 @@ def test_a_state_that_is_too_large_says_what_helps():
     small = keyed.PolicyLearner(policy, max_state_bytes=10_000)
     events = [Event("a", t, {f"name-{t}": 1.0}, arms=ARMS) for t in range(40)]
     refuses("smaller max_pending", fold, small, events)
+
+
+def test_contexts_of_decimals_can_be_stored():
+    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    event = Event("ann", 0, {"price": decimal.Decimal("1.5")}, arms=["a", "b"])
+    state, _ = learner.step(None, event)
+    _, rewarded = learner.step(state, Event("ann", 0, y=1))
+    assert rewarded.accuracy == 1.0
+
+
+def test_a_context_with_a_name_that_cannot_be_stored_is_refused():
+    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    live = learner.deserialize(None)
+    with pytest.raises(ValueError, match="cannot be stored"):
+        learner.advance(live, Event("ann", 0, {b"price": 1.5}, arms=["a", "b"]))
+    assert learner.serialize(live) == learner.serialize(learner.deserialize(None))
