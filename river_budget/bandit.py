@@ -14,13 +14,16 @@ import numpy as np
 from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
-from river_budget._state import Count, Dict, Learned, Random, count, require
+from river_budget._state import LARGEST_COUNT, Count, Dict, Learned, Random, count, require
 from river_budget.base import Labels, classifier_of, forget_prediction, memory_of, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
 # As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
 KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
+
+# The largest id of a ticket that can be stored, as the next one is.
+LARGEST_ID = LARGEST_COUNT - 2
 
 
 class Ticket(NamedTuple):
@@ -174,23 +177,24 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         """Choose one of some arms, and keep the context, a dict of features, until `reward`.
 
         The arms are a list, an array or another sequence of names. The ticket has the given id, a
-        whole number above those of all others, or the next one. Raises ValueError if there is no arm,
-        one is None, NaN or unhashable, the model refuses the context or the id was passed. The policy
-        does not change.
+        whole number above those of all others and below 2**62 - 1, or the next one. Raises ValueError
+        if there is no arm, one is None, NaN or unhashable, the model refuses the context, or the id
+        was passed or is too large. The policy does not change.
         """
         number = self._next_id if ticket_id is None else ticket_id
-        if not isinstance(number, numbers.Integral) or number < self._next_id:
+        least = self._next_id
+        if not isinstance(number, numbers.Integral) or not least <= number <= LARGEST_ID:
             raise ValueError(
-                f"the ticket {number!r} must be a whole number of at least {self._next_id}"
+                f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1"
             )
         arms = _arms(arm_ids)
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
         best = self._best(arms, context)
         arm = self._rng.choice(best)
-        ticket = Ticket(number, arm, 1.0 / len(best))
+        ticket = Ticket(int(number), arm, 1.0 / len(best))
         self._pending[ticket.id] = arm, copy.deepcopy(context)
-        self._next_id = number + 1
+        self._next_id = ticket.id + 1
         if len(self._pending) > self.max_pending:
             del self._pending[next(iter(self._pending))]
         return ticket

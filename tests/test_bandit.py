@@ -64,6 +64,21 @@ def test_ids_of_tickets_may_be_given():
     assert policy.waits_for(5) in ARMS
     assert policy.waits_for(4) is None
     refuses("ticket 7 must be a whole number of at least 8", policy.decide, ARMS, {"u": 1.0}, 7)
+
+
+def test_a_policy_with_the_largest_id_can_be_stored():
+    policy = rb.bandit.ArmClassifiers(seed=1)
+    for number in np.int64(3), 2**62 - 2:
+        policy.decide(ARMS, {"u": 1.0}, number)
+        assert checkpoint.loads(checkpoint.dumps(policy)).waits_for(number) in ARMS
+    for number in (None, 2**62 - 1, np.int64(3)):
+        refuses(
+            r"must be a whole number of at least .* below 2\*\*62 - 1",
+            policy.decide,
+            ARMS,
+            {},
+            number,
+        )
     refuses("ticket 8.5 must be a whole number", policy.decide, ARMS, {"u": 1.0}, 8.5)
 
 
