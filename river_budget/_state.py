@@ -39,6 +39,9 @@ LARGEST_SUM = 1e305
 
 LARGEST_COUNT = 2**62
 
+# The largest number of an event or a ticket that can be stored, as the next one is.
+LARGEST_ID = LARGEST_COUNT - 2
+
 # What rounding may add to an element of a matrix, as a share of the largest one.
 ROUNDING = 1e-6
 

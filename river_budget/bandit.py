@@ -14,16 +14,13 @@ import numpy as np
 from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
-from river_budget._state import LARGEST_COUNT, Count, Dict, Learned, Random, count, require
+from river_budget._state import LARGEST_ID, Count, Dict, Learned, Random, count, require
 from river_budget.base import Labels, classifier_of, forget_prediction, memory_of, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
 # As good for rewards as all default kernels of Mnemotron, in two thirds of the memory.
 KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
-
-# The largest id of a ticket that can be stored, as the next one is.
-LARGEST_ID = LARGEST_COUNT - 2
 
 
 class Ticket(NamedTuple):

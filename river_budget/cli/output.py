@@ -11,7 +11,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.spinner import Spinner
 from rich.table import Table
@@ -45,10 +44,11 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
     for heading in headings:
         table.add_column(heading, justify="right", overflow="fold")
     for cells in lines:
-        table.add_row(*map(escape, cells))
+        table.add_row(*cells)
     # A pipe has no width that would have to be kept to.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    console.print(title, soft_wrap=True, markup=False)
+    width = None if sys.stdout.isatty() else 200
+    console = Console(highlight=False, markup=False, width=width)
+    console.print(title, soft_wrap=True)
     console.print(table)
 
 

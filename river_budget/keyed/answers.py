@@ -11,7 +11,7 @@ from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
-from river_budget._features import check_features, invalid_example, is_array, is_unknown
+from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
 from river_budget.base import Labels, classifier_of, plain_label
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
@@ -66,20 +66,14 @@ def stored(x: dict[Any, Any]) -> dict[Any, Any]:
     if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
         return dict(x)
     copy = {name: _stored_value(value) for name, value in x.items()}
-    try:
-        Writer().value(copy)
-    except CheckpointError as error:
-        raise ValueError(f"the features {x!r:.200}: {error}") from None
+    _check_stored("the features are", copy)
     return copy
 
 
 def check_label(model: Any, y: Any) -> None:
     """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
     _check_learned(classifier_of(model), y)
-    try:
-        Writer().value(plain_label(y))
-    except CheckpointError as error:
-        raise ValueError(f"the label is {y!r}: {error}") from None
+    _check_stored("the label is", plain_label(y))
 
 
 def _check_learned(classifier: Any, y: Any) -> None:
@@ -127,6 +121,13 @@ def _transformed(part: Any, x: Any) -> Any:
         # classifier would refuse, again and again, before the scaler can learn it.
         return {name: 0.0 if value != value else value for name, value in transformed.items()}
     return transformed
+
+
+def _check_stored(what: str, value: Any) -> None:
+    try:
+        Writer().value(value)
+    except CheckpointError as error:
+        raise ValueError(shortened(f"{what} {value!r}: {error}")) from None
 
 
 def _stored_value(value: Any) -> Any:

@@ -8,13 +8,10 @@ from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
-from river_budget._state import LARGEST_COUNT, count, require
+from river_budget._state import LARGEST_ID, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
 from river_budget.keyed.answers import check_given, check_label, predict, stored
-
-# The largest number of an event that can be stored.
-LARGEST_SEQ = LARGEST_COUNT - 2
 
 
 class Event(NamedTuple):
@@ -102,7 +99,7 @@ class KeyedModel:
     def check(self) -> None:
         """Raise an error unless the record is that of some stream."""
         require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
-        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_SEQ, "its number is wrong")
+        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_ID, "its number is wrong")
         for x, _ in self.pending.values():
             check_given(x)
         counts = [count(n) for n in (self.n_right, self.n_labelled, self.n_seen)]
@@ -260,7 +257,7 @@ class KeyedLearner:
         seq, last = event.seq, keyed.last_seq
         if not isinstance(seq, numbers.Integral) or isinstance(seq, bool):
             raise ValueError(f"seq is {seq!r}: expected a whole number")
-        if seq > min(last + self.max_jump, LARGEST_SEQ):
+        if seq > min(last + self.max_jump, LARGEST_ID):
             raise ValueError(
                 f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed the "
                 f"last one by at most max_jump={self.max_jump}"
