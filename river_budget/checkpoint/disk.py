@@ -28,7 +28,8 @@ ABANDONED_AFTER = 86_400.0
 def write(places: Sequence[Path], data: bytes) -> None:
     """Write a file to the first of some places in a directory, and move the files there one place on.
 
-    The file in the last place is lost. If this fails with an OSError, all files are as they were.
+    The new file has the permissions of the one before, and the file in the last place is lost. If
+    this fails with an OSError, all files are as they were.
     """
     directory = places[0].parent
     temporary, spare = _temporary(places[0]), _temporary(places[0])
@@ -38,6 +39,8 @@ def write(places: Sequence[Path], data: bytes) -> None:
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
             file = os.fdopen(handle, "wb")
             _lock(handle, wait=False)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copymode(places[0], temporary)
         with file:
             file.write(data)
             file.flush()

@@ -197,6 +197,15 @@ def test_the_mode_is_the_one_that_the_umask_says(path, mask, mode):
     assert modes == {mode}
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444])
+def test_a_file_keeps_the_mode_that_it_was_given(path, mode):
+    checkpoint.save(rb.Forgetron(), path)
+    path.chmod(mode)
+    checkpoint.save(rb.Forgetron(), path)
+    checkpointer(path, keep=2).save()
+    assert {stat.S_IMODE(place.stat().st_mode) for place in places(path, keep=2)} == {mode}
+
+
 WRITER = """
 import os, sys, time
 import river_budget as rb
