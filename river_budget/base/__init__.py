@@ -19,7 +19,14 @@ from .classifier import KernelClassifier
 from .documented import documented, with_example
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
-from .machine import Machine, OnlineClassifier, classifier_of, forget_prediction, memory_of
+from .machine import (
+    Machine,
+    OnlineClassifier,
+    classifier_of,
+    forget_prediction,
+    innermost_of,
+    memory_of,
+)
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
 from .weights import ClassWeight, weights_of
 
@@ -44,6 +51,7 @@ __all__ = [
     "forget_prediction",
     "frame_like",
     "frame_of",
+    "innermost_of",
     "labels_of",
     "memory_of",
     "plain_label",

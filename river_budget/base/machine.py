@@ -42,11 +42,17 @@ def classifier_of(model: Any) -> Any:
     return model.steps[next(reversed(model.steps))] if isinstance(model, Pipeline) else model
 
 
-def forget_prediction(model: Any) -> None:
-    """Let a model learn its next example as one that it did not predict last."""
+def innermost_of(model: Any) -> Any:
+    """Return the classifier inside of pipelines and wrappers."""
     classifier = classifier_of(model)
     while hasattr(classifier, "model"):  # a wrapper
         classifier = classifier_of(classifier.model)
+    return classifier
+
+
+def forget_prediction(model: Any) -> None:
+    """Let a model learn its next example as one that it did not predict last."""
+    classifier = innermost_of(model)
     if hasattr(classifier, "forget_prediction"):
         classifier.forget_prediction()
 

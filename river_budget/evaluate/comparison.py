@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from river.base import Estimator
 
-from river_budget.base import classifier_of, memory_of
+from river_budget.base import classifier_of, innermost_of, memory_of
 
 # Enough examples to fill a usual budget, so everything is imported before timing starts. They are
 # spread over the stream, so that labels that come late are among them.
@@ -200,7 +200,7 @@ def _run(
     n_points: int,
     advance: Callable[[int], None],
 ) -> Run:
-    classifier = classifier_of(model)
+    classifier, innermost = classifier_of(model), innermost_of(model)
     step = max(1, len(rows) // n_points)
     points: list[tuple[int, int, int]] = []
     n_wrong, seconds = 0, 0.0
@@ -212,7 +212,7 @@ def _run(
             model.learn_one(x, y)
         seconds += time.perf_counter() - start
         n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
-        points.append((begin + len(part), n_mistakes, getattr(classifier, "n_support", 0)))
+        points.append((begin + len(part), n_mistakes, getattr(innermost, "n_support", 0)))
         advance(len(part))
     examples, mistakes, support_sizes = zip(*points, strict=True)
     errors = tuple(m / n for n, m in zip(examples, mistakes, strict=True))

@@ -24,6 +24,12 @@ def test_a_run_counts_as_the_model_does():
     assert run.seconds > 0
 
 
+def test_the_support_vectors_of_a_wrapped_model_count():
+    model = rb.Calibrated(rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=20))
+    (run,) = evaluate.compare({"a": model}, synth.TwoGaussians(300, seed=1)).runs["a"]
+    assert run.n_support == 20
+
+
 def test_models_are_cloned_and_see_the_same_permutations():
     model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
     comparison = evaluate.compare(
@@ -134,7 +140,8 @@ def test_any_classifier_is_compared():
             other.learn_one(x, y)
         (run,) = comparison.runs[name]
         assert (run.n_mistakes, run.errors[-1]) == (n_wrong, n_wrong / 100)
-        assert (run.n_support, run.examples[-1]) == (0, 100)
+        assert (run.n_support > 0) == (name in {"calibrated", "rejecting"})
+        assert run.examples[-1] == 100
         assert run.memory_bytes > 0
 
 
