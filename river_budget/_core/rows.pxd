@@ -31,14 +31,14 @@ cdef struct Inner:                    # an inner statistic that kernels share
     Py_ssize_t leader                 # the first of its kernels
     double gamma, n_names             # the largest gamma of its kernels
     double *statistics                # of the numbers of each vector alone (capacity,)
-    double *weights                   # of the feature rows, 0 for unread ones; NULL if plain
+    double *weights                   # of the feature rows, 0 for unread ones
     double *of_matrices               # of the arrays by names (n_matrices,)
 
 cdef struct Point:                    # an example or a vector, as rows are computed from it
     Py_ssize_t m, n_known             # features, and those that some vector has
     double *values
     int32_t *rows                     # feature rows; -1: none
-    double *weights                   # (n_inner, room); unset if plain
+    double *weights                   # (n_inner, room)
     double *own                       # (n_inner,) self statistics of the numbers
     double *extra                     # (n_inner,) self statistics of arrays that no vector has
     double *elements                  # its arrays, one after another in the order of the matrices

@@ -37,12 +37,11 @@ cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
     return 1.0
 
 
-cdef double[::1] powers(const double *values, Py_ssize_t n, int power):
-    """Return powers of values; ones if there are none."""
+cdef double[::1] squares(const double *values, Py_ssize_t n):
     cdef Py_ssize_t i
-    cdef double[::1] result = np.ones(n + 1)
-    for i in range(n if values != NULL else 0):
-        result[i] = values[i] if power == 1 else values[i] * values[i]
+    cdef double[::1] result = np.empty(n + 1)  # never without an element, so that it has an address
+    for i in range(n):
+        result[i] = values[i] * values[i]
     return result
 
 
@@ -189,8 +188,7 @@ cdef class Rows:
         self.set_sizes(&self.other)
         for g in range(self.n_inner):
             widen(&self.inners[g].statistics, 0, self.capacity)
-            if not self.inners[g].is_plain:
-                reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
+            reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
             reallocate(<void **> &self.inners[g].of_matrices, self.matrices.n * sizeof(double))
             for name, a in self.matrices.place_of.items():
                 self.inners[g].of_matrices[a] = self.weight_of(g, name)
@@ -219,21 +217,21 @@ cdef class Rows:
     cdef double weight_of(self, Py_ssize_t g, name) except -1:
         """Return the weight of a feature in an inner statistic; 0 if it is not read."""
         cdef Inner *inner = &self.inners[g]
-        cdef double factor = 1.0
+        cdef double factor
+        if inner.is_plain:
+            return 1.0
         if self._kernels[inner.leader].active([name]) is not None:
             return 0.0
-        if inner.is_scaled:
-            factor = self.factors.get(name, self.pooled)
+        factor = self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
         return fabs(factor) if inner.statistic == MANHATTAN_DISTANCE else factor * factor
 
     cdef int set_weights(self, name, Py_ssize_t row) except -1:
         """Set the weights of a feature row, and make room for those of all rows."""
         cdef Py_ssize_t g, room = self.features.room
         for g in range(self.n_inner):
-            if not self.inners[g].is_plain:
-                if room != self.weights_room:
-                    reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
-                self.inners[g].weights[row] = self.weight_of(g, name)
+            if room != self.weights_room:
+                reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
+            self.inners[g].weights[row] = self.weight_of(g, name)
         self.weights_room = room
         return 0
 
@@ -310,9 +308,8 @@ cdef class Rows:
         if p.m > self.room:
             self.resize(p.m)
         for g in range(self.n_inner):
-            if not self.inners[g].is_plain:
-                for j in range(p.m):
-                    p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
+            for j in range(p.m):
+                p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
         return 0
 
     cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
@@ -350,26 +347,20 @@ cdef class Rows:
         cdef Py_ssize_t g, j
         cdef Inner *inner
         cdef double *weights
-        cdef double total, v, w
+        cdef double total, v
         for g in range(self.n_inner):
             inner = &self.inners[g]
-            weights = NULL if inner.is_plain else p.weights + g * self.room
-            total = 0.0
+            weights = p.weights + g * self.room
+            total = inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
             if inner.statistic == SUM_OF_RATIONALS:
-                total = inner.n_names
                 for j in range(p.m):
-                    w = 1.0 if weights == NULL else weights[j]
-                    if w != 0.0:
+                    if weights[j] != 0.0:
                         v = p.values[j]
                         total -= 1.0
-                        total += 1.0 / (1.0 + inner.gamma * w * v * v)
+                        total += 1.0 / (1.0 + inner.gamma * weights[j] * v * v)
             elif inner.statistic == MANHATTAN_DISTANCE:
                 for j in range(p.m):
-                    w = 1.0 if weights == NULL else weights[j]
-                    total += w * fabs(p.values[j])
-            elif weights == NULL:
-                for j in range(p.m):
-                    total += p.values[j] * p.values[j]
+                    total += weights[j] * fabs(p.values[j])
             else:
                 for j in range(p.m):
                     total += weights[j] * (p.values[j] * p.values[j])
@@ -436,12 +427,12 @@ cdef class Rows:
         self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
     ) except -1 nogil:
         """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
-        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef const double *weights = p.weights + g * self.room
         cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
         cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
         cdef Feature *feature
         for j in range(p.m):
-            if weights != NULL and weights[j] == 0.0:
+            if weights[j] == 0.0:
                 continue
             self.columns_of[k] = self.zeros
             if p.rows[j] >= 0:
@@ -451,7 +442,7 @@ cdef class Rows:
                 else:
                     n_listed += feature.length != 0
             self.terms[k] = p.values[j]
-            self.term_weights[k] = factor if weights == NULL else factor * weights[j]
+            self.term_weights[k] = factor * weights[j]
             n_nonzero += p.values[j] != 0.0
             k += 1
         if inner.statistic == DOT_PRODUCT or n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
@@ -473,15 +464,15 @@ cdef class Rows:
         A distance follows from self statistics and from the features that x shares with a vector.
         If it would lose significant digits, the terms of all features are summed instead.
         """
-        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef const double *weights = p.weights + g * self.room
         cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
         cdef Py_ssize_t j, k = 0, n_listed = 0
         cdef double v, w, constant, factor
         cdef Feature *feature
         if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, inner, g):
-            return self.exact_row(p, inner, p.weights + g * self.room, n, row)
+            return self.exact_row(p, inner, weights, n, row)
         for j in range(p.m):
-            v, w = p.values[j], 1.0 if weights == NULL else weights[j]
+            v, w = p.values[j], weights[j]
             if v == 0.0 or w == 0.0 or p.rows[j] < 0:
                 continue
             feature = &self.features.rows[p.rows[j]]
@@ -498,8 +489,7 @@ cdef class Rows:
         )
         for k in range(n_listed):
             j = self.listed[k]
-            w = 1.0 if weights == NULL else weights[j]
-            add_listed(inner, p.values[j], w, &self.features.rows[p.rows[j]], row)
+            add_listed(inner, p.values[j], weights[j], &self.features.rows[p.rows[j]], row)
         if inner.statistic != DOT_PRODUCT:
             constant = p.own[g] - (inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0)
             factor = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
@@ -522,7 +512,7 @@ cdef class Rows:
         The terms of features that x lacks are summed with twice the digits, and so in any order.
         """
         cdef Py_ssize_t j, r, i
-        cdef double w, d, total, rest, term
+        cdef double d, total, rest, term
         cdef double *feature = <double *> calloc(3 * n, sizeof(double))
         cdef double *high = feature + n
         cdef double *low = high + n
@@ -532,7 +522,6 @@ cdef class Rows:
         memset(row, 0, n * sizeof(double))
         self.features.mark += 1
         for j in range(p.m):
-            w = 1.0 if inner.is_plain else weights[j]
             if p.rows[j] >= 0:
                 self.features.rows[p.rows[j]].mark = self.features.mark
                 self.features.copy(p.rows[j], n, feature)
@@ -540,15 +529,15 @@ cdef class Rows:
                 memset(feature, 0, n * sizeof(double))
             for i in range(n):
                 d = p.values[j] - feature[i]
-                row[i] += w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                row[i] += weights[j] * (d * d if inner.statistic == SQUARED_DISTANCE else fabs(d))
         for r in range(self.features.room):
             if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
                 continue
-            w = 1.0 if inner.is_plain else inner.weights[r]
             self.features.copy(<int32_t> r, n, feature)
             for i in range(n):
                 d = feature[i]
-                term = w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                term = d * d if inner.statistic == SQUARED_DISTANCE else fabs(d)
+                term *= inner.weights[r]
                 total = high[i] + term
                 rest = total - high[i]
                 low[i] += (high[i] - (total - rest)) + (term - rest)
@@ -562,17 +551,17 @@ cdef class Rows:
         """Return squared distances of features as the first kernel reads and scales them."""
         cdef Inner inner = self.inners[0]
         cdef Py_ssize_t n = (self.n + 7) // 8 * 8
+        cdef const double *weights = p.weights
         cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices
         inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+        if self.inners[0].statistic == MANHATTAN_DISTANCE:
+            # The weights of absolute differences are roots of those of squares.
+            own, of_rows = squares(p.weights, p.m), squares(inner.weights, self.weights_room)
+            of_matrices = squares(inner.of_matrices, self.matrices.n)
+            weights, inner.weights, inner.of_matrices = &own[0], &of_rows[0], &of_matrices[0]
         if self.inners[0].statistic <= SQUARED_DISTANCE:
             self.inner_row(p, &inner, 0, n, &row[0])
         else:
-            # The weights of absolute differences are roots of those of squares.
-            power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
-            of_matrices = powers(inner.of_matrices, self.matrices.n, power)
-            own = powers(NULL if inner.is_plain else p.weights, p.m, power)
-            of_rows = powers(inner.weights, self.weights_room, power)
-            inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
-            self.exact_row(p, &inner, &own[0], n, &row[0])
+            self.exact_row(p, &inner, weights, n, &row[0])
         self.add_arrays(p, &inner, 0, &row[0])
         return row.base[: self.n]

@@ -278,10 +278,9 @@ cdef class Store:
             layout.rows[j] = r
             self.point.n_known += r >= 0
             for g in range(self.n_inner):
-                if not self.inners[g].is_plain:
-                    self.point.weights[g * self.room + j] = (
-                        self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
-                    )
+                self.point.weights[g * self.room + j] = (
+                    self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
+                )
         self.point.m, self.point.rows = layout.m, layout.rows
         self.found = self.version + self.features.version
         return 0
@@ -405,7 +404,7 @@ cdef class Store:
                 # In the units of the user.
                 magnitude = 0.0
                 for j in range(self.point.m):
-                    if inner.is_plain or self.point.weights[g * self.room + j] != 0.0:
+                    if self.point.weights[g * self.room + j] != 0.0:
                         v = self.point.values[j]
                         magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
             statistic = self.own_statistic(&self.point, g)
