@@ -39,7 +39,6 @@ cdef class Matrices:
             size = self.all[<Py_ssize_t> self.place_of[name]].size
             if len(array) != size:
                 raise another_length(name, array, size)
-        return 0
 
     cdef int extend(self, Py_ssize_t capacity) except -1:
         tables = {}
@@ -49,7 +48,6 @@ cdef class Matrices:
             tables[name] = extended, padded(present, capacity)
         self.set_tables(tables)
         self.capacity = capacity
-        return 0
 
     cdef int set_tables(self, dict tables) except -1:
         """Bring matrices into the order of names, so that sums depend on the vectors alone."""
@@ -64,7 +62,6 @@ cdef class Matrices:
             self.n_elements += values.shape[1]
             self.n += 1
         self.tables, self.place_of = ordered, place_of
-        return 0
 
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1:
         cdef dict tables = dict(self.tables), used = {}

@@ -89,7 +89,7 @@ cdef class Rows:
     cdef int clear(self) except -1
     cdef int load(self, Py_ssize_t slot) except -1 nogil
     cdef int set_features(self, Point *p, Layout layout) except -1 nogil
-    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
+    cdef void set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int assign_rows(self, Layout layout) except -1
     cdef void measure(self, Point *p) noexcept nogil
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil

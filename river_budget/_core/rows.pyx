@@ -179,7 +179,6 @@ cdef class Rows:
         spec.n_names += inner.n_names - n_names
         spec.gamma *= spec.n_names / n_names
         inner.gamma = spec.gamma
-        return 0
 
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, scales and vectors."""
@@ -202,7 +201,6 @@ cdef class Rows:
         for slot in range(self.n):
             self.load(slot)
             self.set_statistics(slot, &self.other)
-        return 0
 
     cdef int set_sizes(self, Point *p) except -1:
         """Give a point the memory that the kernels and matrices need."""
@@ -212,7 +210,6 @@ cdef class Rows:
         reallocate(<void **> &p.weights, self.room * n_bytes)
         reallocate(<void **> &p.elements, self.matrices.n_elements * sizeof(double))
         memset(p.extra, 0, n_bytes)
-        return 0
 
     cdef double weight_of(self, Py_ssize_t g, name) except -1:
         """Return the weight of a feature in an inner statistic; 0 if it is not read."""
@@ -233,7 +230,6 @@ cdef class Rows:
                 reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
             self.inners[g].weights[row] = self.weight_of(g, name)
         self.weights_room = room
-        return 0
 
     cdef list active(self, list names):
         """Return the positions of the names that some kernel reads."""
@@ -255,7 +251,6 @@ cdef class Rows:
         reallocate(<void **> &self.columns_of, room * sizeof(double *))
         reallocate(<void **> &self.listed, room * sizeof(int32_t))
         self.room = room
-        return 0
 
     cdef int set_capacity(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t i, old = self.capacity
@@ -278,7 +273,6 @@ cdef class Rows:
         reallocate(<void **> &self.layouts, capacity * sizeof(PyObject *))
         memset(self.layouts + old, 0, (capacity - old) * sizeof(PyObject *))
         self.capacity = capacity
-        return 0
 
     cdef int clear(self) except -1:
         """Forget all vectors. The capacity stays."""
@@ -299,7 +293,6 @@ cdef class Rows:
             p.values[j] = value_of(&self.features.rows[p.rows[j]], slot)
         self.matrices.load(slot, p.elements)
         self.measure(p)
-        return 0
 
     cdef int set_features(self, Point *p, Layout layout) except -1 nogil:
         """Set the features of a point to those of a layout, which all have rows."""
@@ -310,9 +303,8 @@ cdef class Rows:
         for g in range(self.n_inner):
             for j in range(p.m):
                 p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
-        return 0
 
-    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
+    cdef void set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
         """Keep the self statistics of the vector in a slot, which is a point."""
         cdef Py_ssize_t g, i
         cdef Kernel *kernel
@@ -324,7 +316,6 @@ cdef class Rows:
             if kernel.norms != NULL:
                 raw = raw_self_value(&kernel.spec, self.own_statistic(p, kernel.inner))
                 kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
-        return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
         """Look up the feature rows of all names; a new name gets one, with its weights."""
@@ -338,7 +329,6 @@ cdef class Rows:
         except BaseException:
             self.features.sweep()
             raise
-        return 0
 
     # Kernel rows.
 
@@ -404,7 +394,6 @@ cdef class Rows:
                 row = rows + i * self.capacity
                 apply(kernel, self.own_statistic(p, kernel.inner), n, row)
                 memset(row + self.n, 0, (n - self.n) * sizeof(double))
-        return 0
 
     cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
         """Add the inner statistics of arrays, those that no vector has among them."""
@@ -454,7 +443,6 @@ cdef class Rows:
         )
         if inner.statistic == SUM_OF_RATIONALS:
             loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
-        return 0
 
     cdef int sparse_row(
         self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
@@ -494,7 +482,6 @@ cdef class Rows:
             constant = p.own[g] - (inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0)
             factor = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
             loops.combine(constant, inner.statistics, factor, n, row)
-        return 0
 
     cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil:
         """Return whether statistics are too large to subtract without losing digits."""
@@ -545,7 +532,6 @@ cdef class Rows:
         for i in range(n):
             row[i] += high[i] + low[i]
         free(feature)
-        return 0
 
     cdef object squared_distances(self, Point *p):
         """Return squared distances of features as the first kernel reads and scales them."""

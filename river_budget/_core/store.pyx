@@ -186,7 +186,6 @@ cdef class Store:
         if self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
                 raise in_use()
-        return 0
 
     cdef int enter(self) except -1 nogil:
         """Begin a call, which has to end by `is_busy = False`, without names that no vector has.
@@ -197,7 +196,6 @@ cdef class Store:
         if PyList_GET_SIZE(<PyObject *> self.features.unused):
             with gil:
                 self.sweep()
-        return 0
 
     cdef int begin(self) except -1 nogil:
         self.require_own()
@@ -205,7 +203,6 @@ cdef class Store:
             with gil:
                 raise in_use()
         self.is_busy = True
-        return 0
 
     def __enter__(self):
         self.enter()
@@ -222,7 +219,6 @@ cdef class Store:
         except BaseException:
             self.is_busy = False
             raise
-        return 0
 
     # Memory.
 
@@ -235,7 +231,6 @@ cdef class Store:
         reallocate(<void **> &self.read, n_bytes)
         self.values = self.point.values = self.packed if self.layout.active == NULL else self.read
         self.found = -1
-        return 0
 
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, also for the example."""
@@ -262,7 +257,6 @@ cdef class Store:
         if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
             self.resize(room)
         self.found, self.has_rows = -1, False
-        return 0
 
     cdef int find_rows(self) except -1:
         """Look up the feature rows of the example, and the weights of its features."""
@@ -283,13 +277,11 @@ cdef class Store:
                 )
         self.point.m, self.point.rows = layout.m, layout.rows
         self.found = self.version + self.features.version
-        return 0
 
     cdef int pack(self, dict x) except -1:
         """Convert the values of a dict to doubles in `fresh`, and its arrays."""
         if self.matrices.n or self.arrays is not None or self.pack_numbers(x) == ARRAYS:
             self.pack_arrays(x)
-        return 0
 
     cdef int pack_numbers(self, dict x) except -1:
         """Convert the values of a dict to doubles; return NUMBERS, or ARRAYS if it has some."""
@@ -356,7 +348,6 @@ cdef class Store:
         self.kernel_rows(&self.point, self.rows)
         self.has_rows = self.has_example = True
         self.stamp += 1
-        return 0
 
     cdef int admit(self) except -1 nogil:
         """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
@@ -376,7 +367,6 @@ cdef class Store:
                     | (self.arrays or {}),
                     self.limiting_kernel(),
                 )
-        return 0
 
     cdef void read_values(self) noexcept nogil:
         """Select the values that some kernel reads."""
@@ -446,7 +436,6 @@ cdef class Store:
             if self.z[i].inner < 0:
                 for slot, value in enumerate(answers_of(kernel, x, self.objects)):
                     rows[i * self.capacity + slot] = value
-        return 0
 
     cdef int evaluate_object(self, dict x) except -1:
         """Call the functions for an example, unless it is the last one."""
@@ -461,7 +450,6 @@ cdef class Store:
                 self.own_values[i] = answers_of(kernel, self.snapshot, [self.snapshot])[0]
                 if self.own_values[i] < 0.0:
                     raise ValueError(f"{kernel} of {x!r} and itself is negative")
-        return 0
 
     # Changes of vectors.
 
@@ -492,7 +480,6 @@ cdef class Store:
             self.n_inserted += 1
         finally:
             self.is_busy = False
-        return 0
 
     cdef int place_anew(self, Py_ssize_t slot) except -1:
         """Store the example in a slot of a vector with other names, or a new one."""
@@ -501,14 +488,12 @@ cdef class Store:
         self.store(layout, self.values, self.arrays, self.snapshot, slot)
         if self.layout is not layout:  # there is a new kind of arrays
             self.find_rows()
-        return 0
 
     cdef int reserve(self) except -1:
         if self.found != self.version + self.features.version or self.point.n_known < self.point.m:
             self.assign_rows(self.layout)
             self.set_features(&self.point, self.layout)
             self.found = self.version + self.features.version
-        return 0
 
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
         """Return whether the example has the names of the vector in a slot, and numbers only."""
@@ -534,7 +519,6 @@ cdef class Store:
             kernels.append(kernel.resolve(names))
         if tuple(kernels) != self._kernels:
             self.set_kernels(tuple(kernels))
-        return 0
 
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
@@ -556,7 +540,6 @@ cdef class Store:
         if arrays is not None or self.matrices.n:
             if self.matrices.put(arrays or {}, slot):
                 self.set_kernels(self._kernels)
-        return 0
 
     # Arrays.
 
@@ -580,7 +563,6 @@ cdef class Store:
             self.has_rows = self.has_example = False
             self.arrays = arrays
             self.set_elements()
-        return 0
 
     cdef int check_kinds(self, dict x) except -1:
         """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
@@ -590,7 +572,6 @@ cdef class Store:
                     raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
             elif name in self.matrices.place_of:
                 raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
-        return 0
 
     cdef int set_elements(self) except -1:
         """Unpack the arrays of the example."""
@@ -611,7 +592,6 @@ cdef class Store:
                 is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
                 own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
                 self.point.extra[g] += self.weight_of(g, name) * own
-        return 0
 
     # Vectors as a whole.
 
@@ -632,7 +612,6 @@ cdef class Store:
         self.store(vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
         self.load(slot)
         self.set_statistics(slot, &self.other)
-        return 0
 
     cdef int refill(self, list vectors) except -1:
         """Store other vectors, in new tables."""
@@ -641,7 +620,6 @@ cdef class Store:
         except BaseException:  # by the code of a name: an interrupt must not lose vectors
             self.fill(vectors)
             raise
-        return 0
 
     cdef int fill(self, list vectors) except -1:
         cdef Py_ssize_t slot
@@ -654,7 +632,6 @@ cdef class Store:
             self.set_kernels(self._kernels)
         self.has_rows = False
         self.stamp += 1
-        return 0
 
     # What the .pxd promises.
 
@@ -675,7 +652,6 @@ cdef class Store:
                 self.stamp += 1
         finally:
             self.is_busy = False
-        return 0
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
         if block.data == NULL or self.matrices.n or self.arrays is not None:
@@ -703,7 +679,6 @@ cdef class Store:
             self.take()
         finally:
             self.is_busy = False
-        return 0
 
     cdef object limiting_kernel(self):
         """Return the kernel that error messages name, None if it may be a default."""
@@ -770,12 +745,10 @@ cdef class Store:
     cdef int check_kernel(self, Py_ssize_t kernel) except -1:
         if not 0 <= kernel < self.n_kernels:
             raise IndexError(f"kernel {kernel} of {self.n_kernels}")
-        return 0
 
     cdef int check_slot(self, Py_ssize_t slot) except -1:
         if not 0 <= slot < self.n:
             raise IndexError(f"slot {slot} is not in use: there are {self.n}")
-        return 0
 
     def row(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
