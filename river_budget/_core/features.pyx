@@ -15,21 +15,20 @@ cdef enum:
     FEWEST_ROWS = 256
 
 
-cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
-    cdef void *new = realloc(memory[0], n_bytes + 1)
-    if new == NULL:
+cdef void *checked(void *memory) except NULL nogil:
+    if memory == NULL:
         with gil:
             raise MemoryError
-    memory[0] = new
-    return 0
+    return memory
+
+
+cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
+    memory[0] = checked(realloc(memory[0], n_bytes + 1))
 
 
 cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Copy n values by slots to more memory, followed by zeros."""
-    cdef double *new = aligned_zeros(capacity)
-    if new == NULL:
-        with gil:
-            raise MemoryError
+    cdef double *new = <double *> checked(aligned_zeros(capacity))
     if values[0] != NULL:
         memcpy(new, values[0], n * sizeof(double))
         aligned_free(values[0])
@@ -65,10 +64,8 @@ cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
     """Give a list another room of at least its length."""
-    cdef double *values = <double *> malloc(room * (sizeof(double) + sizeof(int32_t)) + 1)
-    if values == NULL:
-        with gil:
-            raise MemoryError
+    cdef size_t n_bytes = room * (sizeof(double) + sizeof(int32_t))
+    cdef double *values = <double *> checked(malloc(n_bytes + 1))
     if feature.length:
         memcpy(values, feature.values, feature.length * sizeof(double))
         memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))

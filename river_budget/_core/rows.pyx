@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from river_budget._core.features cimport (
-    Feature, Features, Layout, reallocate, slots_of, value_of, widen,
+    Feature, Features, Layout, checked, reallocate, slots_of, value_of, widen,
 )
 from river_budget._core.loops cimport aligned_free, loops
 from river_budget._core.matrices cimport Matrices, Matrix
@@ -95,9 +95,7 @@ cdef class Rows:
         self.scaled = [False] * len(kernels) if scaled is None else list(scaled)
         self.factors, self.pooled = {}, 1.0
         self.features, self.matrices = Features(), Matrices(dtype)
-        self.z = <Kernel *> calloc(len(kernels) + 1, sizeof(Kernel))
-        if self.z == NULL:
-            raise MemoryError
+        self.z = <Kernel *> checked(calloc(len(kernels) + 1, sizeof(Kernel)))
         self.n_kernels = len(kernels)
 
     def __dealloc__(self):
@@ -137,9 +135,7 @@ cdef class Rows:
         cdef Spec *spec
         cdef Py_ssize_t i, g
         self.free_inners()
-        self.inners = <Inner *> calloc(self.n_kernels + 1, sizeof(Inner))
-        if self.inners == NULL:
-            raise MemoryError
+        self.inners = <Inner *> checked(calloc(self.n_kernels + 1, sizeof(Inner)))
         is_scaled = bool(self.factors) or self.pooled != 1.0
         places, self.is_selective = {}, True
         for i, kernel in enumerate(kernels):
@@ -500,12 +496,9 @@ cdef class Rows:
         """
         cdef Py_ssize_t j, r, i
         cdef double d, total, rest, term
-        cdef double *feature = <double *> calloc(3 * n, sizeof(double))
+        cdef double *feature = <double *> checked(calloc(3 * n + 1, sizeof(double)))
         cdef double *high = feature + n
         cdef double *low = high + n
-        if feature == NULL:
-            with gil:
-                raise MemoryError
         memset(row, 0, n * sizeof(double))
         self.features.mark += 1
         for j in range(p.m):

@@ -26,7 +26,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport Layout, new_layout, reallocate, value_of
+from river_budget._core.features cimport Layout, checked, new_layout, reallocate, value_of
 from river_budget._core.loops cimport LANES, loops
 from river_budget._core.rows cimport (
     MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
@@ -164,9 +164,7 @@ cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
-        self.own_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
-        if self.own_values == NULL:
-            raise MemoryError
+        self.own_values = <double *> checked(calloc(self.n_kernels + 1, sizeof(double)))
         self.layout = new_layout([])
         self.columns = self.layout.columns
         self.resize(8)
