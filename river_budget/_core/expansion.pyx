@@ -125,7 +125,7 @@ cdef class Expansion(Engine):
     def oldest(self):
         """Slot of the oldest vector."""
         self.store.check_slot(0)
-        return self.store.oldest_slot()
+        return loops.least(self.store.inserted, self.store.n)
 
     @property
     def row(self):

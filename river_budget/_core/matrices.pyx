@@ -30,10 +30,6 @@ cdef class Matrices:
     def __dealloc__(self):
         free(self.all)
 
-    cdef int clear(self) except -1:
-        """Forget all arrays. The capacity stays."""
-        return self.set_tables({})
-
     cdef int check_length(self, object name, object array) except -1:
         if name in self.place_of:
             size = self.all[<Py_ssize_t> self.place_of[name]].size
@@ -50,7 +46,7 @@ cdef class Matrices:
         self.capacity = capacity
 
     cdef int set_tables(self, dict tables) except -1:
-        """Bring matrices into the order of names, so that sums depend on the vectors alone."""
+        """Take other matrices, in the order of names, so that sums depend on the vectors alone."""
         cdef char[:, ::1] raw
         ordered = {name: tables[name] for name in sorted(tables, key=repr)}
         place_of = {name: a for a, name in enumerate(ordered)}

@@ -278,7 +278,7 @@ cdef class Rows:
             self.layouts[i] = NULL
         self.n = 0
         self.features.clear()
-        return self.matrices.clear()
+        self.matrices.set_tables({})
 
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""

@@ -20,14 +20,14 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from river_budget._core.features cimport Layout, checked, new_layout, reallocate, value_of
-from river_budget._core.loops cimport LANES, loops
+from river_budget._core.loops cimport LANES
 from river_budget._core.rows cimport (
     MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
 )
@@ -120,6 +120,10 @@ cdef tuple squared_quietly(array, dtype):
     copied = np.array(array, dtype)
     elements = copied.astype(np.float64)
     return copied, np.dot(elements, elements)
+
+
+cdef object copied(const void *numbers, Py_ssize_t n, dtype):
+    return np.frombuffer((<const char *> numbers)[: n * sizeof(double)], dtype).copy()
 
 
 cdef object in_use():
@@ -506,17 +510,16 @@ cdef class Store:
 
     cdef int resolve(self) except -1:
         """Set the parameters that kernels leave open."""
-        cdef Py_ssize_t n_features = len(self.columns)
-        names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
+        cdef list names = list(self.columns if self.snapshot is None else self.snapshot)
+        kernels = self._kernels
         if self.arrays is not None:
-            names = [*names, *self.arrays]
-            n_features += sum(map(len, self.arrays.values()))
-        for kernel in self._kernels:
-            if self.arrays is not None and kernel.learns_scales:
-                kernel = kernel.with_width(1.0 / max(n_features, 1), names)
-            kernels.append(kernel.resolve(names))
-        if tuple(kernels) != self._kernels:
-            self.set_kernels(tuple(kernels))
+            names.extend(self.arrays)
+            n_features = len(self.columns) + sum(map(len, self.arrays.values()))
+            width = 1.0 / max(n_features, 1)
+            kernels = [k.with_width(width, names) if k.learns_scales else k for k in kernels]
+        kernels = tuple([kernel.resolve(names) for kernel in kernels])
+        if kernels != self._kernels:
+            self.set_kernels(kernels)
 
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
@@ -530,14 +533,12 @@ cdef class Store:
         old = <object> self.layouts[slot] if self.layouts[slot] != NULL else None
         self.features.replace(layout, values, old, slot)
         Py_INCREF(layout)
+        Py_XDECREF(self.layouts[slot])  # not the last reference
         self.layouts[slot] = <PyObject *> layout
-        if old is not None:
-            Py_DECREF(old)
         if self.objects is not None:
             self.objects[slot:slot + 1] = [object_]
-        if arrays is not None or self.matrices.n:
-            if self.matrices.put(arrays or {}, slot):
-                self.set_kernels(self._kernels)
+        if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
+            self.set_kernels(self._kernels)
 
     # Arrays.
 
@@ -693,9 +694,6 @@ cdef class Store:
             return 1.0
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
 
-    cdef Py_ssize_t oldest_slot(self) noexcept nogil:
-        return loops.least(self.inserted, self.n) if self.n else 0
-
     # Python.
 
     @property
@@ -715,12 +713,8 @@ cdef class Store:
 
     @property
     def insertion_order(self):
-        cdef Py_ssize_t slot
-        cdef int64_t[::1] order = np.empty(self.n, np.int64)
         self.require_own()
-        for slot in range(self.n):
-            order[slot] = self.inserted[slot]
-        return order.base
+        return copied(self.inserted, self.n, np.int64)
 
     @property
     def by_age(self):
@@ -734,12 +728,6 @@ cdef class Store:
             raise IndexError(f"row {i} of {block.n_rows}")
         self.evaluate_row(block, i)
 
-    cdef object copied(self, const double *values, Py_ssize_t n):
-        cdef double[::1] copy = np.empty(n)
-        if n:
-            memcpy(&copy[0], values, n * sizeof(double))
-        return copy.base
-
     cdef int check_kernel(self, Py_ssize_t kernel) except -1:
         if not 0 <= kernel < self.n_kernels:
             raise IndexError(f"kernel {kernel} of {self.n_kernels}")
@@ -750,7 +738,7 @@ cdef class Store:
 
     def row(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
-        return self.copied(self.rows + kernel * self.capacity, self.n)
+        return copied(self.rows + kernel * self.capacity, self.n, np.float64)
 
     def self_value(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
@@ -790,7 +778,7 @@ cdef class Store:
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_slot(slot)
         self.check_kernel(kernel)
-        return self.copied(self.rows_of(slot) + kernel * self.capacity, self.n)
+        return copied(self.rows_of(slot) + kernel * self.capacity, self.n, np.float64)
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
