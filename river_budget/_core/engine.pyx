@@ -106,7 +106,6 @@ cdef class Engine:
             self.forecast()
         finally:
             self.is_busy = False
-        return 0
 
     cdef int forecast(self) except -1 nogil:
         """Compute the scores at the example of the store, unless they are known."""
@@ -114,10 +113,9 @@ cdef class Engine:
             self.stamp = -1
             self.answer()
             self.stamp = self.store.stamp
-        return 0
 
     cdef int answer(self) except -1 nogil:
-        return 0
+        pass
 
     # Rounds.
 
@@ -222,19 +220,16 @@ cdef class Engine:
         cdef bint is_foreign = self.owner and self.owner != PyThread_get_thread_ident()
         if self.is_busy or self.store.is_busy or is_foreign:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
-        return 0
 
     cdef int require_closed(self) except -1:
         self.require_free()
         if self.is_open:
             raise RuntimeError("the update of the last round has not ended")
-        return 0
 
     cdef int begin(self) except -1:
         """Set that the model is in use, if it is not and no round is open."""
         self.require_closed()
         self.is_busy = True
-        return 0
 
     cdef int begin_rounds(self) except -1:
         """Begin to learn; see `was_refused`."""
@@ -244,7 +239,6 @@ cdef class Engine:
             self.require_closed()
             self.refused = 0
         self.is_busy = True
-        return 0
 
     def widen(self, Py_ssize_t n_labels):
         """Make room for a number of labels; fewer than there are change nothing."""
@@ -259,7 +253,6 @@ cdef class Engine:
         for c in range(self.n_labels, n_labels):
             self.answers[c] = 0.0
         self.n_labels, self.stamp = n_labels, -1
-        return 0
 
     # What is learned.
 
@@ -268,4 +261,3 @@ cdef class Engine:
         n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
         self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
-        return 0

@@ -89,7 +89,6 @@ cdef class Expansion(Engine):
 
     cdef int answer(self) except -1 nogil:
         self.scores_of(self.store.rows, self.answers)
-        return 0
 
     cdef void scores_of(self, const double *row, double *scores) noexcept nogil:
         cdef Py_ssize_t c, n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
@@ -126,7 +125,7 @@ cdef class Expansion(Engine):
     def oldest(self):
         """Slot of the oldest vector."""
         self.store.check_slot(0)
-        return self.store.oldest_slot()
+        return loops.least(self.store.inserted, self.store.n)
 
     @property
     def row(self):
@@ -339,7 +338,6 @@ cdef class Expansion(Engine):
         self.table[y.label, slot] = alpha
         self.table[y.rival, slot] = -alpha
         self.stamp = -1
-        return 0
 
     cdef int keep_slot(self, Py_ssize_t slot) except -1:
         """Keep what is in a slot, or that nothing is, for `roll_back`."""
@@ -353,7 +351,6 @@ cdef class Expansion(Engine):
         for c in range(self.n_labels):
             coefficients[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
         self.log.append((column, self.store.save(slot)))
-        return 0
 
     cdef int keep_all(self) except -1:
         """Keep all coefficients for `roll_back`."""
@@ -361,7 +358,6 @@ cdef class Expansion(Engine):
         if self.is_open and not self.has_kept_all:
             self.log.append((PyBytes_FromStringAndSize(<char *> &self.table[0, 0], size), None))
             self.has_kept_all = True
-        return 0
 
     # The table.
 
@@ -373,7 +369,6 @@ cdef class Expansion(Engine):
         cdef double[:, ::1] table = padded(rows, n_labels, width)
         Engine.set_labels(self, n_labels)
         self.table = table
-        return 0
 
     def rows(self):
         """Return the coefficients without their common factor (labels, n)."""

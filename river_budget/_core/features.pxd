@@ -56,5 +56,7 @@ cdef class Features:
 cdef Layout new_layout(list names)
 cdef int32_t *slots_of(Feature *feature) noexcept nogil
 cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil
+# Return new memory. Raises MemoryError if there is none.
+cdef void *checked(void *memory) except NULL nogil
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil
 cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil

@@ -15,26 +15,24 @@ cdef enum:
     FEWEST_ROWS = 256
 
 
-cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
-    cdef void *new = realloc(memory[0], n_bytes + 1)
-    if new == NULL:
+cdef void *checked(void *memory) except NULL nogil:
+    if memory == NULL:
         with gil:
             raise MemoryError
-    memory[0] = new
-    return 0
+    return memory
+
+
+cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
+    memory[0] = checked(realloc(memory[0], n_bytes + 1))
 
 
 cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Copy n values by slots to more memory, followed by zeros."""
-    cdef double *new = aligned_zeros(capacity)
-    if new == NULL:
-        with gil:
-            raise MemoryError
+    cdef double *new = <double *> checked(aligned_zeros(capacity))
     if values[0] != NULL:
         memcpy(new, values[0], n * sizeof(double))
         aligned_free(values[0])
     values[0] = new
-    return 0
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
@@ -66,16 +64,13 @@ cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
 
 cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
     """Give a list another room of at least its length."""
-    cdef double *values = <double *> malloc(room * (sizeof(double) + sizeof(int32_t)) + 1)
-    if values == NULL:
-        with gil:
-            raise MemoryError
+    cdef size_t n_bytes = room * (sizeof(double) + sizeof(int32_t))
+    cdef double *values = <double *> checked(malloc(n_bytes + 1))
     if feature.length:
         memcpy(values, feature.values, feature.length * sizeof(double))
         memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))
     free(feature.values)
     feature.values, feature.room = values, room
-    return 0
 
 
 cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
@@ -84,7 +79,6 @@ cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil
     slots_of(feature)[feature.length] = <int32_t> slot
     feature.values[feature.length] = value
     feature.length += 1
-    return 0
 
 
 cdef int delete(Feature *feature, int32_t e) except -1 nogil:
@@ -94,7 +88,6 @@ cdef int delete(Feature *feature, int32_t e) except -1 nogil:
     feature.values[e], slots[e] = feature.values[feature.length], slots[feature.length]
     if feature.length < feature.room // 4:
         set_room(feature, feature.room // 2)
-    return 0
 
 
 cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
@@ -106,7 +99,6 @@ cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
         column[slots[e]] = feature.values[e]
     free(feature.values)
     feature.column, feature.values, feature.room = column, NULL, 0
-    return 0
 
 
 cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
@@ -121,7 +113,6 @@ cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
             append(feature, slot, column[slot])
     feature.column = NULL
     aligned_free(column)
-    return 0
 
 
 cdef class Layout:
@@ -165,7 +156,6 @@ cdef class Features:
         self.index, self.unused = {}, []
         self.free_row, self.is_sparse = -1, False
         self.version += 1
-        return 0
 
     cdef int extend(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t r
@@ -173,7 +163,6 @@ cdef class Features:
             if self.rows[r].column != NULL:
                 widen(&self.rows[r].column, self.capacity, capacity)
         self.capacity = capacity
-        return 0
 
     cdef int set_n(self, Py_ssize_t n) except -1:
         cdef Py_ssize_t r, before = self.n
@@ -182,7 +171,6 @@ cdef class Features:
             for r in range(self.room):
                 if self.rows[r].count:
                     self.settle(&self.rows[r])
-        return 0
 
     cdef int settle(self, Feature *feature) except -1 nogil:
         """Move a feature to a column if enough vectors have it, else to a list."""
@@ -191,7 +179,6 @@ cdef class Features:
             return to_column(feature, self.capacity)
         if not is_common and feature.column != NULL:
             return to_list(feature, self.capacity)
-        return 0
 
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil:
         cdef Feature *feature = &self.rows[row]
@@ -246,7 +233,6 @@ cdef class Features:
             self.rows[r].length = self.free_row
             self.free_row = <int32_t> r
         self.room = room
-        return 0
 
     cdef int replace(
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
@@ -265,7 +251,6 @@ cdef class Features:
                 self.set_value(old.rows[j], slot, 0.0)
             if feature.count == 0:
                 self.unused.append((old.columns[j], old.rows[j]))
-        return 0
 
     cdef int sweep(self) except -1:
         cdef int32_t r
@@ -283,7 +268,6 @@ cdef class Features:
                 self.version += 1
             self.unused.pop()
         self.is_sparse = self.room > FEWEST_ROWS and 4 * self.n_used < self.room
-        return 0
 
     cdef size_t n_bytes(self):
         """Return the size of the rows, columns and lists."""

@@ -48,6 +48,88 @@ struct loops {
     void (*normalize)(double norm, const double *norms, long n, double *row);
 };
 
+/* What the body is made of; W is the number of doubles of a vector.
+
+   Sums have so many parts, whatever the width; that of `dot` has twice as many. */
+#define PARTS 8
+#define V NAME(v)
+#define I NAME(i)
+#define EACH(x) ((x) - (V){0})
+#define INTO(p) (*(V *)(p))
+#define READ(p) (*(const V *)(p))
+#define ABS(x) ((V)((I)(x) & INT64_MAX))
+/* GCC makes one instruction of these, and several of its own __builtin_convertvector. */
+#define PAIR(p) (p)[0], (p)[1]
+#define WIDENED_2(p) ((V){PAIR(p)})
+#define WIDENED_4(p) ((V){PAIR(p), PAIR((p) + 2)})
+#define WIDENED_8(p) ((V){PAIR(p), PAIR((p) + 2), PAIR((p) + 4), PAIR((p) + 6)})
+
+/* The terms of a feature: x and s are its values, d is their difference, y its weight. */
+#define PRODUCT (x * s)
+#define SQUARE (d * d)
+#define WEIGHTED_SQUARE (y * (d * d))
+#define ABSOLUTE (y * ABS(d))
+#define RATIONAL (1.0 / (1.0 + y * d * d))
+#define ABSOLUTE_OVERLAP (y * ((ABS(d) - ABS(x)) - ABS(s)))
+#define RATIONAL_OVERLAP \
+    ((1.0 / (1.0 + y * d * d) - 1.0 / (1.0 + y * x * x)) + (1.0 - 1.0 / (1.0 + y * s * s)))
+
+/* Add up the terms of all features for K vectors of slots, from slot i on. */
+#define ADD_COLUMNS(TERM, K)                                         \
+    {                                                                \
+        V sums[K] = {{0}};                                           \
+        for (long j = 0; j < m; j++) {                               \
+            V x = EACH(v[j]), y = EACH(w[j]);                        \
+            for (int k = 0; k < K; k++) {                            \
+                V s = READ(columns[j] + i + k * W), d = x - s;       \
+                sums[k] += TERM;                                     \
+            }                                                        \
+        }                                                            \
+        for (int k = 0; k < K; k++) INTO(row + i + k * W) = sums[k]; \
+    }
+#define OVER_COLUMNS(name, TERM)                                \
+    static void NAME(name)(COLUMNS) {                           \
+        long i = 0;                                             \
+        for (; i + 4 * W <= n; i += 4 * W) ADD_COLUMNS(TERM, 4) \
+        for (; i < n; i += W) ADD_COLUMNS(TERM, 1)              \
+    }
+
+/* Sums over the elements of arrays, of four at a time, so that no addition waits for the one before it.
+   Elements that fill no group of PARTS are padded with zeros of both sides, and REST is what such a pair
+   adds. */
+#define ADD_PARTS(LOAD, TERM, elements, others)    \
+    for (int k = 0; k < PARTS / W; k++) {          \
+        V x = READ(elements + k * W);              \
+        for (int r = 0; r < 4; r++) {              \
+            V s = LOAD(others + k * W), d = x - s; \
+            sums[r][k] += TERM;                    \
+        }                                          \
+    }
+#define OVER_ARRAYS(name, TYPE, LOAD, TERM, REST, FACTOR)                                         \
+    static void NAME(name)(ARRAYS) {                                                              \
+        V y = EACH(w);                                                                            \
+        for (long i = 0; i < n; i += 4) {                                                         \
+            const TYPE *t[4];                                                                     \
+            V sums[4][PARTS / W] = {{{0}}};                                                       \
+            double p[PARTS], rest = 0.0;                                                          \
+            long j = 0;                                                                           \
+            for (int r = 0; r < 4; r++) t[r] = (const TYPE *)matrix + (i + r < n ? i + r : n - 1) * size; \
+            for (; j + PARTS <= size; j += PARTS) ADD_PARTS(LOAD, TERM, elements + j, t[r] + j)   \
+            if (j < size) {                                                                       \
+                double last_x[PARTS] = {0};                                                       \
+                TYPE last[4][PARTS] = {{0}};                                                      \
+                memcpy(last_x, elements + j, (size - j) * sizeof(double));                        \
+                for (int r = 0; r < 4; r++) memcpy(last[r], t[r] + j, (size - j) * sizeof(TYPE)); \
+                ADD_PARTS(LOAD, TERM, last_x, last[r])                                            \
+                rest = REST * (PARTS - (size - j));                                               \
+            }                                                                                     \
+            for (int r = 0; r < 4 && i + r < n; r++) {                                            \
+                memcpy(p, sums[r], sizeof p);                                                     \
+                row[i + r] += FACTOR * ((((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))) - rest); \
+            }                                                                                     \
+        }                                                                                         \
+    }
+
 #define BODY "loops.h"
 #include "targets.h"
 #if defined(__x86_64__)
@@ -58,39 +140,22 @@ BEGIN_TARGET("avx512f,avx512dq")
 END_TARGET
 #endif
 
-#define TABLE(w)                                                                                     \
-    ((struct loops){                                                                                 \
-        JOINED(dot_, w), JOINED(least_, w), JOINED(forward_, w), JOINED(backward_, w),               \
-        {{JOINED(products_, w), JOINED(weighted_squares_, w), JOINED(absolutes_, w),                 \
-          JOINED(rationals_, w)},                                                                    \
-         {JOINED(products_, w), JOINED(squares_, w), JOINED(absolutes_, w), JOINED(rationals_, w)}}, \
-        {JOINED(products_, w), JOINED(products_, w), JOINED(absolute_overlaps_, w),                  \
-         JOINED(rational_overlaps_, w)},                                                             \
-        {{JOINED(float_products_, w), JOINED(float_squares_, w), JOINED(float_absolutes_, w),        \
-          JOINED(float_rationals_, w)},                                                              \
-         {JOINED(double_products_, w), JOINED(double_squares_, w), JOINED(double_absolutes_, w),     \
-          JOINED(double_rationals_, w)}},                                                            \
-        JOINED(combine_, w), JOINED(exponential_, w), JOINED(rational_, w), JOINED(power_, w),       \
-        JOINED(normalize_, w)})
-
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_lanes(struct loops *table, int most) {
     int lanes = supported_lanes();
     if (most < lanes) lanes = most;
 #if defined(__x86_64__)
-    if (lanes >= 8) return *table = TABLE(8), 8;
-    if (lanes >= 4) return *table = TABLE(4), 4;
+    if (lanes >= 8) return *table = table_8, 8;
+    if (lanes >= 4) return *table = table_4, 4;
 #endif
-    return *table = TABLE(2), 2;
+    return *table = table_2, 2;
 }
 
 #endif
 #else /* the body for vectors of W doubles */
 
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));
-#define V NAME(v)
-/* Sums have so many parts, whatever the width; that of `dot` has twice as many. */
-#define PARTS 8
+typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
 
 /* The products of four rows with z, n of them each, n a multiple of 4. */
 static inline void NAME(four_products)(const double *const *rows, const double *z, long n, double *sums) {
@@ -100,7 +165,7 @@ static inline void NAME(four_products)(const double *const *rows, const double *
     for (; j + PARTS <= n; j += PARTS)
         for (int r = 0; r < 4; r++)
             for (int k = 0; k < PARTS / W; k++)
-                s[r][k] += *(const V *)(rows[r] + j + k * W) * *(const V *)(z + j + k * W);
+                s[r][k] += READ(rows[r] + j + k * W) * READ(z + j + k * W);
     for (int r = 0; r < 4; r++) {
         double t[PARTS];
         memcpy(t, s[r], sizeof t);
@@ -154,61 +219,12 @@ static void NAME(backward)(const double *packed, double *d, long n) {
         double d0 = (d[i] - d3 * d_row[i] - d2 * c_row[i] - d1 * b_row[i]) / a_row[i];
         d[i] = d0, d[i + 1] = d1, d[i + 2] = d2, d[i + 3] = d3;
         for (j = 0; j + W <= i; j += W)
-            *(V *)(d + j) -= d0 * *(const V *)(a_row + j) + d1 * *(const V *)(b_row + j) +
-                             d2 * *(const V *)(c_row + j) + d3 * *(const V *)(d_row + j);
+            INTO(d + j) -= d0 * READ(a_row + j) + d1 * READ(b_row + j) + d2 * READ(c_row + j) +
+                           d3 * READ(d_row + j);
         for (; j < i; j++) d[j] -= d0 * a_row[j] + d1 * b_row[j] + d2 * c_row[j] + d3 * d_row[j];
     }
 }
 
-typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));
-#define I NAME(i)
-#define ALL(x) ((x) - (V){0})
-#define AT(p) (*(V *)(p))
-#define READ(p) (*(const V *)(p))
-#define ABS(x) ((V)((I)(x) & INT64_MAX))
-
-/* The terms of a feature: x and s are its values, d is their difference, y its weight. */
-#define PRODUCT (x * s)
-#define SQUARE (d * d)
-#define WEIGHTED_SQUARE (y * (d * d))
-#define ABSOLUTE (y * ABS(d))
-#define RATIONAL (1.0 / (1.0 + y * d * d))
-#define ABSOLUTE_OVERLAP (y * ((ABS(d) - ABS(x)) - ABS(s)))
-#define RATIONAL_OVERLAP \
-    ((1.0 / (1.0 + y * d * d) - 1.0 / (1.0 + y * x * x)) + (1.0 - 1.0 / (1.0 + y * s * s)))
-
-/* Add a term to the sum of the slots of one vector. */
-#define ADD(sum, TERM, k)               \
-    {                                   \
-        V s = READ(t + k * W), d = x - s; \
-        (void)d;                        \
-        sum += TERM;                    \
-    }
-#define OVER_COLUMNS(name, TERM)                                                \
-    static void NAME(name)(COLUMNS) {                                           \
-        long i = 0;                                                             \
-        for (; i + 4 * W <= n; i += 4 * W) {                                    \
-            V a = {0}, b = a, c = a, e = a;                                     \
-            for (long j = 0; j < m; j++) {                                      \
-                const double *t = columns[j] + i;                               \
-                V x = ALL(v[j]), y = ALL(w[j]);                                 \
-                (void)y;                                                        \
-                ADD(a, TERM, 0) ADD(b, TERM, 1) ADD(c, TERM, 2) ADD(e, TERM, 3) \
-            }                                                                   \
-            AT(row + i) = a, AT(row + i + W) = b;                               \
-            AT(row + i + 2 * W) = c, AT(row + i + 3 * W) = e;                   \
-        }                                                                       \
-        for (; i < n; i += W) {                                                 \
-            V a = {0};                                                          \
-            for (long j = 0; j < m; j++) {                                      \
-                const double *t = columns[j] + i;                               \
-                V x = ALL(v[j]), y = ALL(w[j]);                                 \
-                (void)y;                                                        \
-                ADD(a, TERM, 0)                                                 \
-            }                                                                   \
-            AT(row + i) = a;                                                    \
-        }                                                                       \
-    }
 OVER_COLUMNS(products, PRODUCT)
 OVER_COLUMNS(squares, SQUARE)
 OVER_COLUMNS(weighted_squares, WEIGHTED_SQUARE)
@@ -217,61 +233,10 @@ OVER_COLUMNS(rationals, RATIONAL)
 OVER_COLUMNS(absolute_overlaps, ABSOLUTE_OVERLAP)
 OVER_COLUMNS(rational_overlaps, RATIONAL_OVERLAP)
 
-/* Sums over the elements of arrays, of four at a time, so that no addition waits for the one before it.
-   Elements that fill no group of PARTS are padded with zeros of both sides, and REST is what such a pair
-   adds. */
-#define OVER_ARRAYS(name, TYPE, LOAD, TERM, REST, FACTOR)                                               \
-    static void NAME(name)(ARRAYS) {                                                                    \
-        V y = ALL(w);                                                                                   \
-        (void)y;                                                                                        \
-        for (long i = 0; i < n; i += 4) {                                                               \
-            const TYPE *t[4];                                                                           \
-            V sums[4][PARTS / W] = {{{0}}};                                                             \
-            double p[PARTS], rest = 0.0;                                                                \
-            long j = 0;                                                                                 \
-            for (int r = 0; r < 4; r++) t[r] = (const TYPE *)matrix + (i + r < n ? i + r : n - 1) * size; \
-            for (; j + PARTS <= size; j += PARTS)                                                       \
-                for (int k = 0; k < PARTS / W; k++) {                                                   \
-                    V x = READ(elements + j + k * W);                                                   \
-                    for (int r = 0; r < 4; r++) {                                                       \
-                        V s = LOAD(t[r] + j + k * W), d = x - s;                                        \
-                        (void)d;                                                                        \
-                        sums[r][k] += TERM;                                                             \
-                    }                                                                                   \
-                }                                                                                       \
-            if (j < size) {                                                                             \
-                double last_x[PARTS] = {0};                                                             \
-                memcpy(last_x, elements + j, (size - j) * sizeof(double));                              \
-                for (int r = 0; r < 4; r++) {                                                           \
-                    TYPE last[PARTS] = {0};                                                             \
-                    memcpy(last, t[r] + j, (size - j) * sizeof(TYPE));                                  \
-                    for (int k = 0; k < PARTS / W; k++) {                                               \
-                        V x = READ(last_x + k * W), s = LOAD(last + k * W), d = x - s;                  \
-                        (void)d;                                                                        \
-                        sums[r][k] += TERM;                                                             \
-                    }                                                                                   \
-                }                                                                                       \
-                rest = REST * (PARTS - (size - j));                                                     \
-            }                                                                                           \
-            for (int r = 0; r < 4 && i + r < n; r++) {                                                  \
-                memcpy(p, sums[r], sizeof p);                                                           \
-                row[i + r] += FACTOR * ((((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]))) - rest); \
-            }                                                                                           \
-        }                                                                                               \
-    }
-/* GCC makes one instruction of these, and several of its own __builtin_convertvector. */
-#define PAIR(p) (p)[0], (p)[1]
-#if W == 2
-#define WIDENED(p) ((V){PAIR(p)})
-#elif W == 4
-#define WIDENED(p) ((V){PAIR(p), PAIR((p) + 2)})
-#else
-#define WIDENED(p) ((V){PAIR(p), PAIR((p) + 2), PAIR((p) + 4), PAIR((p) + 6)})
-#endif
-OVER_ARRAYS(float_products, float, WIDENED, PRODUCT, 0.0, w)
-OVER_ARRAYS(float_squares, float, WIDENED, SQUARE, 0.0, w)
-OVER_ARRAYS(float_absolutes, float, WIDENED, ABS(d), 0.0, w)
-OVER_ARRAYS(float_rationals, float, WIDENED, RATIONAL, 1.0, 1.0)
+OVER_ARRAYS(float_products, float, JOINED(WIDENED_, W), PRODUCT, 0.0, w)
+OVER_ARRAYS(float_squares, float, JOINED(WIDENED_, W), SQUARE, 0.0, w)
+OVER_ARRAYS(float_absolutes, float, JOINED(WIDENED_, W), ABS(d), 0.0, w)
+OVER_ARRAYS(float_rationals, float, JOINED(WIDENED_, W), RATIONAL, 1.0, 1.0)
 OVER_ARRAYS(double_products, double, READ, PRODUCT, 0.0, w)
 OVER_ARRAYS(double_squares, double, READ, SQUARE, 0.0, w)
 OVER_ARRAYS(double_absolutes, double, READ, ABS(d), 0.0, w)
@@ -280,7 +245,7 @@ OVER_ARRAYS(double_rationals, double, READ, RATIONAL, 1.0, 1.0)
 static void NAME(combine)(double constant, const double *statistics, double factor, long n, double *row) {
     for (long i = 0; i < n; i += W) {
         V sum = (constant + READ(statistics + i)) + factor * READ(row + i);
-        AT(row + i) = (V)((I)sum & (sum > 0.0));
+        INTO(row + i) = (V)((I)sum & (sum > 0.0));
     }
 }
 
@@ -296,25 +261,25 @@ static inline V NAME(exp)(V x) {
 }
 
 static void NAME(exponential)(double gamma, long n, double *row) {
-    for (long i = 0; i < n; i += W) AT(row + i) = NAME(exp)(-gamma * READ(row + i));
+    for (long i = 0; i < n; i += W) INTO(row + i) = NAME(exp)(-gamma * READ(row + i));
 }
 
 static void NAME(rational)(double gamma, long n, double *row) {
-    for (long i = 0; i < n; i += W) AT(row + i) = 1.0 / (1.0 + gamma * READ(row + i));
+    for (long i = 0; i < n; i += W) INTO(row + i) = 1.0 / (1.0 + gamma * READ(row + i));
 }
 
 static void NAME(power)(double gamma, double coef0, long degree, long n, double *row) {
     for (long i = 0; i < n; i += W) {
         V base = gamma * READ(row + i) + coef0, power = base;
         for (long k = 1; k < degree; k++) power *= base;
-        AT(row + i) = power;
+        INTO(row + i) = power;
     }
 }
 
 static void NAME(normalize)(double norm, const double *norms, long n, double *row) {
     for (long i = 0; i < n; i += W) {
         V both = norm * READ(norms + i);
-        AT(row + i) = (V)((I)(READ(row + i) / both) & (both > 0.0));
+        INTO(row + i) = (V)((I)(READ(row + i) / both) & (both > 0.0));
     }
 }
 
@@ -324,9 +289,9 @@ static double NAME(dot)(const double *a, const double *b, long n) {
     long i = 0;
     memset(s, 0, sizeof s);
     for (; i + 2 * PARTS <= n; i += 2 * PARTS)
-        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+        for (int k = 0; k < 2 * PARTS / W; k++) s[k] += READ(a + i + k * W) * READ(b + i + k * W);
     if (i < n)
-        for (int k = 0; k < PARTS / W; k++) s[k] += *(const V *)(a + i + k * W) * *(const V *)(b + i + k * W);
+        for (int k = 0; k < PARTS / W; k++) s[k] += READ(a + i + k * W) * READ(b + i + k * W);
     memcpy(t, s, sizeof t);
     for (int k = PARTS; k; k /= 2)
         for (int j = 0; j < k; j++) t[j] += t[j + k];
@@ -342,23 +307,12 @@ static long NAME(least)(const int64_t *numbers, long n) {
     return i;
 }
 
-#undef I
-#undef V
-#undef PARTS
-#undef ALL
-#undef AT
-#undef READ
-#undef ABS
-#undef PRODUCT
-#undef SQUARE
-#undef WEIGHTED_SQUARE
-#undef ABSOLUTE
-#undef RATIONAL
-#undef ABSOLUTE_OVERLAP
-#undef RATIONAL_OVERLAP
-#undef ADD
-#undef OVER_COLUMNS
-#undef OVER_ARRAYS
-#undef WIDENED
-#undef PAIR
+static const struct loops NAME(table) = {
+    NAME(dot), NAME(least), NAME(forward), NAME(backward),
+    {{NAME(products), NAME(weighted_squares), NAME(absolutes), NAME(rationals)},
+     {NAME(products), NAME(squares), NAME(absolutes), NAME(rationals)}},
+    {NAME(products), NAME(products), NAME(absolute_overlaps), NAME(rational_overlaps)},
+    {{NAME(float_products), NAME(float_squares), NAME(float_absolutes), NAME(float_rationals)},
+     {NAME(double_products), NAME(double_squares), NAME(double_absolutes), NAME(double_rationals)}},
+    NAME(combine), NAME(exponential), NAME(rational), NAME(power), NAME(normalize)};
 #endif

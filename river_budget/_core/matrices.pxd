@@ -21,7 +21,6 @@ cdef class Matrices:
     cdef dict at(self, Py_ssize_t slot)
     # Copy them as doubles, one after another; zeros for those that are absent.
     cdef void load(self, Py_ssize_t slot, double *elements) noexcept nogil
-    cdef int clear(self) except -1
-    cdef size_t n_bytes(self)
-    # Private.
+    # Take other matrices of the same capacity.
     cdef int set_tables(self, dict tables) except -1
+    cdef size_t n_bytes(self)

@@ -30,16 +30,11 @@ cdef class Matrices:
     def __dealloc__(self):
         free(self.all)
 
-    cdef int clear(self) except -1:
-        """Forget all arrays. The capacity stays."""
-        return self.set_tables({})
-
     cdef int check_length(self, object name, object array) except -1:
         if name in self.place_of:
             size = self.all[<Py_ssize_t> self.place_of[name]].size
             if len(array) != size:
                 raise another_length(name, array, size)
-        return 0
 
     cdef int extend(self, Py_ssize_t capacity) except -1:
         tables = {}
@@ -49,10 +44,9 @@ cdef class Matrices:
             tables[name] = extended, padded(present, capacity)
         self.set_tables(tables)
         self.capacity = capacity
-        return 0
 
     cdef int set_tables(self, dict tables) except -1:
-        """Bring matrices into the order of names, so that sums depend on the vectors alone."""
+        """Take other matrices, in the order of names, so that sums depend on the vectors alone."""
         cdef char[:, ::1] raw
         ordered = {name: tables[name] for name in sorted(tables, key=repr)}
         place_of = {name: a for a, name in enumerate(ordered)}
@@ -64,7 +58,6 @@ cdef class Matrices:
             self.n_elements += values.shape[1]
             self.n += 1
         self.tables, self.place_of = ordered, place_of
-        return 0
 
     cdef bint put(self, dict arrays, Py_ssize_t slot) except -1:
         cdef dict tables = dict(self.tables), used = {}

@@ -31,14 +31,14 @@ cdef struct Inner:                    # an inner statistic that kernels share
     Py_ssize_t leader                 # the first of its kernels
     double gamma, n_names             # the largest gamma of its kernels
     double *statistics                # of the numbers of each vector alone (capacity,)
-    double *weights                   # of the feature rows, 0 for unread ones; NULL if plain
+    double *weights                   # of the feature rows, 0 for unread ones
     double *of_matrices               # of the arrays by names (n_matrices,)
 
 cdef struct Point:                    # an example or a vector, as rows are computed from it
     Py_ssize_t m, n_known             # features, and those that some vector has
     double *values
     int32_t *rows                     # feature rows; -1: none
-    double *weights                   # (n_inner, room); unset if plain
+    double *weights                   # (n_inner, room)
     double *own                       # (n_inner,) self statistics of the numbers
     double *extra                     # (n_inner,) self statistics of arrays that no vector has
     double *elements                  # its arrays, one after another in the order of the matrices
@@ -89,7 +89,7 @@ cdef class Rows:
     cdef int clear(self) except -1
     cdef int load(self, Py_ssize_t slot) except -1 nogil
     cdef int set_features(self, Point *p, Layout layout) except -1 nogil
-    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
+    cdef void set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil
     cdef int assign_rows(self, Layout layout) except -1
     cdef void measure(self, Point *p) noexcept nogil
     cdef double own_statistic(self, Point *p, Py_ssize_t g) noexcept nogil

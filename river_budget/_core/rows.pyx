@@ -11,7 +11,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from river_budget._core.features cimport (
-    Feature, Features, Layout, reallocate, slots_of, value_of, widen,
+    Feature, Features, Layout, checked, reallocate, slots_of, value_of, widen,
 )
 from river_budget._core.loops cimport aligned_free, loops
 from river_budget._core.matrices cimport Matrices, Matrix
@@ -37,12 +37,11 @@ cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
     return 1.0
 
 
-cdef double[::1] powers(const double *values, Py_ssize_t n, int power):
-    """Return powers of values; ones if there are none."""
+cdef double[::1] squares(const double *values, Py_ssize_t n):
     cdef Py_ssize_t i
-    cdef double[::1] result = np.ones(n + 1)
-    for i in range(n if values != NULL else 0):
-        result[i] = values[i] if power == 1 else values[i] * values[i]
+    cdef double[::1] result = np.empty(n + 1)  # never without an element, so that it has an address
+    for i in range(n):
+        result[i] = values[i] * values[i]
     return result
 
 
@@ -96,9 +95,7 @@ cdef class Rows:
         self.scaled = [False] * len(kernels) if scaled is None else list(scaled)
         self.factors, self.pooled = {}, 1.0
         self.features, self.matrices = Features(), Matrices(dtype)
-        self.z = <Kernel *> calloc(len(kernels) + 1, sizeof(Kernel))
-        if self.z == NULL:
-            raise MemoryError
+        self.z = <Kernel *> checked(calloc(len(kernels) + 1, sizeof(Kernel)))
         self.n_kernels = len(kernels)
 
     def __dealloc__(self):
@@ -138,9 +135,7 @@ cdef class Rows:
         cdef Spec *spec
         cdef Py_ssize_t i, g
         self.free_inners()
-        self.inners = <Inner *> calloc(self.n_kernels + 1, sizeof(Inner))
-        if self.inners == NULL:
-            raise MemoryError
+        self.inners = <Inner *> checked(calloc(self.n_kernels + 1, sizeof(Inner)))
         is_scaled = bool(self.factors) or self.pooled != 1.0
         places, self.is_selective = {}, True
         for i, kernel in enumerate(kernels):
@@ -180,7 +175,6 @@ cdef class Rows:
         spec.n_names += inner.n_names - n_names
         spec.gamma *= spec.n_names / n_names
         inner.gamma = spec.gamma
-        return 0
 
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, scales and vectors."""
@@ -189,8 +183,7 @@ cdef class Rows:
         self.set_sizes(&self.other)
         for g in range(self.n_inner):
             widen(&self.inners[g].statistics, 0, self.capacity)
-            if not self.inners[g].is_plain:
-                reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
+            reallocate(<void **> &self.inners[g].weights, self.weights_room * sizeof(double))
             reallocate(<void **> &self.inners[g].of_matrices, self.matrices.n * sizeof(double))
             for name, a in self.matrices.place_of.items():
                 self.inners[g].of_matrices[a] = self.weight_of(g, name)
@@ -204,7 +197,6 @@ cdef class Rows:
         for slot in range(self.n):
             self.load(slot)
             self.set_statistics(slot, &self.other)
-        return 0
 
     cdef int set_sizes(self, Point *p) except -1:
         """Give a point the memory that the kernels and matrices need."""
@@ -214,28 +206,26 @@ cdef class Rows:
         reallocate(<void **> &p.weights, self.room * n_bytes)
         reallocate(<void **> &p.elements, self.matrices.n_elements * sizeof(double))
         memset(p.extra, 0, n_bytes)
-        return 0
 
     cdef double weight_of(self, Py_ssize_t g, name) except -1:
         """Return the weight of a feature in an inner statistic; 0 if it is not read."""
         cdef Inner *inner = &self.inners[g]
-        cdef double factor = 1.0
+        cdef double factor
+        if inner.is_plain:
+            return 1.0
         if self._kernels[inner.leader].active([name]) is not None:
             return 0.0
-        if inner.is_scaled:
-            factor = self.factors.get(name, self.pooled)
+        factor = self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
         return fabs(factor) if inner.statistic == MANHATTAN_DISTANCE else factor * factor
 
     cdef int set_weights(self, name, Py_ssize_t row) except -1:
         """Set the weights of a feature row, and make room for those of all rows."""
         cdef Py_ssize_t g, room = self.features.room
         for g in range(self.n_inner):
-            if not self.inners[g].is_plain:
-                if room != self.weights_room:
-                    reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
-                self.inners[g].weights[row] = self.weight_of(g, name)
+            if room != self.weights_room:
+                reallocate(<void **> &self.inners[g].weights, room * sizeof(double))
+            self.inners[g].weights[row] = self.weight_of(g, name)
         self.weights_room = room
-        return 0
 
     cdef list active(self, list names):
         """Return the positions of the names that some kernel reads."""
@@ -257,7 +247,6 @@ cdef class Rows:
         reallocate(<void **> &self.columns_of, room * sizeof(double *))
         reallocate(<void **> &self.listed, room * sizeof(int32_t))
         self.room = room
-        return 0
 
     cdef int set_capacity(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t i, old = self.capacity
@@ -280,7 +269,6 @@ cdef class Rows:
         reallocate(<void **> &self.layouts, capacity * sizeof(PyObject *))
         memset(self.layouts + old, 0, (capacity - old) * sizeof(PyObject *))
         self.capacity = capacity
-        return 0
 
     cdef int clear(self) except -1:
         """Forget all vectors. The capacity stays."""
@@ -290,7 +278,7 @@ cdef class Rows:
             self.layouts[i] = NULL
         self.n = 0
         self.features.clear()
-        return self.matrices.clear()
+        self.matrices.set_tables({})
 
     cdef int load(self, Py_ssize_t slot) except -1 nogil:
         """Make the vector in a slot the other point, with its self statistics."""
@@ -301,7 +289,6 @@ cdef class Rows:
             p.values[j] = value_of(&self.features.rows[p.rows[j]], slot)
         self.matrices.load(slot, p.elements)
         self.measure(p)
-        return 0
 
     cdef int set_features(self, Point *p, Layout layout) except -1 nogil:
         """Set the features of a point to those of a layout, which all have rows."""
@@ -310,12 +297,10 @@ cdef class Rows:
         if p.m > self.room:
             self.resize(p.m)
         for g in range(self.n_inner):
-            if not self.inners[g].is_plain:
-                for j in range(p.m):
-                    p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
-        return 0
+            for j in range(p.m):
+                p.weights[g * self.room + j] = self.inners[g].weights[p.rows[j]]
 
-    cdef int set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
+    cdef void set_statistics(self, Py_ssize_t slot, Point *p) noexcept nogil:
         """Keep the self statistics of the vector in a slot, which is a point."""
         cdef Py_ssize_t g, i
         cdef Kernel *kernel
@@ -327,7 +312,6 @@ cdef class Rows:
             if kernel.norms != NULL:
                 raw = raw_self_value(&kernel.spec, self.own_statistic(p, kernel.inner))
                 kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
-        return 0
 
     cdef int assign_rows(self, Layout layout) except -1:
         """Look up the feature rows of all names; a new name gets one, with its weights."""
@@ -341,7 +325,6 @@ cdef class Rows:
         except BaseException:
             self.features.sweep()
             raise
-        return 0
 
     # Kernel rows.
 
@@ -350,26 +333,20 @@ cdef class Rows:
         cdef Py_ssize_t g, j
         cdef Inner *inner
         cdef double *weights
-        cdef double total, v, w
+        cdef double total, v
         for g in range(self.n_inner):
             inner = &self.inners[g]
-            weights = NULL if inner.is_plain else p.weights + g * self.room
-            total = 0.0
+            weights = p.weights + g * self.room
+            total = inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
             if inner.statistic == SUM_OF_RATIONALS:
-                total = inner.n_names
                 for j in range(p.m):
-                    w = 1.0 if weights == NULL else weights[j]
-                    if w != 0.0:
+                    if weights[j] != 0.0:
                         v = p.values[j]
                         total -= 1.0
-                        total += 1.0 / (1.0 + inner.gamma * w * v * v)
+                        total += 1.0 / (1.0 + inner.gamma * weights[j] * v * v)
             elif inner.statistic == MANHATTAN_DISTANCE:
                 for j in range(p.m):
-                    w = 1.0 if weights == NULL else weights[j]
-                    total += w * fabs(p.values[j])
-            elif weights == NULL:
-                for j in range(p.m):
-                    total += p.values[j] * p.values[j]
+                    total += weights[j] * fabs(p.values[j])
             else:
                 for j in range(p.m):
                     total += weights[j] * (p.values[j] * p.values[j])
@@ -413,7 +390,6 @@ cdef class Rows:
                 row = rows + i * self.capacity
                 apply(kernel, self.own_statistic(p, kernel.inner), n, row)
                 memset(row + self.n, 0, (n - self.n) * sizeof(double))
-        return 0
 
     cdef void add_arrays(self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
         """Add the inner statistics of arrays, those that no vector has among them."""
@@ -436,12 +412,12 @@ cdef class Rows:
         self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
     ) except -1 nogil:
         """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
-        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef const double *weights = p.weights + g * self.room
         cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
         cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
         cdef Feature *feature
         for j in range(p.m):
-            if weights != NULL and weights[j] == 0.0:
+            if weights[j] == 0.0:
                 continue
             self.columns_of[k] = self.zeros
             if p.rows[j] >= 0:
@@ -451,7 +427,7 @@ cdef class Rows:
                 else:
                     n_listed += feature.length != 0
             self.terms[k] = p.values[j]
-            self.term_weights[k] = factor if weights == NULL else factor * weights[j]
+            self.term_weights[k] = factor * weights[j]
             n_nonzero += p.values[j] != 0.0
             k += 1
         if inner.statistic == DOT_PRODUCT or n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
@@ -463,7 +439,6 @@ cdef class Rows:
         )
         if inner.statistic == SUM_OF_RATIONALS:
             loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
-        return 0
 
     cdef int sparse_row(
         self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
@@ -473,15 +448,15 @@ cdef class Rows:
         A distance follows from self statistics and from the features that x shares with a vector.
         If it would lose significant digits, the terms of all features are summed instead.
         """
-        cdef const double *weights = NULL if inner.is_plain else p.weights + g * self.room
+        cdef const double *weights = p.weights + g * self.room
         cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
         cdef Py_ssize_t j, k = 0, n_listed = 0
         cdef double v, w, constant, factor
         cdef Feature *feature
         if inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE) and self.cancels(p, inner, g):
-            return self.exact_row(p, inner, p.weights + g * self.room, n, row)
+            return self.exact_row(p, inner, weights, n, row)
         for j in range(p.m):
-            v, w = p.values[j], 1.0 if weights == NULL else weights[j]
+            v, w = p.values[j], weights[j]
             if v == 0.0 or w == 0.0 or p.rows[j] < 0:
                 continue
             feature = &self.features.rows[p.rows[j]]
@@ -498,13 +473,11 @@ cdef class Rows:
         )
         for k in range(n_listed):
             j = self.listed[k]
-            w = 1.0 if weights == NULL else weights[j]
-            add_listed(inner, p.values[j], w, &self.features.rows[p.rows[j]], row)
+            add_listed(inner, p.values[j], weights[j], &self.features.rows[p.rows[j]], row)
         if inner.statistic != DOT_PRODUCT:
             constant = p.own[g] - (inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0)
             factor = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
             loops.combine(constant, inner.statistics, factor, n, row)
-        return 0
 
     cdef bint cancels(self, Point *p, Inner *inner, Py_ssize_t g) noexcept nogil:
         """Return whether statistics are too large to subtract without losing digits."""
@@ -522,17 +495,13 @@ cdef class Rows:
         The terms of features that x lacks are summed with twice the digits, and so in any order.
         """
         cdef Py_ssize_t j, r, i
-        cdef double w, d, total, rest, term
-        cdef double *feature = <double *> calloc(3 * n, sizeof(double))
+        cdef double d, total, rest, term
+        cdef double *feature = <double *> checked(calloc(3 * n + 1, sizeof(double)))
         cdef double *high = feature + n
         cdef double *low = high + n
-        if feature == NULL:
-            with gil:
-                raise MemoryError
         memset(row, 0, n * sizeof(double))
         self.features.mark += 1
         for j in range(p.m):
-            w = 1.0 if inner.is_plain else weights[j]
             if p.rows[j] >= 0:
                 self.features.rows[p.rows[j]].mark = self.features.mark
                 self.features.copy(p.rows[j], n, feature)
@@ -540,15 +509,15 @@ cdef class Rows:
                 memset(feature, 0, n * sizeof(double))
             for i in range(n):
                 d = p.values[j] - feature[i]
-                row[i] += w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                row[i] += weights[j] * (d * d if inner.statistic == SQUARED_DISTANCE else fabs(d))
         for r in range(self.features.room):
             if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
                 continue
-            w = 1.0 if inner.is_plain else inner.weights[r]
             self.features.copy(<int32_t> r, n, feature)
             for i in range(n):
                 d = feature[i]
-                term = w * (d * d) if inner.statistic == SQUARED_DISTANCE else w * fabs(d)
+                term = d * d if inner.statistic == SQUARED_DISTANCE else fabs(d)
+                term *= inner.weights[r]
                 total = high[i] + term
                 rest = total - high[i]
                 low[i] += (high[i] - (total - rest)) + (term - rest)
@@ -556,23 +525,22 @@ cdef class Rows:
         for i in range(n):
             row[i] += high[i] + low[i]
         free(feature)
-        return 0
 
     cdef object squared_distances(self, Point *p):
         """Return squared distances of features as the first kernel reads and scales them."""
         cdef Inner inner = self.inners[0]
         cdef Py_ssize_t n = (self.n + 7) // 8 * 8
+        cdef const double *weights = p.weights
         cdef double[::1] row = np.zeros(n + 1), own, of_rows, of_matrices
         inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+        if self.inners[0].statistic == MANHATTAN_DISTANCE:
+            # The weights of absolute differences are roots of those of squares.
+            own, of_rows = squares(p.weights, p.m), squares(inner.weights, self.weights_room)
+            of_matrices = squares(inner.of_matrices, self.matrices.n)
+            weights, inner.weights, inner.of_matrices = &own[0], &of_rows[0], &of_matrices[0]
         if self.inners[0].statistic <= SQUARED_DISTANCE:
             self.inner_row(p, &inner, 0, n, &row[0])
         else:
-            # The weights of absolute differences are roots of those of squares.
-            power = 2 if self.inners[0].statistic == MANHATTAN_DISTANCE else 1
-            of_matrices = powers(inner.of_matrices, self.matrices.n, power)
-            own = powers(NULL if inner.is_plain else p.weights, p.m, power)
-            of_rows = powers(inner.weights, self.weights_room, power)
-            inner.weights, inner.of_matrices = &of_rows[0], &of_matrices[0]
-            self.exact_row(p, &inner, &own[0], n, &row[0])
+            self.exact_row(p, &inner, weights, n, &row[0])
         self.add_arrays(p, &inner, 0, &row[0])
         return row.base[: self.n]

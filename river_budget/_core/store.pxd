@@ -69,7 +69,6 @@ cdef class Store(Rows):
     # They are free again if no `put` follows.
     cdef int reserve(self) except -1
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
-    cdef Py_ssize_t oldest_slot(self) noexcept nogil
 
     # Private methods.
     cdef int require_own(self) except -1 nogil
@@ -106,7 +105,6 @@ cdef class Store(Rows):
     cdef int evaluate_values(self, list names, const double *values) except -1 nogil
     cdef int pack_numbers(self, dict x) except -1
     cdef object limiting_kernel(self)
-    cdef object copied(self, const double *values, Py_ssize_t n)
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
     cdef Block block_of_dicts(self, list names, rows)

@@ -20,14 +20,14 @@ from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.math cimport INFINITY, fabs, isfinite
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport Layout, new_layout, reallocate, value_of
-from river_budget._core.loops cimport LANES, loops
+from river_budget._core.features cimport Layout, checked, new_layout, reallocate, value_of
+from river_budget._core.loops cimport LANES
 from river_budget._core.rows cimport (
     MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, free_point, raw_self_value,
 )
@@ -122,6 +122,10 @@ cdef tuple squared_quietly(array, dtype):
     return copied, np.dot(elements, elements)
 
 
+cdef object copied(const void *numbers, Py_ssize_t n, dtype):
+    return np.frombuffer((<const char *> numbers)[: n * sizeof(double)], dtype).copy()
+
+
 cdef object in_use():
     return RuntimeError("the model is in use: by another thread, or by its own kernel")
 
@@ -164,9 +168,7 @@ cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
-        self.own_values = <double *> calloc(self.n_kernels + 1, sizeof(double))
-        if self.own_values == NULL:
-            raise MemoryError
+        self.own_values = <double *> checked(calloc(self.n_kernels + 1, sizeof(double)))
         self.layout = new_layout([])
         self.columns = self.layout.columns
         self.resize(8)
@@ -186,7 +188,6 @@ cdef class Store:
         if self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
                 raise in_use()
-        return 0
 
     cdef int enter(self) except -1 nogil:
         """Begin a call, which has to end by `is_busy = False`, without names that no vector has.
@@ -197,7 +198,6 @@ cdef class Store:
         if PyList_GET_SIZE(<PyObject *> self.features.unused):
             with gil:
                 self.sweep()
-        return 0
 
     cdef int begin(self) except -1 nogil:
         self.require_own()
@@ -205,7 +205,6 @@ cdef class Store:
             with gil:
                 raise in_use()
         self.is_busy = True
-        return 0
 
     def __enter__(self):
         self.enter()
@@ -222,7 +221,6 @@ cdef class Store:
         except BaseException:
             self.is_busy = False
             raise
-        return 0
 
     # Memory.
 
@@ -235,7 +233,6 @@ cdef class Store:
         reallocate(<void **> &self.read, n_bytes)
         self.values = self.point.values = self.packed if self.layout.active == NULL else self.read
         self.found = -1
-        return 0
 
     cdef int renew(self) except -1:
         """Derive all that follows from the kernels, also for the example."""
@@ -262,7 +259,6 @@ cdef class Store:
         if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
             self.resize(room)
         self.found, self.has_rows = -1, False
-        return 0
 
     cdef int find_rows(self) except -1:
         """Look up the feature rows of the example, and the weights of its features."""
@@ -278,19 +274,16 @@ cdef class Store:
             layout.rows[j] = r
             self.point.n_known += r >= 0
             for g in range(self.n_inner):
-                if not self.inners[g].is_plain:
-                    self.point.weights[g * self.room + j] = (
-                        self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
-                    )
+                self.point.weights[g * self.room + j] = (
+                    self.inners[g].weights[r] if r >= 0 else self.weight_of(g, name)
+                )
         self.point.m, self.point.rows = layout.m, layout.rows
         self.found = self.version + self.features.version
-        return 0
 
     cdef int pack(self, dict x) except -1:
         """Convert the values of a dict to doubles in `fresh`, and its arrays."""
         if self.matrices.n or self.arrays is not None or self.pack_numbers(x) == ARRAYS:
             self.pack_arrays(x)
-        return 0
 
     cdef int pack_numbers(self, dict x) except -1:
         """Convert the values of a dict to doubles; return NUMBERS, or ARRAYS if it has some."""
@@ -357,7 +350,6 @@ cdef class Store:
         self.kernel_rows(&self.point, self.rows)
         self.has_rows = self.has_example = True
         self.stamp += 1
-        return 0
 
     cdef int admit(self) except -1 nogil:
         """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
@@ -377,7 +369,6 @@ cdef class Store:
                     | (self.arrays or {}),
                     self.limiting_kernel(),
                 )
-        return 0
 
     cdef void read_values(self) noexcept nogil:
         """Select the values that some kernel reads."""
@@ -405,7 +396,7 @@ cdef class Store:
                 # In the units of the user.
                 magnitude = 0.0
                 for j in range(self.point.m):
-                    if inner.is_plain or self.point.weights[g * self.room + j] != 0.0:
+                    if self.point.weights[g * self.room + j] != 0.0:
                         v = self.point.values[j]
                         magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
             statistic = self.own_statistic(&self.point, g)
@@ -447,7 +438,6 @@ cdef class Store:
             if self.z[i].inner < 0:
                 for slot, value in enumerate(answers_of(kernel, x, self.objects)):
                     rows[i * self.capacity + slot] = value
-        return 0
 
     cdef int evaluate_object(self, dict x) except -1:
         """Call the functions for an example, unless it is the last one."""
@@ -462,7 +452,6 @@ cdef class Store:
                 self.own_values[i] = answers_of(kernel, self.snapshot, [self.snapshot])[0]
                 if self.own_values[i] < 0.0:
                     raise ValueError(f"{kernel} of {x!r} and itself is negative")
-        return 0
 
     # Changes of vectors.
 
@@ -493,7 +482,6 @@ cdef class Store:
             self.n_inserted += 1
         finally:
             self.is_busy = False
-        return 0
 
     cdef int place_anew(self, Py_ssize_t slot) except -1:
         """Store the example in a slot of a vector with other names, or a new one."""
@@ -502,14 +490,12 @@ cdef class Store:
         self.store(layout, self.values, self.arrays, self.snapshot, slot)
         if self.layout is not layout:  # there is a new kind of arrays
             self.find_rows()
-        return 0
 
     cdef int reserve(self) except -1:
         if self.found != self.version + self.features.version or self.point.n_known < self.point.m:
             self.assign_rows(self.layout)
             self.set_features(&self.point, self.layout)
             self.found = self.version + self.features.version
-        return 0
 
     cdef bint fits(self, Py_ssize_t slot) noexcept nogil:
         """Return whether the example has the names of the vector in a slot, and numbers only."""
@@ -524,18 +510,16 @@ cdef class Store:
 
     cdef int resolve(self) except -1:
         """Set the parameters that kernels leave open."""
-        cdef Py_ssize_t n_features = len(self.columns)
-        names, kernels = list(self.columns if self.snapshot is None else self.snapshot), []
+        cdef list names = list(self.columns if self.snapshot is None else self.snapshot)
+        kernels = self._kernels
         if self.arrays is not None:
-            names = [*names, *self.arrays]
-            n_features += sum(map(len, self.arrays.values()))
-        for kernel in self._kernels:
-            if self.arrays is not None and kernel.learns_scales:
-                kernel = kernel.with_width(1.0 / max(n_features, 1), names)
-            kernels.append(kernel.resolve(names))
-        if tuple(kernels) != self._kernels:
-            self.set_kernels(tuple(kernels))
-        return 0
+            names.extend(self.arrays)
+            n_features = len(self.columns) + sum(map(len, self.arrays.values()))
+            width = 1.0 / max(n_features, 1)
+            kernels = [k.with_width(width, names) if k.learns_scales else k for k in kernels]
+        kernels = tuple([kernel.resolve(names) for kernel in kernels])
+        if kernels != self._kernels:
+            self.set_kernels(kernels)
 
     cdef int store(
         self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
@@ -549,15 +533,12 @@ cdef class Store:
         old = <object> self.layouts[slot] if self.layouts[slot] != NULL else None
         self.features.replace(layout, values, old, slot)
         Py_INCREF(layout)
+        Py_XDECREF(self.layouts[slot])  # not the last reference
         self.layouts[slot] = <PyObject *> layout
-        if old is not None:
-            Py_DECREF(old)
         if self.objects is not None:
             self.objects[slot:slot + 1] = [object_]
-        if arrays is not None or self.matrices.n:
-            if self.matrices.put(arrays or {}, slot):
-                self.set_kernels(self._kernels)
-        return 0
+        if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
+            self.set_kernels(self._kernels)
 
     # Arrays.
 
@@ -581,7 +562,6 @@ cdef class Store:
             self.has_rows = self.has_example = False
             self.arrays = arrays
             self.set_elements()
-        return 0
 
     cdef int check_kinds(self, dict x) except -1:
         """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
@@ -591,7 +571,6 @@ cdef class Store:
                     raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
             elif name in self.matrices.place_of:
                 raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
-        return 0
 
     cdef int set_elements(self) except -1:
         """Unpack the arrays of the example."""
@@ -612,7 +591,6 @@ cdef class Store:
                 is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
                 own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
                 self.point.extra[g] += self.weight_of(g, name) * own
-        return 0
 
     # Vectors as a whole.
 
@@ -633,7 +611,6 @@ cdef class Store:
         self.store(vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
         self.load(slot)
         self.set_statistics(slot, &self.other)
-        return 0
 
     cdef int refill(self, list vectors) except -1:
         """Store other vectors, in new tables."""
@@ -642,7 +619,6 @@ cdef class Store:
         except BaseException:  # by the code of a name: an interrupt must not lose vectors
             self.fill(vectors)
             raise
-        return 0
 
     cdef int fill(self, list vectors) except -1:
         cdef Py_ssize_t slot
@@ -655,7 +631,6 @@ cdef class Store:
             self.set_kernels(self._kernels)
         self.has_rows = False
         self.stamp += 1
-        return 0
 
     # What the .pxd promises.
 
@@ -676,7 +651,6 @@ cdef class Store:
                 self.stamp += 1
         finally:
             self.is_busy = False
-        return 0
 
     cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
         if block.data == NULL or self.matrices.n or self.arrays is not None:
@@ -704,7 +678,6 @@ cdef class Store:
             self.take()
         finally:
             self.is_busy = False
-        return 0
 
     cdef object limiting_kernel(self):
         """Return the kernel that error messages name, None if it may be a default."""
@@ -720,9 +693,6 @@ cdef class Store:
         if own.norms == NULL:
             return 1.0
         return own.norms[slot] > 0.0 if own.spec.normalized else own.norms[slot]
-
-    cdef Py_ssize_t oldest_slot(self) noexcept nogil:
-        return loops.least(self.inserted, self.n) if self.n else 0
 
     # Python.
 
@@ -743,12 +713,8 @@ cdef class Store:
 
     @property
     def insertion_order(self):
-        cdef Py_ssize_t slot
-        cdef int64_t[::1] order = np.empty(self.n, np.int64)
         self.require_own()
-        for slot in range(self.n):
-            order[slot] = self.inserted[slot]
-        return order.base
+        return copied(self.inserted, self.n, np.int64)
 
     @property
     def by_age(self):
@@ -762,25 +728,17 @@ cdef class Store:
             raise IndexError(f"row {i} of {block.n_rows}")
         self.evaluate_row(block, i)
 
-    cdef object copied(self, const double *values, Py_ssize_t n):
-        cdef double[::1] copy = np.empty(n)
-        if n:
-            memcpy(&copy[0], values, n * sizeof(double))
-        return copy.base
-
     cdef int check_kernel(self, Py_ssize_t kernel) except -1:
         if not 0 <= kernel < self.n_kernels:
             raise IndexError(f"kernel {kernel} of {self.n_kernels}")
-        return 0
 
     cdef int check_slot(self, Py_ssize_t slot) except -1:
         if not 0 <= slot < self.n:
             raise IndexError(f"slot {slot} is not in use: there are {self.n}")
-        return 0
 
     def row(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
-        return self.copied(self.rows + kernel * self.capacity, self.n)
+        return copied(self.rows + kernel * self.capacity, self.n, np.float64)
 
     def self_value(self, Py_ssize_t kernel=0):
         self.check_kernel(kernel)
@@ -820,7 +778,7 @@ cdef class Store:
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_slot(slot)
         self.check_kernel(kernel)
-        return self.copied(self.rows_of(slot) + kernel * self.capacity, self.n)
+        return copied(self.rows_of(slot) + kernel * self.capacity, self.n, np.float64)
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
