@@ -1,47 +1,378 @@
 # cython: language_level=3, wraparound=False
 # cython: initializedcheck=False, cdivision=True
-"""Mnemotron's experts over one store, and their rounds."""
+"""Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
+
+from libc.math cimport fmax, fmin, log, sqrt
+from libc.stdint cimport int64_t
 
 import numpy as np
 
 from river_budget._core.discriminant cimport Discriminant
 from river_budget._core.engine cimport DUE_CHECK, Engine
-from river_budget._core.mixing cimport HEDGE, Mixture, Repeats, softmax
 from river_budget._core.posteriors cimport Posteriors
-from river_budget._core.rehearsal cimport Rehearsal
+from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 
+from river_budget._arrays import padded
 from river_budget._core.posteriors import JITTER
-from river_budget._state import count, require
+from river_budget._state import count, floats, integers, require
 
-cdef enum:
-    # Number of changes of the support set between two checks of the inverses.
-    CHECK_INTERVAL = 64
+# Learning rates of the slow and the fast mixer.
+cdef double[2] RATES = [0.002, 0.02]
+
+# Forgetting factor of both hedges: log weights are multiplied by it in every round.
+cdef double RHO = 0.995
+
+# Hedges take probabilities p as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
+cdef double FLOOR = 0.02
+
+# The mixers take probabilities from CLIP / n_labels to 1 - CLIP / 2.
+cdef double CLIP = 0.02
+
+# What is added to each count of runs, so that no probability is 0.
+cdef double PRIOR = 0.5
 
 # An inverse Q is recomputed if an element of Q K - I is larger.
 cdef double LARGEST_RESIDUAL = 1e-6
+
+cdef int64_t EVEN_BITS = 0x5555555555555555
+
+cdef enum:
+    # Runs are counted by the power of two below their length: 1, 2 to 3, 4 to 7, ..., at least 1,024.
+    N_BINS = 11
+    # A label is absent if the rounds since its last example exceed this and so many times its mean gap.
+    SHORTEST_ABSENCE = 50
+    GAPS = 5
+    # The first example of a label that is held out, a power of 4, as the numbers of all others.
+    FIRST_HELD_OUT = 16
+    # Number of changes of the support set between two checks of the inverses.
+    CHECK_INTERVAL = 64
+
+# What is known of a label: the rounds of its first and last example, the places of its held-out
+# examples, from 1 on (0: none), and the number of its vectors, which is scratch.
+cdef enum:
+    FIRST
+    LAST
+    OLDER
+    NEWER
+    VECTORS
+    N_FIELDS
+
+
+cdef inline double gain(double probability) noexcept nogil:
+    """Return what the probability of a label that came adds to the log weight in a hedge."""
+    return log(FLOOR + (1.0 - 2.0 * FLOOR) * probability)
+
+
+cdef inline double clipped(double value, double lowest, double highest) noexcept nogil:
+    return fmin(fmax(value, lowest), highest)
+
+
+cdef void update_hedge(double[::1] logs, double *weights, const double *steps) noexcept nogil:
+    """Add steps to the decayed log weights of a hedge."""
+    cdef Py_ssize_t i, n = logs.shape[0]
+    for i in range(n):
+        logs[i] = RHO * logs[i] + steps[i]
+    softmax(&logs[0], weights, n)
+
+
+cdef class Mixture:
+    """Two layers of weights: a hedge and two mixers of the experts, and a hedge of these three.
+
+    Whoever forecasts fills `probabilities`; `mix` computes the rest, which `add_steps` reads.
+    """
+
+    cdef Py_ssize_t n_experts, n_labels
+    cdef double[:, ::1] weights        # of the hedge, the slow and the fast mixer (3, experts)
+    cdef double[::1] logs_of_hedge     # the logarithms of the weights of the hedge (experts,)
+    cdef double[::1] top, logs_of_top  # weights of the three in the forecast, and their logarithms
+    cdef double[::1] counts            # numbers of examples (labels,)
+    # The last forecast.
+    cdef double[:, ::1] probabilities  # (experts, labels)
+    cdef double[:, ::1] logs           # their logarithms, up to a term for each expert
+    cdef double[:, ::1] mixtures       # the three mixtures and the forecast (4, labels)
+    # The changes in this round of the weights of the experts and of the top (3 experts + 3,).
+    cdef double[::1] steps
+
+    def __init__(self, Py_ssize_t n_experts):
+        self.n_experts, self.counts = n_experts, np.zeros(0)
+        self.weights, self.top = np.full((3, n_experts), 1.0 / n_experts), np.full(3, 1.0 / 3.0)
+        self.logs_of_hedge, self.logs_of_top = np.zeros(n_experts), np.zeros(3)
+        self.steps = np.zeros(3 * n_experts + 3)
+        self.widen(self.widened(2))
+
+    cdef void mix(self) noexcept nogil:
+        """Compute the forecast from the probabilities of the experts."""
+        cdef Py_ssize_t c, e, i, n_labels = self.n_labels
+        cdef double half, lowest = CLIP / n_labels, highest = 1.0 - CLIP / 2.0
+        mixtures = &self.mixtures[0, 0]
+        for i in range(4 * n_labels):
+            mixtures[i] = 0.0
+        for e in range(self.n_experts):
+            p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
+            for c in range(n_labels):
+                if n_labels > 2:
+                    logs[c] = log(clipped(p[c], lowest, highest))
+                elif c == 1:
+                    logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
+                mixtures[c] += self.weights[0, e] * p[c]
+                mixtures[n_labels + c] += self.weights[1, e] * logs[c]
+                mixtures[2 * n_labels + c] += self.weights[2, e] * logs[c]
+        for i in range(1, 3):
+            softmax(mixtures + i * n_labels, mixtures + i * n_labels, n_labels)
+        forecast = mixtures + 3 * n_labels
+        for i in range(3):
+            for c in range(n_labels):
+                forecast[c] += self.top[i] * mixtures[i * n_labels + c]
+        if n_labels == 2:
+            half = 0.5 * (forecast[1] - forecast[0])
+            forecast[0], forecast[1] = 0.5 - half, 0.5 + half
+
+    cdef void add_steps(self, Py_ssize_t label, double share) noexcept nogil:
+        """Add a share of what a label changes; in hedges, its own share s counts 1 / sqrt(C s)."""
+        cdef Py_ssize_t c, e, i, n = self.n_experts
+        cdef double change, balance, total = self.n_labels
+        for c in range(self.n_labels):
+            total += self.counts[c]
+        balance = share * sqrt(total / (self.n_labels * (self.counts[label] + 1.0)))
+        for i in range(3):
+            self.steps[3 * n + i] += balance * gain(self.mixtures[i, label])
+        for e in range(n):
+            self.steps[e] += balance * gain(self.probabilities[e, label])
+            logs = &self.logs[e, 0]
+            for i in range(1, 3):
+                change = logs[label]
+                for c in range(self.n_labels):
+                    change -= self.mixtures[i, c] * logs[c]
+                self.steps[i * n + e] += share * (RATES[i - 1] * change)
+
+    cdef void update(self, Py_ssize_t label) noexcept nogil:
+        """Make the changes, and count the label of the round."""
+        cdef Py_ssize_t e, i, n = self.n_experts
+        self.counts[label] += 1.0
+        update_hedge(self.logs_of_hedge, &self.weights[0, 0], &self.steps[0])
+        update_hedge(self.logs_of_top, &self.top[0], &self.steps[3 * n])
+        for i in range(1, 3):
+            for e in range(n):
+                self.weights[i, e] += self.steps[i * n + e]
+
+    def widened(self, Py_ssize_t n_labels):
+        """Return all that `widen` takes to add new labels, up to a number of labels."""
+        counts = padded(self.counts.base, n_labels)
+        return counts, *np.zeros((2, self.n_experts, n_labels)), np.zeros((4, n_labels))
+
+    def widen(self, arrays):
+        self.counts, self.probabilities, self.logs, self.mixtures = arrays
+        self.n_labels = self.counts.shape[0]
+
+    @property
+    def nbytes(self):
+        return 8 * (7 * self.n_experts + 9 + (2 * self.n_experts + 5) * self.n_labels)
+
+    def state(self):
+        """Return all that is learned, without the weights that follow from their logarithms."""
+        return {
+            "hedge": self.logs_of_hedge.base.copy(), "mixers": self.weights.base[1:].copy(),
+            "top": self.logs_of_top.base.copy(), "counts": self.counts.base.copy(),
+        }
+
+    def restore(self, state):
+        """Restore a mixture that has its labels from its state."""
+        hedge, mixers = floats(state["hedge"], (self.n_experts,)), self.weights.base[1:].shape
+        mixers, top = floats(state["mixers"], mixers), floats(state["top"], (3,))
+        counts = floats(state["counts"], (self.n_labels,))
+        require((counts >= 0).all(), "the numbers of examples of the labels are wrong")
+        self.logs_of_hedge, self.logs_of_top, self.counts = hedge, top, counts
+        self.weights.base[1:] = mixers
+        softmax(&self.logs_of_hedge[0], &self.weights[0, 0], self.n_experts)
+        softmax(&self.logs_of_top[0], &self.top[0], 3)
+
+
+cdef class Repeats:
+    """Counts of the next label, given the last one and the length of its run."""
+
+    # For each label, the number of times that a run of it ended at each length, that it went on,
+    # and that each other label followed (labels, 2 N_BINS + labels).
+    cdef double[:, ::1] counts
+    cdef Py_ssize_t last, length       # the last label, and the length of its run; -1 if unknown
+    # Whether the last label is known in this round: its example is the one that was predicted last.
+    cdef bint is_known
+
+    def __init__(self):
+        self.counts, self.last, self.is_known = np.zeros((2, 2 * N_BINS + 2)), -1, True
+
+    cdef void predict(self, double[::1] probabilities) noexcept nogil:
+        """Compute the probabilities of the next label (labels,)."""
+        cdef Py_ssize_t c, length, n_labels = self.counts.shape[0]
+        cdef double ended, went_on, total = 0.0
+        if self.last < 0 or not self.is_known:
+            for c in range(n_labels):
+                probabilities[c] = 1.0 / n_labels
+            return
+        counts, length = &self.counts[self.last, 0], bin_of(self.length)
+        ended, went_on = counts[length] + PRIOR, counts[N_BINS + length] + PRIOR
+        for c in range(n_labels):
+            if c != self.last:
+                probabilities[c] = counts[2 * N_BINS + c] + PRIOR
+                total += probabilities[c]
+        for c in range(n_labels):
+            probabilities[c] *= ended / ((ended + went_on) * total)
+        probabilities[self.last] = went_on / (ended + went_on)
+
+    cdef void count(self, Py_ssize_t label) noexcept nogil:
+        """Count a label after the last one, or forget that if it is unknown in this round."""
+        cdef Py_ssize_t length
+        if not self.is_known:
+            self.last, self.length, self.is_known = -1, 0, True
+            return
+        if self.last >= 0:
+            counts, length = &self.counts[self.last, 0], bin_of(self.length)
+            if label == self.last:
+                counts[N_BINS + length] += 1.0
+            else:
+                counts[length] += 1.0
+                counts[2 * N_BINS + label] += 1.0
+        self.length = self.length + 1 if label == self.last else 1
+        self.last = label
+
+    def state(self):
+        return {"counts": self.counts.base.copy(), "last": self.last, "length": self.length}
+
+    def restore(self, state):
+        """Restore counts that have their labels from their state."""
+        counts = floats(state["counts"], (<object> self.counts).shape)
+        require((counts >= 0).all(), "a count of labels is negative")
+        last, length = state["last"], count(state["length"])
+        require(type(last) is int and -1 <= last < len(counts), "the last label is unknown")
+        self.counts, self.last, self.length = counts, last, length
+
+
+cdef Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
+    """Return the bin of the length of a run, at least 1."""
+    cdef Py_ssize_t last = 0
+    while length > 1 and last < N_BINS - 1:
+        length //= 2
+        last += 1
+    return last
+
+
+cdef class Rehearsal:
+    """The newest two held-out examples of each label, and which labels are absent."""
+
+    cdef readonly Store store          # the held-out examples, which no expert learns
+    cdef double share                  # of the next rehearsal in its round; 0: there is none
+    cdef Py_ssize_t label              # of its example
+    cdef int64_t[:, ::1] labels        # what is known of each label (labels, N_FIELDS)
+    cdef int64_t[::1] owners           # the label of each vector of the model; -1: none (budget,)
+    cdef char[::1] is_kept             # which of them must not be replaced in a round (budget,)
+    cdef Py_ssize_t turn, next_turn    # label and age of the example rehearsed last, and of the next
+
+    def __init__(self, Store store not None, Py_ssize_t budget):
+        self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
+        self.owners, self.is_kept = np.full(budget, -1, np.int64), np.zeros(budget, np.int8)
+
+    cdef bint is_absent(
+        self, Py_ssize_t label, int64_t n_rounds, const double *counts
+    ) noexcept nogil:
+        """Return whether a label with held-out examples has been away for long."""
+        known = &self.labels[label, 0]
+        cdef int64_t since = n_rounds - known[LAST]
+        return (
+            known[NEWER] > 0
+            and since > SHORTEST_ABSENCE
+            and since * (counts[label] - 1.0) > <double> GAPS * (known[LAST] - known[FIRST])
+        )
+
+    cdef int64_t begin(self, int64_t n_rounds, const double *counts) noexcept nogil:
+        """Return the slot of the held-out example of the next round, or -1; counts are of labels."""
+        cdef Py_ssize_t c, i, place, turn, n_absent = 0, n = self.labels.shape[0]
+        self.share, self.next_turn = 0.0, self.turn
+        for c in range(n):
+            n_absent += self.is_absent(c, n_rounds, counts)
+        if 2 * n_absent <= n:
+            return -1
+        for i in range(1, 2 * n + 1):
+            turn = (self.turn + i) % (2 * n)
+            c = turn % n
+            place = self.labels[c, OLDER + turn // n]
+            if place > 0 and self.is_absent(c, n_rounds, counts):
+                self.share, self.label, self.next_turn = <double> n_absent / n, c, turn
+                return place - 1
+        return -1
+
+    cdef bint hold(self, Py_ssize_t label, int64_t number, Store store) except -1 nogil:
+        """Hold out the example of a store, by its number among those of a label; return if it is due."""
+        cdef Py_ssize_t place
+        known = &self.labels[label, 0]
+        if number < FIRST_HELD_OUT or number & (number - 1) or not number & EVEN_BITS:
+            return False
+        with gil:
+            try:
+                self.store.evaluate_like(store)
+            except ValueError:  # a feature is an array of another length, or a number, in a held-out one
+                return False
+        place = known[OLDER] if known[OLDER] > 0 else self.store.n + 1
+        self.store.put(place - 1)
+        known[OLDER], known[NEWER] = known[NEWER], place
+        return True
+
+    cdef const char *kept(
+        self, Py_ssize_t n, int64_t n_rounds, const double *counts
+    ) noexcept nogil:
+        """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
+        cdef Py_ssize_t i, n_labels = self.labels.shape[0]
+        cdef bint is_few
+        if self.share == 0.0:
+            return NULL
+        self.labels[:, VECTORS] = 0
+        for i in range(n):
+            self.labels[self.owners[i], VECTORS] += 1
+        for i in range(n):
+            is_few = self.labels[self.owners[i], VECTORS] * n_labels <= n
+            self.is_kept[i] = is_few and self.is_absent(self.owners[i], n_rounds, counts)
+        return &self.is_kept[0]
+
+    cdef void count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) noexcept nogil:
+        """End the round of a label."""
+        if is_first:
+            self.labels[label, FIRST] = n_rounds
+        self.labels[label, LAST], self.turn = n_rounds, self.next_turn
+
+    @property
+    def nbytes(self):
+        return self.labels.nbytes + self.owners.nbytes + self.is_kept.nbytes + self.store.nbytes
+
+    def state(self):
+        """Return all but the examples."""
+        labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base.copy()
+        return {"labels": labels, "owners": owners, "turn": self.turn}
+
+    def restore(self, state, Py_ssize_t n, int64_t n_rounds):
+        """Restore a rehearsal that has its labels and examples, for numbers of vectors and rounds."""
+        n_labels = self.labels.shape[0]
+        labels, turn = integers(state["labels"], (n_labels, VECTORS)), state["turn"]
+        first, last, older, newer = labels.T
+        in_order = (first >= 0) & (first <= last) & (last <= n_rounds)
+        require(in_order.all(), "the rounds of a label are wrong")
+        held = np.sort(labels[:, OLDER:][labels[:, OLDER:] != 0])
+        require(
+            np.array_equal(held, np.arange(1, self.store.n + 1)) and (older[newer == 0] == 0).all(),
+            "the held-out examples are not those of the labels",
+        )
+        owners = integers(state["owners"], (self.owners.shape[0],))
+        is_owned = (owners[:n] >= 0) & (owners[:n] < n_labels)
+        require(is_owned.all() and (owners[n:] == -1).all(), "the label of a vector is unknown")
+        require(type(turn) is int and 0 <= turn < 2 * n_labels, "the turn of a label is wrong")
+        self.labels.base[:, :VECTORS], self.owners, self.turn = labels, owners, turn
 
 
 cdef class Experts(Engine):
     """Gaussian process experts, and the experts of repeated labels and of an archive, if they are used.
 
     Its scores are twice the probability of each label minus 1; exactly -f and f for two labels. Its
-    rounds include their update, so none of them stays open.
-
-    Parameters
-    ----------
-    store
-        The support vectors, under the kernels of the experts.
-    pairs
-        For each kernel, the pairs of forgetting factor and noise variance of its experts.
-    budget
-        The largest number of support vectors.
-    novelty
-        The smallest novelty of a new support vector.
-    repeats
-        Whether to add the expert that knows only the labels.
-    archive
-        The last expert, or None. Who gives it keeps it, and follows it after a round.
+    rounds include their update, so none of them stays open. `pairs` are those of forgetting factor and
+    noise variance for each kernel. The archive is the last expert, or None: who gives it keeps it, and
+    follows it after a round.
     """
 
     cdef readonly Posteriors posteriors
@@ -59,7 +390,9 @@ cdef class Experts(Engine):
         self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats,
         Discriminant archive,
     ):
-        experts = [(z, *pair) for z, own in enumerate(pairs) for pair in own]
+        experts = [
+            (z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own
+        ]
         self.arguments = store, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive = store, novelty, archive
         self.posteriors = Posteriors(experts, store.n_kernels, budget)
@@ -70,14 +403,13 @@ cdef class Experts(Engine):
         Engine.set_labels(self, self.mixture.n_labels)
 
     def __reduce__(self):
-        learned = (
-            self.own_state(), self.n_labels, self.checked_at, self.sums, self.rehearsal.store,
-        )
+        held_out = self.rehearsal.store
+        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, held_out
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
         state, n_labels, self.checked_at, self.sums, held_out = learned
-        self.rehearsal = Rehearsal(held_out, self.posteriors.budget)
+        self.rehearsal.store = held_out
         self.widen(n_labels)
         self.restore_own(state)
 
@@ -121,15 +453,16 @@ cdef class Experts(Engine):
 
         It takes the place of the example of the store then, and True is returned.
         """
+        cdef int64_t slot = self.rehearsal.begin(self.n_rounds, &self.mixture.counts[0])
         if self.repeats is not None:
             # Late labels are no hint, so they count if this example was just predicted.
             self.repeats.is_known = self.stamp == self.store.stamp
-        self.mixture.begin()
-        if not self.rehearsal.begin(self.n_rounds):
+        self.mixture.steps[:] = 0.0
+        if slot < 0:
             return False
         with gil:
             try:
-                self.store.evaluate(self.rehearsal.example())
+                self.store.evaluate(self.rehearsal.store.vector(slot))
                 self.forecast()
             except ValueError:  # a feature is an array of another length, or a number, by now
                 self.rehearsal.share = 0.0
@@ -146,20 +479,21 @@ cdef class Experts(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        cdef Py_ssize_t e, slot = -1, n = self.store.n, n_posteriors = self.posteriors.n_experts
+        cdef Py_ssize_t e, slot = -1, n = self.store.n
         cdef double total = 0.0
-        for e in range(n_posteriors):
-            total += self.mixture.weights[HEDGE, e]
-        for e in range(n_posteriors):
-            self.shares[e] = self.mixture.weights[HEDGE, e] / total
-        cdef bint is_held_out = self.rehearsal.hold(label, self.store)
+        cdef const double *counts = &self.mixture.counts[0]
+        cdef bint is_held_out = self.rehearsal.hold(label, <int64_t> counts[label] + 1, self.store)
+        for e in range(self.shares.shape[0]):
+            total += self.mixture.weights[0, e]
+        for e in range(self.shares.shape[0]):
+            self.shares[e] = self.mixture.weights[0, e] / total
         if not is_held_out:
             if self.archive is not None:
                 self.archive.forecast()
                 due = self.archive.learn(label, weight, threshold)
             slot = self.posteriors.compare(
                 label, weight, self.store.rows, self.store.capacity, n, self.novelty,
-                &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds),
+                &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds, counts),
             )
         if slot >= 0:
             with gil:
@@ -169,18 +503,17 @@ cdef class Experts(Engine):
         self.stamp = -1
         self.n_rounds += 1
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
+        self.rehearsal.count(label, self.n_rounds, counts[label] == 0.0)
         self.mixture.add_steps(label, 1.0 - self.rehearsal.share)
         self.mixture.update(label)
-        self.rehearsal.count(label, self.n_rounds)
         if self.repeats is not None:
             self.repeats.count(label)
-            self.repeats.is_known = True
         if not is_held_out:
             self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
         if slot >= 0:
-            self.rehearsal.place(slot, label)
+            self.rehearsal.owners[slot] = label
             self.n_changes += 1
             if self.n_changes % CHECK_INTERVAL == 0:
                 self.check_inverses()
@@ -200,14 +533,14 @@ cdef class Experts(Engine):
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:
             self.archive.widen(n_labels)
-        means = self.posteriors.widened(n_labels)
-        arrays = self.mixture.widened(n_labels)
-        counts = None if self.repeats is None else self.repeats.widened(n_labels)
-        held_out = self.rehearsal.widened(n_labels)
+        means, arrays = self.posteriors.widened(n_labels), self.mixture.widened(n_labels)
+        labels, runs = padded(self.rehearsal.labels.base, n_labels), None
+        if self.repeats is not None:
+            runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
         Engine.set_labels(self, n_labels)
         if self.repeats is not None:
-            self.repeats.counts = counts
-        self.rehearsal.labels = held_out
+            self.repeats.counts = runs
+        self.rehearsal.labels = labels
         self.posteriors.widen(means)
         self.mixture.widen(arrays)
         return 0
@@ -217,13 +550,13 @@ cdef class Experts(Engine):
     @property
     def hedge(self):
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.mixture.weights.base[HEDGE, : self.posteriors.n_experts]
+        weights = self.mixture.weights.base[0, : self.posteriors.n_experts]
         return weights / weights.sum()
 
     @property
     def layers(self):
         """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
-        return self.mixture.top.base[HEDGE].copy()
+        return self.mixture.top.base.copy()
 
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
@@ -245,8 +578,9 @@ cdef class Experts(Engine):
     @property
     def nbytes(self):
         """Memory of all experts but the archive, and of the store, in bytes."""
-        parts = [self.posteriors, self.mixture, self.repeats, self.rehearsal, self.store]
-        return self.shares.nbytes + sum(part.nbytes for part in parts if part is not None)
+        parts = self.posteriors, self.mixture, self.rehearsal, self.store, self.shares
+        repeats = 0 if self.repeats is None else self.repeats.counts.nbytes
+        return sum([part.nbytes for part in parts]) + repeats
 
     def own_state(self):
         """Return the state without vectors and held-out examples.

@@ -19,18 +19,6 @@ cdef extern from "triangles.h":
         double *terms
         double signs[MOST_TERMS]
         long n_terms
-    struct TriangleLoops "triangle_loops":
-        double (*dot)(const double *a, const double *b, long n) noexcept nogil
-        void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
-        void (*add_terms)(
-            const Triangle *m, long width, const double *dots, double *product, long n
-        ) noexcept nogil
-        void (*multiply)(
-            Triangle *m, long width, const double *x, double *product, long n
-        ) noexcept nogil
-    long row_start(long i) noexcept nogil
-    long place_of(long i, long j) noexcept nogil
-    int choose_triangle_lanes(TriangleLoops *table, int most)
 
 
 cdef class Triangles:
@@ -39,19 +27,17 @@ cdef class Triangles:
     cdef object memory                # of all matrices: their blocks, diagonals and terms
     cdef object blocks, diagonals, terms
 
-    # Add a term sign x x', and return its vector x, which is 0 (width,).
-    cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil
-    # Add terms x x' - y y', and return x, which is followed by y; both are 0 (width,).
-    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil
+    # Add a term sign x x', or two, x x' - y y', and return x, which y follows; both are 0 (width,).
+    cdef double *new_terms(self, Py_ssize_t i, Py_ssize_t n_new, double sign) noexcept nogil
     # Copy column j of a matrix with n rows, and set it and row j to 0.
     cdef void take_column(
         self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
     ) noexcept nogil
     cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil
-    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil
 
 
 cdef class Posteriors:
+    cdef readonly list experts            # kernel, forgetting factor and noise variance of each
     cdef readonly Py_ssize_t n_experts, n_kernels, n_columns, budget
     cdef readonly Triangles covariances   # C without its common factor (experts,)
     cdef readonly Triangles inverses      # Q (kernels,)
@@ -60,10 +46,10 @@ cdef class Posteriors:
     cdef double[::1] factors, noises
     cdef double[::1] scales               # the common factor of C; its root is that of a
     cdef double[:, :, ::1] means          # a (experts, columns, width), 0 from n on
+    cdef double prior                     # the prior mean of every column
     # Scratch of a round.
     cdef bint backwards                   # the order of experts, of which the last are in the cache
-    cdef Py_ssize_t n_updates             # experts to update
-    cdef double[::1] decayed, r           # scales after forgetting, -1 / variance (experts,)
+    cdef double[::1] r                    # -1 / variance; 0: no update (experts,)
     cdef double[::1] g                    # novelties (kernels,)
     cdef double[:, ::1] margins, q        # means and changes (experts, columns)
     cdef double[:, ::1] u, c              # Q k (kernels, width), C k (experts, width)
@@ -78,15 +64,6 @@ cdef class Posteriors:
         self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
         double novelty, const double *shares, const int64_t *inserted, const char *kept,
     ) noexcept nogil
-    cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
-    # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
-    cdef double residual(
-        self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
-    ) noexcept nogil
-
-    # The parts of these, in their order.
-    cdef double prior(self) noexcept nogil
-    cdef void link(self, const double *margins, double *probabilities) noexcept nogil
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil
     cdef void compute_changes(
         self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
@@ -94,9 +71,9 @@ cdef class Posteriors:
     cdef Py_ssize_t slot_to_replace(
         self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
     ) noexcept nogil
-    cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil
-    cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil
-    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil
-    cdef void project(self, Py_ssize_t n) noexcept nogil
-    cdef void append(self, Py_ssize_t n) noexcept nogil
+    cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil
+    # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
+    cdef double residual(
+        self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
+    ) noexcept nogil

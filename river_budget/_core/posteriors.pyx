@@ -11,7 +11,21 @@ import numpy as np
 
 from river_budget._core.matrices import aligned_zeros
 from river_budget._core.symmetric import unpacked
-from river_budget._state import floats, integers, require, require_definite
+from river_budget._state import floats, require, require_definite
+
+cdef extern from "triangles.h":
+    struct TriangleLoops "triangle_loops":
+        double (*dot)(const double *a, const double *b, long n) noexcept nogil
+        void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
+        void (*add_terms)(
+            const Triangle *m, long width, const double *dots, double *product, long n
+        ) noexcept nogil
+        void (*multiply)(
+            Triangle *m, long width, const double *x, double *product, long n
+        ) noexcept nogil
+    long row_start(long i) noexcept nogil
+    long place_of(long i, long j) noexcept nogil
+    int choose_triangle_lanes(TriangleLoops *table, int most)
 
 cdef TriangleLoops loops
 
@@ -75,24 +89,18 @@ cdef class Triangles:
     def __dealloc__(self):
         PyMem_Free(self.matrices)
 
-    cdef double *new_term(self, Py_ssize_t i, double sign) noexcept nogil:
+    cdef double *new_terms(self, Py_ssize_t i, Py_ssize_t n_new, double sign) noexcept nogil:
         matrix = &self.matrices[i]
-        term = matrix.terms + matrix.n_terms * self.width
-        memset(term, 0, self.width * sizeof(double))
-        matrix.signs[matrix.n_terms] = sign
-        matrix.n_terms += 1
-        return term
-
-    cdef double *new_difference(self, Py_ssize_t i) noexcept nogil:
-        matrix = &self.matrices[i]
-        # They stand at places from an even number on, so the last one may have to make room.
-        cdef Py_ssize_t k = matrix.n_terms // 2 * 2, size = self.width
-        cdef double *x = matrix.terms + k * size
+        # Two stand at places from an even number on, so the last one may have to make room.
+        cdef Py_ssize_t k = matrix.n_terms // n_new * n_new, size = self.width
+        x = matrix.terms + k * size
         memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
-        matrix.signs[k + 2 * (matrix.n_terms - k)] = matrix.signs[k]
-        memset(x, 0, 2 * size * sizeof(double))
-        matrix.signs[k], matrix.signs[k + 1] = 1.0, -1.0
-        matrix.n_terms += 2
+        matrix.signs[matrix.n_terms + n_new - 1] = matrix.signs[k]
+        matrix.signs[k] = sign
+        if n_new == 2:
+            matrix.signs[k + 1] = -sign
+        memset(x, 0, n_new * size * sizeof(double))
+        matrix.n_terms += n_new
         return x
 
     cdef void take_column(
@@ -128,15 +136,6 @@ cdef class Triangles:
             for k in range(n):
                 diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
 
-    cdef void scale(self, Py_ssize_t i, double factor) noexcept nogil:
-        cdef Py_ssize_t k
-        matrix = &self.matrices[i]
-        # The diagonal follows the blocks.
-        for k in range(row_start(self.width) + self.width):
-            matrix.blocks[k] *= factor
-        for k in range(matrix.n_terms * self.width):
-            matrix.terms[k] *= sqrt(factor)
-
     def set(self, Py_ssize_t i, matrix):
         """Set a matrix to the symmetric part of another one (n, n).
 
@@ -148,44 +147,45 @@ cdef class Triangles:
         self.diagonals[i, : len(matrix)] = matrix.diagonal()
         self.matrices[i].n_terms = 0
 
+    @property
+    def signs(self):
+        """The signs of the terms (matrices, MOST_TERMS), 0 where there is none."""
+        signs = np.array([self.matrices[i].signs for i in range(self.n_matrices)])
+        n_terms = [[self.matrices[i].n_terms] for i in range(self.n_matrices)]
+        return np.where(np.arange(MOST_TERMS) < n_terms, signs, 0.0)
+
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
-        state = self.state(n)
-        matrices, n_terms = unpacked(state["triangles"], n), state["n_terms"]
-        starts = np.cumsum(n_terms) - n_terms
-        for matrix, start, end in zip(matrices, starts, starts + n_terms):
-            for k in range(start, end, 2):
-                x, signs = state["terms"][k : min(k + 2, end)], state["signs"][k : min(k + 2, end)]
-                matrix += (signs[:, None, None] * (x[:, :, None] * x[:, None, :])).sum(axis=0)
+        matrices, terms = unpacked(self.packed(n), n), self.terms[:, :, :n]
+        for k in range(0, MOST_TERMS, 2):
+            x, signs = terms[:, k : k + 2], self.signs[:, k : k + 2, None, None]
+            matrices += (signs * (x[:, :, :, None] * x[:, :, None, :])).sum(axis=1)
         return matrices
+
+    def packed(self, Py_ssize_t n):
+        """Return the rows of the lower triangles without their terms (matrices, any)."""
+        return self.blocks[:, places(*np.tril_indices(n))]
 
     @property
     def nbytes(self):
         return self.memory.nbytes + 8 * LANES + self.n_matrices * sizeof(Triangle)
 
     def state(self, Py_ssize_t n):
-        """Return packed rows (matrices, any), terms, signs, and the numbers of terms."""
-        n_terms = np.array([self.matrices[i].n_terms for i in range(self.n_matrices)], np.int64)
-        signs = np.array([self.matrices[i].signs for i in range(self.n_matrices)])
-        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
+        signs = self.signs
         return {
-            "triangles": self.blocks[:, places(*np.tril_indices(n))],
-            "terms": self.terms[is_term, :n], "signs": signs[is_term], "n_terms": n_terms,
+            "triangles": self.packed(n), "terms": self.terms[signs != 0, :n], "signs": signs,
         }
 
     def restore(self, state, Py_ssize_t n):
-        """Set the matrices to those of a state."""
-        n_terms = integers(state["n_terms"], (self.n_matrices,))
-        require(((n_terms >= 0) & (n_terms <= MOST_TERMS)).all(), "a matrix has too many terms")
         triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
-        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
-        total = int(n_terms.sum())
-        terms, signs = floats(state["terms"], (total, n)), floats(state["signs"], (total,))
-        require((abs(signs) == 1).all(), "a sign is neither 1 nor -1")
+        signs = floats(state["signs"], (self.n_matrices, MOST_TERMS))
+        is_term = np.arange(MOST_TERMS) < np.count_nonzero(signs, axis=1, keepdims=True)
+        require((abs(signs) == is_term).all(), "a sign is neither 1 nor -1")
+        terms = floats(state["terms"], (int(is_term.sum()), n))
         for i, matrix in enumerate(unpacked(triangles, n)):
             self.set(i, matrix)
-        for i, sign in zip(np.nonzero(is_term)[0], signs):
-            self.new_term(i, sign)
+            for sign in signs[i, is_term[i]]:
+                self.new_terms(i, 1, sign)
         self.terms[is_term, :n] = terms
 
 
@@ -202,61 +202,42 @@ cdef class Posteriors:
     variance `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with
     C > 2. There is one column of means for two labels, that of the positive one, and one for each
     of more.
-
-    Parameters
-    ----------
-    experts
-        Kernel, forgetting factor and noise variance of each expert.
-    n_kernels
-        The number of kernels.
-    budget
-        The largest number of support vectors.
     """
 
-    def __init__(self, experts, Py_ssize_t n_kernels, Py_ssize_t budget):
+    def __init__(self, list experts, Py_ssize_t n_kernels, Py_ssize_t budget):
         cdef Py_ssize_t n_experts = len(experts), width = (budget // LANES + 1) * LANES
-        self.n_experts, self.n_kernels, self.n_columns = n_experts, n_kernels, 1
+        self.experts, self.n_experts, self.n_kernels = experts, n_experts, n_kernels
         self.budget, self.width = budget, width
         kernels, factors, noises = zip(*experts)
         self.kernels = np.array(kernels, np.intp)
         self.factors, self.noises = np.array(factors, np.float64), np.array(noises, np.float64)
         self.covariances = Triangles(n_experts, width)
         self.inverses = Triangles(n_kernels, width)
-        self.scales, self.means = np.ones(n_experts), np.zeros((n_experts, 1, width))
-        self.decayed, self.r, self.g = np.zeros(n_experts), np.zeros(n_experts), np.zeros(n_kernels)
-        self.margins, self.q = np.zeros((n_experts, 1)), np.zeros((n_experts, 1))
+        self.scales = np.ones(n_experts)
+        self.r, self.g = np.zeros(n_experts), np.zeros(n_kernels)
         self.u, self.c = np.zeros((n_kernels, width)), np.zeros((n_experts, width))
         self.a = np.zeros((n_kernels + 2, width))
-
-    cdef double prior(self) noexcept nogil:
-        """Return the prior mean of every column."""
-        return 2.0 / self.n_columns - 1.0 if self.n_columns > 1 else 0.0
+        self.widen((np.zeros((n_experts, 1, width)), *np.zeros((2, n_experts, 1))))
 
     cdef void forecast(
         self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
     ) noexcept nogil:
         cdef Py_ssize_t e, i
-        cdef double root, prior = self.prior()
+        cdef double m, p, root, total
         for e in range(self.n_experts):
-            root = sqrt(self.scales[e])
-            row = rows + self.kernels[e] * stride
+            root, total = sqrt(self.scales[e]), 0.0
+            row, own = rows + self.kernels[e] * stride, &probabilities[e, 0]
             for i in range(self.n_columns):
-                self.margins[e, i] = prior + root * loops.dot(&self.means[e, i, 0], row, n)
-            self.link(&self.margins[e, 0], &probabilities[e, 0])
-
-    cdef void link(self, const double *margins, double *probabilities) noexcept nogil:
-        """Compute the probabilities of the labels from the margins of an expert."""
-        cdef Py_ssize_t i
-        cdef double total = 0.0
-        if self.n_columns == 1:
-            probabilities[1] = 0.5 * erfc(LINK_FACTOR * margins[0])
-            probabilities[0] = 1.0 - probabilities[1]
-            return
-        for i in range(self.n_columns):
-            probabilities[i] = fmax(0.5 * erfc(LINK_FACTOR * margins[i]), SMALLEST_PROBABILITY)
-            total += probabilities[i]
-        for i in range(self.n_columns):
-            probabilities[i] /= total
+                m = self.prior + root * loops.dot(&self.means[e, i, 0], row, n)
+                p = 0.5 * erfc(LINK_FACTOR * m)
+                self.margins[e, i] = m
+                own[i] = fmax(p, SMALLEST_PROBABILITY)
+                total += own[i]
+            if self.n_columns == 1:
+                own[0], own[1] = 1.0 - p, p
+                continue
+            for i in range(self.n_columns):
+                own[i] /= total
 
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
@@ -264,12 +245,11 @@ cdef class Posteriors:
     ) noexcept nogil:
         cdef Py_ssize_t e, z
         cdef double share = 0.0, least_novelty = INFINITY
-        self.n_updates = 0
+        cdef bint is_update = False
         for e in range(self.n_experts):
-            self.decayed[e] = self.scales[e] * self.factors[e]
             self.r[e] = -1.0 if self.compare_margins(e, label) else 0.0
-            self.n_updates += self.r[e] != 0.0
-        if self.n_updates == 0:
+            is_update |= self.r[e] != 0.0
+        if not is_update:
             return -1
         for z in range(self.n_kernels):
             row, u = rows + z * stride, &self.u[z, 0]
@@ -286,10 +266,9 @@ cdef class Posteriors:
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
         """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
         cdef Py_ssize_t i
-        cdef double y, m, own = 0.0, largest = -INFINITY
-        cdef double prior = self.prior(), root = sqrt(self.factors[e])
+        cdef double y, m, own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
         for i in range(self.n_columns):
-            m = prior + root * (self.margins[e, i] - prior)
+            m = self.prior + root * (self.margins[e, i] - self.prior)
             y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
             self.q[e, i] = y - m if y * m < 1.0 else 0.0
             if self.n_columns == 1:
@@ -305,7 +284,7 @@ cdef class Posteriors:
     ) noexcept nogil:
         """Compute c, q and r of the experts that are updated; of the others they are 0."""
         cdef Py_ssize_t i, k, e
-        cdef double noise, v
+        cdef double noise, scale, v
         self.backwards = not self.backwards
         for k in range(self.n_experts):
             e = self.n_experts - 1 - k if self.backwards else k
@@ -317,9 +296,9 @@ cdef class Posteriors:
                 memset(c, 0, n * sizeof(double))
                 memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
                 continue
+            scale, noise = self.scales[e] * self.factors[e], self.noises[e]
             for i in range(n):
-                c[i] *= self.decayed[e]
-            noise = self.noises[e]
+                c[i] *= scale
             if weight != 1.0:
                 noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
             v = noise + REGULARIZED + loops.dot(row, c, n)
@@ -330,39 +309,22 @@ cdef class Posteriors:
     cdef Py_ssize_t slot_to_replace(
         self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
     ) noexcept nogil:
-        """Return the slot of the least relevant vector, the oldest among ties; -1: the example."""
-        cdef Py_ssize_t e, i, slot = -1
-        cdef double own = 0.0, square
-        scores = &self.a[self.n_kernels, 0]
-        memset(scores, 0, n * sizeof(double))
-        self.add_scores(shares, n, scores)
-        for i in range(n):
-            if kept != NULL and kept[i]:
-                continue
-            if slot < 0 or scores[i] < scores[slot] or (
-                scores[i] == scores[slot] and inserted[i] < inserted[slot]
-            ):
-                slot = i
-        for e in range(self.n_experts):
-            square = 0.0
-            for i in range(self.n_columns):
-                square += self.q[e, i] * self.q[e, i]
-            own += shares[e] * square / (1.0 / self.g[self.kernels[e]] + self.r[e])
-        return slot if slot >= 0 and own > scores[slot] else -1
+        """Return the slot of the least relevant vector, the oldest among ties; -1: the example.
 
-    cdef void add_scores(self, const double *shares, Py_ssize_t n, double *scores) noexcept nogil:
-        """Add up how relevant each vector is once the example is added: a^2 / variance."""
-        cdef Py_ssize_t e, i, k, z
-        cdef double root, scale, value, squares, variance
+        The relevance is a^2 / variance once the example is added, in the mean over the experts.
+        """
+        cdef Py_ssize_t e, i, k, z, slot = -1
+        cdef double own = 0.0, root, scale, value, squares, variance
+        scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
+        memset(scores, 0, n * sizeof(double))
         for z in range(self.n_kernels):
             prior, u = &self.a[z, 0], &self.u[z, 0]
             self.inverses.copy_diagonal(z, n, prior)
             for k in range(n):
                 prior[k] += u[k] * u[k] / self.g[z]
-        variances = &self.a[self.n_kernels + 1, 0]
         for e in range(self.n_experts):
-            scale, root = self.decayed[e], sqrt(self.decayed[e])
-            prior, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
+            z, scale = self.kernels[e], self.scales[e] * self.factors[e]
+            prior, c, root = &self.a[z, 0], &self.c[e, 0], sqrt(scale)
             self.covariances.copy_diagonal(e, n, variances)
             for k in range(n):
                 squares = 0.0
@@ -371,66 +333,64 @@ cdef class Posteriors:
                     squares += value * value
                 variance = prior[k] + scale * variances[k] + self.r[e] * c[k] * c[k]
                 scores[k] += shares[e] * squares / variance
+            squares = 0.0
+            for i in range(self.n_columns):
+                squares += self.q[e, i] * self.q[e, i]
+            own += shares[e] * squares / (1.0 / self.g[z] + self.r[e])
+        for k in range(n):
+            if kept != NULL and kept[k]:
+                continue
+            if slot < 0 or scores[k] < scores[slot] or (
+                scores[k] == scores[slot] and inserted[k] < inserted[slot]
+            ):
+                slot = k
+        return slot if slot >= 0 and own > scores[slot] else -1
 
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
-        cdef Py_ssize_t e
+        cdef Py_ssize_t e, i, z, n_after = n + (slot == n)
+        cdef double h, scale
         for e in range(self.n_experts):
-            self.scales[e] = self.decayed[e]
+            self.scales[e] *= self.factors[e]
             if self.scales[e] < SMALLEST_SCALE:
-                self.fold_scale(e, n)
-        if self.n_updates == 0:
-            return
-        if slot < 0:
-            self.project(n)
-        elif slot == n:
-            self.append(n)
-        else:
+                with gil:
+                    self.fold_scale(e)
+        if 0 <= slot < n:
             self.replace(slot, n)
+            return
+        for e in range(self.n_experts):
+            if self.r[e] == 0.0:
+                continue
+            c, z, h, scale = &self.c[e, 0], self.kernels[e], 1.0, self.scales[e]
+            if slot == n:
+                c[n] = 1.0
+            else:  # The projection, which stores nothing.
+                loops.add_multiple(c, 1.0, &self.u[z, 0], n)
+                h = 1.0 / (1.0 + self.r[e] * self.g[z])
+            term = self.covariances.new_terms(e, 1, -1.0)
+            loops.add_multiple(term, sqrt(-h * self.r[e] / scale), c, n_after)
+            h /= sqrt(scale)
+            for i in range(self.n_columns):
+                if self.q[e, i] != 0.0:
+                    loops.add_multiple(&self.means[e, i, 0], h * self.q[e, i], c, n_after)
+        if slot == n:
+            for z in range(self.n_kernels):
+                self.u[z, n] = -1.0
+                term = self.inverses.new_terms(z, 1, 1.0)
+                loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n_after)
 
-    cdef void fold_scale(self, Py_ssize_t e, Py_ssize_t n) noexcept nogil:
+    def fold_scale(self, Py_ssize_t e):
         """Multiply the common factor of an expert into its posterior."""
-        cdef Py_ssize_t i, k
-        self.covariances.scale(e, self.scales[e])
-        for i in range(self.n_columns):
-            for k in range(n):
-                self.means[e, i, k] *= sqrt(self.scales[e])
+        scale, covariances = self.scales[e], self.covariances
+        covariances.blocks[e] *= scale
+        covariances.diagonals[e] *= scale
+        covariances.terms[e] *= sqrt(scale)
+        self.means.base[e] *= sqrt(scale)
         self.scales[e] = 1.0
-
-    cdef void change(self, Py_ssize_t e, double h, Py_ssize_t n) noexcept nogil:
-        """Add h r c c' to the covariance of an expert, and h q c to its means."""
-        cdef Py_ssize_t i
-        cdef double factor = h / sqrt(self.scales[e])
-        term, c = self.covariances.new_term(e, -1.0), &self.c[e, 0]
-        loops.add_multiple(term, sqrt(-h * self.r[e] / self.scales[e]), c, n)
-        for i in range(self.n_columns):
-            if self.q[e, i] != 0.0:
-                loops.add_multiple(&self.means[e, i, 0], factor * self.q[e, i], c, n)
-
-    cdef void project(self, Py_ssize_t n) noexcept nogil:
-        """Update each expert without storing the example."""
-        cdef Py_ssize_t e, z
-        for e in range(self.n_experts):
-            if self.r[e] != 0.0:
-                z = self.kernels[e]
-                loops.add_multiple(&self.c[e, 0], 1.0, &self.u[z, 0], n)
-                self.change(e, 1.0 / (1.0 + self.r[e] * self.g[z]), n)
-
-    cdef void append(self, Py_ssize_t n) noexcept nogil:
-        """Update each expert, and add the example as the last support vector."""
-        cdef Py_ssize_t e, z
-        for e in range(self.n_experts):
-            if self.r[e] != 0.0:
-                self.c[e, n] = 1.0
-                self.change(e, 1.0, n + 1)
-        for z in range(self.n_kernels):
-            self.u[z, n] = -1.0
-            term = self.inverses.new_term(z, 1.0)
-            loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n + 1)
 
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
         """Update each expert, add the example, and remove vector j, whose slot it takes.
 
-        With the example added as in `append`, the vectors a and p are column j of Q and Q + C. They
+        With the example added as in `update`, the vectors a and p are column j of Q and Q + C. They
         have the example as their last element, which then takes the place of element j.
         """
         cdef Py_ssize_t e, i, k, z
@@ -445,7 +405,7 @@ cdef class Posteriors:
             factor = u[j] / self.g[z]
             for k in range(n + 1):
                 a[k] += factor * u[k]
-            terms = self.inverses.new_difference(z)
+            terms = self.inverses.new_terms(z, 2, 1.0)
             put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
             put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
         for e in range(self.n_experts):
@@ -457,11 +417,11 @@ cdef class Posteriors:
             factor = self.r[e] * c[j]
             for k in range(n + 1):
                 p[k] = (scale * p[k] + factor * c[k]) + a[k]
-            terms = self.covariances.new_difference(e)
+            terms = self.covariances.new_terms(e, 2, 1.0)
             put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
             put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
             if self.r[e] != 0.0:
-                put_moved(self.covariances.new_term(e, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+                put_moved(self.covariances.new_terms(e, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
             removed_p, removed_c = p[j], c[j]
             p[j], c[j] = p[n], c[n]
             for i in range(self.n_columns):
@@ -476,8 +436,7 @@ cdef class Posteriors:
     ) noexcept nogil:
         cdef Py_ssize_t k
         cdef double largest = 0.0
-        cdef double *regularized = &self.a[0, 0]
-        cdef double *product = &self.a[1, 0]
+        regularized, product = &self.a[0, 0], &self.a[1, 0]
         memset(regularized, 0, self.width * sizeof(double))
         memcpy(regularized, row, n * sizeof(double))
         regularized[slot] = REGULARIZED
@@ -489,25 +448,20 @@ cdef class Posteriors:
                 largest = fabs(product[k])
         return largest
 
-    @property
-    def experts(self):
-        """Kernel, forgetting factor and noise variance of each expert."""
-        return list(zip(self.kernels.base.tolist(), self.factors, self.noises))
-
     def widened(self, Py_ssize_t n_labels):
         """Return means, margins and q with a column for each of more than two labels."""
-        means = np.zeros((self.n_experts, n_labels, self.width))
-        given = self.means.base
+        means, given = np.zeros((self.n_experts, n_labels, self.width)), self.means.base
         if self.n_columns == 1:
             means[:, 0], means[:, 1] = -given[:, 0], given[:, 0]
         else:
             means[:, : self.n_columns] = given
-        return means, np.zeros((self.n_experts, n_labels)), np.zeros((self.n_experts, n_labels))
+        return means, *np.zeros((2, self.n_experts, n_labels))
 
     def widen(self, arrays):
         """Replace means, margins and q by those that `widened` has returned."""
         self.means, self.margins, self.q = arrays
         self.n_columns = self.means.shape[1]
+        self.prior = 2.0 / self.n_columns - 1.0 if self.n_columns > 1 else 0.0
 
     def mean(self, weights, Py_ssize_t n):
         """Return the weighted sum of the mean coefficients of all experts (columns, n)."""
@@ -531,10 +485,11 @@ cdef class Posteriors:
 
     @property
     def nbytes(self):
-        size = self.n_experts * (self.n_columns + 1) + self.n_kernels + 2
-        vectors, numbers = size + self.n_kernels, self.n_experts * (5 + 2 * self.n_columns)
-        own = 8 * (self.width * vectors + numbers)
-        return own + self.covariances.nbytes + self.inverses.nbytes
+        arrays = (
+            self.kernels, self.factors, self.noises, self.scales, self.means, self.r, self.g,
+            self.margins, self.q, self.u, self.c, self.a, self.covariances, self.inverses,
+        )
+        return sum([array.nbytes for array in arrays])
 
     def state(self, Py_ssize_t n):
         """Return the posteriors at n vectors."""
@@ -547,9 +502,9 @@ cdef class Posteriors:
         """Set the posteriors to those of a state at n vectors."""
         require(n <= self.budget, "there are more support vectors than the budget allows")
         self.means.base[:, :, :n] = floats(state["means"], (self.n_experts, self.n_columns, n))
-        scales = floats(state["scales"], (self.n_experts,))
-        require(((scales > 0) & (scales <= 1)).all(), "a scale is out of its range")
-        self.scales = scales
+        self.scales = floats(state["scales"], (self.n_experts,))
+        in_range = (self.scales.base > 0) & (self.scales.base <= 1)
+        require(in_range.all(), "a scale is out of its range")
         self.covariances.restore(state["covariances"], n)
         self.inverses.restore(state["inverses"], n)
 

@@ -3,8 +3,7 @@
 - `estimator`: the classifier, and the `KernelLDA` among its experts.
 - `parameters`: its default kernels and forgetting factors, and checks.
 
-The rounds are native: `_core.experts` over one store, its posteriors in `_core.posteriors`, and the
-mixture in `_core.mixing`.
+The rounds are native: `_core.experts` over one store, and the posteriors in `_core.posteriors`.
 """
 
 from __future__ import annotations

@@ -353,7 +353,7 @@ def test_copies_go_on_on_their_own(again):
         calibrated.learn_one(x, y)
     before = other.calibrator.state()
     learned(calibrated, many_labels(10))
-    assert np.array_equal(other.calibrator.state()["slopes"], before["slopes"])
+    assert np.array_equal(other.calibrator.state()["maps"], before["maps"])
 
 
 @pytest.mark.parametrize("name", ["StandardScaler", "LogisticRegression", "OneVsRestClassifier"])

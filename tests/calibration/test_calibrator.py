@@ -48,7 +48,7 @@ def test_a_newton_step_by_hand():
     calibrator.learn({"a": 0.0, "b": 0.0}, "b")
     # The gradient of b's bias is p - 1 = -1/2, its curvature p = 1/2 and that of the prior 1/4.
     step = 0.5 / 0.75
-    assert calibrator.state()["biases"].tolist() == pytest.approx(np.array([[-step, step]]))
+    assert calibrator.state()["biases"][:, 0, 0] == pytest.approx([-step, step])
     # Model and map gave the label the same probability, so that they keep their weights.
     assert calibrator.weights == [0.5, 0.5]
     p = calibrator.probabilities({"a": 0.0, "b": 0.0})
@@ -83,7 +83,7 @@ def test_newton_steps_solve_the_whole_system(n_labels, factor):
         examples.append(((logits.max() - logits).tolist(), int(rng.integers(n_labels))))
         calibrator.learn(dict(enumerate(examples[-1][0])), examples[-1][1])
     state = calibrator.state()
-    found = np.append(state["slopes"][0], state["biases"][0])
+    found = np.append(state["maps"][0, :2], state["biases"][:, 0, 0])
     assert found == pytest.approx(dense_steps(examples, factor), rel=1e-8, abs=1e-10)
 
 
@@ -262,10 +262,10 @@ def test_a_gap_that_is_no_number_changes_nothing():
     [
         ("weights", np.array([0.5, 0.5, 0.5, 0.5])),
         ("weights", np.array([1.0, 0.0, 0.0, 0.0])),
-        ("owns", -np.ones((3, 2))),
-        ("curvatures", -np.ones((3, 2, 2))),
-        ("slopes", np.full((3, 2), np.nan)),
-        ("biases", np.zeros((3, 3))),
+        ("maps", -np.ones((3, 5))),
+        ("maps", np.full((3, 5), np.nan)),
+        ("biases", -np.ones((2, 3, 4))),
+        ("biases", np.zeros((3, 3, 4))),
         ("columns", {False: 0, True: 2}),
         ("square", -1.0),
         ("n_gaps", -1),
