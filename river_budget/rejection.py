@@ -11,9 +11,8 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_choice, check_probability
-from river_budget.base import classifier_of, frame_of, series_like
-from river_budget.calibration import Calibrated
-from river_budget.calibration.wrapper import ClassifierWrapper, by_row, dicts_of
+from river_budget.base import classifier_of, documented, frame_of, series_like
+from river_budget.calibration import Calibrated, ClassifierWrapper, by_row, dicts_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -21,9 +20,8 @@ if TYPE_CHECKING:
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
-DOUBTS = ("novelty", "entropy")
 
-
+@documented
 class Reject(ClassifierWrapper):
     """Predicts None where a classifier is in doubt.
 
@@ -38,7 +36,8 @@ class Reject(ClassifierWrapper):
 
     To choose between them, and a threshold, compare the doubt about known and unknown examples with
     `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the share that is
-    answered. Learning rejects nothing: new labels are learned as usual.
+    answered. Learning rejects nothing: new labels are learned as usual. `predict_proba_one` is that of
+    the model.
 
     Parameters
     ----------
@@ -49,11 +48,6 @@ class Reject(ClassifierWrapper):
         The largest doubt about an example that is answered, from 0 to 1.
     doubt
         `"novelty"` or `"entropy"`.
-
-    Attributes
-    ----------
-    memory_bytes
-        Memory of the model and the wrapper in bytes.
 
     Raises
     ------
@@ -103,16 +97,16 @@ class Reject(ClassifierWrapper):
         self, model: base.Classifier | Pipeline, threshold: float = 0.5, doubt: str = "novelty"
     ) -> None:
         super().__init__(model)
-        classifier = classifier_of(model)
         check_probability("threshold", threshold)
-        check_choice("doubt", doubt, DOUBTS)
-        if doubt == "novelty" and not hasattr(_innermost(model), "novelty_one"):
+        check_choice("doubt", doubt, ("novelty", "entropy"))
+        innermost, _ = _unwrapped(model)
+        if doubt == "novelty" and not hasattr(innermost, "novelty_one"):
             raise ValueError(
-                f"{type(_innermost(model)).__name__} keeps no examples, so there is no novelty: use "
+                f"{type(innermost).__name__} keeps no examples, so there is no novelty: use "
                 "doubt='entropy'"
             )
         inherited = base.Classifier.predict_proba_one
-        if doubt == "entropy" and type(classifier).predict_proba_one is inherited:
+        if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:
             raise ValueError(f"model must predict probabilities for their entropy, got {model!r}")
         self.threshold = threshold
         self.doubt = doubt
@@ -126,8 +120,13 @@ class Reject(ClassifierWrapper):
     def doubt_one(self, x: Features) -> float:
         """Return the doubt about x, from 0 to 1. Raises ValueError if the model refuses x."""
         if self.doubt == "novelty":
-            return _novelty(self.model, x)
-        return _entropy(self.model.predict_proba_one(x))
+            classifier, features = _unwrapped(self.model, x)
+            return classifier.novelty_one(features)
+        probabilities = self.model.predict_proba_one(x)
+        if not probabilities:
+            return 1.0
+        entropy = -math.fsum(p * math.log(p) for p in probabilities.values() if p > 0.0)
+        return min(1.0, entropy / math.log(max(len(probabilities), 2)))
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         return None if self.doubt_one(x) > self.threshold else super().predict_one(x, **kwargs)
@@ -142,23 +141,12 @@ class Reject(ClassifierWrapper):
         return series
 
 
-def _innermost(model: Any) -> Any:
-    """Return the classifier at the end of pipelines and inside of `Calibrated`."""
+def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:
+    """Return the classifier inside of pipelines and `Calibrated`, and the features it gets of x."""
     while isinstance(model, Pipeline | Calibrated):
-        model = classifier_of(model) if isinstance(model, Pipeline) else model.model
-    return model
-
-
-def _novelty(model: Any, x: Features) -> float:
-    """Return the novelty of x for the innermost classifier of a model, as its pipelines transform it."""
-    if isinstance(model, Pipeline):
-        return _novelty(classifier_of(model), model.transform_one(x))
-    return _novelty(model.model, x) if isinstance(model, Calibrated) else model.novelty_one(x)
-
-
-def _entropy(probabilities: dict[Any, float]) -> float:
-    """Return the entropy of probabilities, as a share of that of equal ones; 1 if there are none."""
-    if not probabilities:
-        return 1.0
-    entropy = -math.fsum(p * math.log(p) for p in probabilities.values() if p > 0.0)
-    return min(1.0, entropy / math.log(max(len(probabilities), 2)))
+        if isinstance(model, Pipeline):
+            x = None if x is None else model.transform_one(x)
+            model = classifier_of(model)
+        else:
+            model = model.model
+    return model, x

@@ -486,7 +486,7 @@ cdef class Posteriors:
     @property
     def nbytes(self):
         arrays = (
-            self.kernels, self.factors, self.noises, self.scales, self.means, self.r, self.g,
+            self.kernels, self.factors, self.noises, self.scales, self.means, self.r,
             self.margins, self.q, self.u, self.c, self.a, self.covariances, self.inverses,
         )
         return sum([array.nbytes for array in arrays])

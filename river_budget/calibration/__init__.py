@@ -1,13 +1,12 @@
 """Calibrated probabilities, learned online.
 
-- `calibrated`: the wrapper around a classifier.
+- `calibrated`: wrappers around a classifier.
 - `calibrator`: the mixture of calibration maps.
-- `wrapper`: what wrappers share.
 """
 
 from __future__ import annotations
 
-from .calibrated import Calibrated
+from .calibrated import Calibrated, ClassifierWrapper, by_row, dicts_of
 from .calibrator import Calibrator
 
-__all__ = ["Calibrated", "Calibrator"]
+__all__ = ["Calibrated", "Calibrator", "ClassifierWrapper", "by_row", "dicts_of"]

@@ -1,10 +1,11 @@
-"""A wrapper that calibrates the probabilities of a classifier."""
+"""Calibrated probabilities, and what the wrappers around classifiers share."""
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,22 +13,26 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._core.calibration import LARGEST_GAP
-from river_budget._state import Part
+from river_budget._state import Learned, Part
 from river_budget.base import (
     KernelClassifier,
     OnlineClassifier,
     classifier_of,
+    documented,
     frame_like,
     frame_of,
     labels_of,
+    memory_of,
+    rows_of,
+    series_like,
     weights_of,
 )
 from river_budget.calibration.calibrator import Calibrator
-from river_budget.calibration.wrapper import ClassifierWrapper, by_row, dicts_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
 
@@ -35,20 +40,81 @@ if TYPE_CHECKING:
 SMALLEST_PROBABILITY = 1e-15
 
 
+class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
+    """A classifier that forwards to another one inside.
+
+    Parameters
+    ----------
+    model
+        A classifier, or a pipeline that ends in one.
+    """
+
+    def __init__(self, model: base.Classifier | Pipeline) -> None:
+        if not isinstance(classifier_of(model), base.Classifier):
+            raise ValueError(f"model must be a classifier, got {model!r}")
+        self.model = model
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> Self:
+        """Return a new, untrained model with the same parameters, as River does.
+
+        With `include_attributes` it is an equal trained model. With new parameters, only the model
+        inside is kept.
+        """
+        clone = super().clone(new_params)
+        if include_attributes:
+            kept = {"model"} - new_params.keys() if new_params else vars(self).keys()
+            vars(clone).update(copy.deepcopy({name: vars(self)[name] for name in kept}))
+        return clone
+
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the model inside and of the wrapper in bytes."""
+        return memory_of(self.model) + sys.getsizeof(self)
+
+    @property
+    def _wrapped_model(self) -> Any:
+        return self.model
+
+    @property
+    def _multiclass(self) -> bool:
+        return self._wrapped_model._multiclass  # noqa: SLF001 (River has no public name for it)
+
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
+        self.model.learn_one(x, y, **kwargs)
+
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        return self.model.predict_one(x, **kwargs)
+
+    def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
+        return self.model.predict_proba_one(x, **kwargs)
+
+    def learn_many(self, X: IntoDataFrame, y: IntoSeries, **kwargs: Any) -> None:
+        self._wrapped_model.learn_many(X, y, **kwargs)
+
+    def predict_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoSeries:
+        frame = frame_of(X)
+        return series_like(by_row(partial(self.predict_one, **kwargs), dicts_of(frame)), frame)
+
+    def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
+        return self._wrapped_model.predict_proba_many(X, **kwargs)
+
+
+@documented
 class Calibrated(ClassifierWrapper):
     """Calibrates the probabilities of a classifier online.
 
     Use it around a perceptron, whose probabilities rank examples but are far from frequencies.
-    Among the examples that a calibrated model gives a probability of 0.8, about 80 % have the
-    label.
+    Where a calibrated model gives a label the probability 0.8, it comes in about 80 % of the cases.
 
     A calibration map turns the gap d between the largest logit and that of a label into the logit
-    `-a d - r sqrt(d) + b`, with a bias b for each label. This is Platt scaling, with a square root
-    because probabilities of budgeted models often rise steeply near the decision boundary. Each
-    example updates a, r and the biases by a Newton step on its log loss, with the sum of all
-    Hessians so far [^1] [^2]. (The papers approximate the Hessian by the squared gradient.) There
-    is one map for each forgetting factor, which multiplies the sum in each round: 1 suits scores
-    with a fixed meaning, a smaller one follows drift.
+    `-a d - r sqrt(d) + b`, with a bias b for each label: Platt scaling, with a square root because
+    probabilities of budgeted models often rise steeply near the decision boundary. Each example
+    updates a, r and the biases by a Newton step on its log loss, with the sum of all Hessians so
+    far [^1] [^2]. (The papers approximate the Hessian by the squared gradient.) There is one map
+    for each forgetting factor, which multiplies the sum in each round: 1 suits scores with a fixed
+    meaning, a smaller one follows drift.
 
     Bayes' rule weights the maps and the model's own probabilities, with a prior of 1/2 for the
     model. In each round, a share of 0.0001 of the weights returns to the prior. After T rounds on
@@ -56,12 +122,12 @@ class Calibrated(ClassifierWrapper):
     model's own probabilities.
 
     `learn_one` first evaluates the model, so the maps learn from scores of examples that the model
-    has not learned. The maps ignore an example whose label the model cannot score yet.
+    has not learned. They ignore an example whose label the model cannot score yet.
 
-    `predict_one` returns the prediction of the model, so its accuracy stays the same. The most
-    probable label may be another one, right more often on some streams and less often on others:
-    with a Forgetron on a budget of 100, 77.70 instead of 75.24 % on Adult9, but 90.26 instead of
-    91.07 % on Elec2 (`python -m benchmarks.calibration --accuracy`).
+    `predict_one` returns the prediction of the model. The most probable label in
+    `predict_proba_one` may be another one, right more often on some streams and less often on
+    others: with a Forgetron on a budget of 100, 77.70 instead of 75.24 % on Adult9, but 90.26
+    instead of 91.07 % on Elec2 (`python -m benchmarks.calibration --accuracy`).
 
     Parameters
     ----------
@@ -75,8 +141,6 @@ class Calibrated(ClassifierWrapper):
     ----------
     calibrator
         The calibration maps; its `weights` are those of the mixture.
-    memory_bytes
-        Memory of the model, the maps and the wrapper in bytes.
 
     Raises
     ------
@@ -135,8 +199,13 @@ class Calibrated(ClassifierWrapper):
         Keyword arguments such as the weight `w` go to the model. The maps count every example once,
         because they estimate frequencies in the stream as it is.
         """
+        classifier, was_predicted = classifier_of(self.model), True
         try:
-            gaps = self._gaps_to_learn(x)
+            if isinstance(classifier, OnlineClassifier):
+                was_predicted = classifier.has_predicted(self._features(x))
+            gaps = self._gaps(x)
+            if not was_predicted:
+                classifier.forget_prediction()
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
         self.model.learn_one(x, y, **kwargs)
@@ -153,14 +222,14 @@ class Calibrated(ClassifierWrapper):
         """
         rows = dicts_of(frame_of(X))
         n = len(rows)
-        labels = labels_of(y, n)
-        weights = n * [None] if w is None else weights_of(w, n).tolist()
+        weights: list[Any] = (
+            n * [{}] if w is None else [{"w": weight} for weight in weights_of(w, n).tolist()]
+        )
 
-        def learn(x: Features, label: Any, weight: float | None) -> None:
-            given = kwargs if weight is None else {**kwargs, "w": weight}
-            self.learn_one(x, label, **given)
+        def learn(x: Features, label: Any, weight: Any) -> None:
+            self.learn_one(x, label, **kwargs, **weight)
 
-        before = copy.deepcopy((self.model, self.calibrator))
+        labels, before = labels_of(y, n), copy.deepcopy((self.model, self.calibrator))
         try:
             by_row(learn, rows, labels, weights)
         except BaseException:
@@ -175,20 +244,18 @@ class Calibrated(ClassifierWrapper):
         by_label = {label: [row.get(label, 0.0) for row in rows] for label in labels}
         return frame_like(by_label, frame)
 
-    def _gaps_to_learn(self, x: Features) -> dict[Any, float]:
-        """Return the gaps at x. It counts as predicted by the model only if it did before."""
-        classifier = classifier_of(self.model)
-        if not isinstance(classifier, OnlineClassifier):
-            return self._gaps(x)
-        was_predicted = classifier.has_predicted(self._features(x))
-        gaps = self._gaps(x)
-        if not was_predicted:
-            classifier.forget_prediction()
-        return gaps
-
     def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the largest logit minus that of each label."""
-        logits = self._logits(x, **kwargs)
+        classifier = classifier_of(self.model)
+        if isinstance(classifier, KernelClassifier):
+            scores = classifier.scores_one(self._features(x))
+            logits = {label: 0.5 * score for label, score in scores.items()}
+        else:
+            # The order of the arguments makes a NaN the smallest probability.
+            logits = {
+                label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
+                for label, p in self.model.predict_proba_one(x, **kwargs).items()
+            }
         largest = max(logits.values(), default=0.0)
         return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
 
@@ -196,15 +263,21 @@ class Calibrated(ClassifierWrapper):
         """Return the features that the classifier gets."""
         return self.model.transform_one(x) if isinstance(self.model, Pipeline) else x
 
-    def _logits(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        """Return values whose softmax are the probabilities of the model."""
-        classifier = classifier_of(self.model)
-        if isinstance(classifier, KernelClassifier):
-            scores = classifier.scores_one(self._features(x))
-            return {label: 0.5 * score for label, score in scores.items()}
-        probabilities = self.model.predict_proba_one(x, **kwargs)
-        # The order of the arguments makes a NaN the smallest probability.
-        return {
-            label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
-            for label, p in probabilities.items()
-        }
+
+def dicts_of(frame: Any) -> list[Features]:
+    """Return the rows of a frame as dicts of features."""
+    rows = rows_of(frame)
+    # `tolist` would turn times into integers.
+    values = list(rows) if rows.dtype.kind in "mM" else rows.tolist()
+    return [dict(zip(frame.columns, row, strict=True)) for row in values]
+
+
+def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
+    """Return what a function returns for each row of columns. A ValueError names the row."""
+    results = []
+    for row, values in enumerate(zip(*columns, strict=True)):
+        try:
+            results.append(act(*values))
+        except ValueError as error:
+            raise ValueError(f"row {row}: {error}") from error
+    return results

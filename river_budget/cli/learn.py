@@ -11,7 +11,7 @@ import typer
 
 from river_budget import checkpoint
 from river_budget.base import OnlineClassifier, classifier_of
-from river_budget.calibration.wrapper import ClassifierWrapper
+from river_budget.calibration import ClassifierWrapper
 from river_budget.cli import files, named, notes, options, resume
 from river_budget.cli.app import CommandError, app
 from river_budget.cli.options import OnError
