@@ -122,12 +122,20 @@ class RemoveOldestPerceptron(Budgeted):
             self.remove(0)
 
 
+def drawn(key, n):
+    """Return the number in [0, 1) that SplitMix64 draws after n steps from a key."""
+    z = (key + n * 0x9E3779B97F4A7C15) % 2**64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB % 2**64
+    return ((z ^ (z >> 31)) >> 11) / 2**53
+
+
 class Slotted(Budgeted):
     """A model whose vectors have numbered slots, from which a vector is drawn at random."""
 
     def __init__(self, kernel, budget=100, seed=None):
         super().__init__(kernel, budget)
-        self.rng = random.Random(seed)
+        self.key = random.Random(seed).getrandbits(62)
         self.insertions = []  # number of the mistake that added each vector, oldest first
         self.slots = []  # the same for the vector in slot 0, 1, ...
 
@@ -153,7 +161,7 @@ class RandomizedBudgetPerceptron(Slotted):
         if len(self.slots) < self.budget:
             self.append(x, sign)
         else:
-            self.replace(self.rng.randrange(self.budget), x, sign)
+            self.replace(int(self.budget * drawn(self.key, self.n_rounds)), x, sign)
 
 
 class ModifiedRandomizedBudgetPerceptron(Slotted):
@@ -165,7 +173,8 @@ class ModifiedRandomizedBudgetPerceptron(Slotted):
         self.radius = math.sqrt(budget) / 8  # Theorem 1, for every learning rate
 
     def mistake(self, x, sign, margin):
-        slot = self.rng.randrange(self.budget)  # drawn at every mistake, full or not
+        # Drawn at every mistake, full or not.
+        slot = int(self.budget * drawn(self.key, self.n_rounds))
         if slot < len(self.slots):  # occupied
             self.replace(slot, x, self.learning_rate * sign)
         else:
@@ -489,7 +498,7 @@ class BudgetedOGD(Budgeted):
         self.decay = 1 - learning_rate * regularization
         self.limit = clip * learning_rate
         self.sampling = sampling
-        self.rng = random.Random(seed)
+        self.key = random.Random(seed).getrandbits(62)
         self.rounds = []  # the round in which each vector was added, oldest first
         self.slots = []  # the same for the vector in slot 0, 1, ...
 
@@ -512,7 +521,7 @@ class BudgetedOGD(Budgeted):
     def draw(self):
         """Remove a vector, and return its slot."""
         chances = self.chances()
-        total = sum(chances) * self.rng.random()
+        total = sum(chances) * drawn(self.key, self.n_rounds)
         slot = next(s for s in range(self.budget) if sum(chances[: s + 1]) > total)
         by_round = dict(zip(self.slots, chances, strict=True))
         for i, (alpha, added) in enumerate(zip(self.alphas, self.rounds, strict=True)):
@@ -632,16 +641,16 @@ class Reservoir:
 
     def __init__(self, size, seed=None):
         self.size = size
-        self.rng = random.Random(seed)
+        self.key = random.Random(seed).getrandbits(62)
         self.n_offered = 0
         self.examples = []
 
-    def offer(self, x, sign):
+    def offer(self, x, sign, n_rounds):
         """Store an example, or discard it."""
         self.n_offered += 1
         if len(self.examples) < self.size:
             self.examples.append((dict(x), sign))
-        elif (index := self.rng.randrange(self.n_offered)) < self.size:
+        elif (index := int(self.n_offered * drawn(self.key, n_rounds))) < self.size:
             self.examples[index] = (dict(x), sign)
 
 
@@ -660,7 +669,7 @@ class TighterPerceptron(Budgeted):
         super().learn(x, sign, w)
 
     def correct(self, x, sign, margin):
-        self.reservoir.offer(x, sign)
+        self.reservoir.offer(x, sign, self.n_rounds)
 
     def mistake(self, x, sign, margin):
         self.add(x, sign)
@@ -671,7 +680,7 @@ class TighterPerceptron(Budgeted):
                 for j in range(len(self.vectors))
             ]
             r = errors.index(min(errors))
-            self.reservoir.offer(self.vectors[r], self.alphas[r])
+            self.reservoir.offer(self.vectors[r], self.alphas[r], self.n_rounds)
             self.remove(r)
 
     def examples(self):

@@ -21,7 +21,15 @@ import math
 import random
 
 import numpy as np
-from plain import Reservoir, between, golden_section, logistic_slope, remembered, squared_distance
+from plain import (
+    Reservoir,
+    between,
+    drawn,
+    golden_section,
+    logistic_slope,
+    remembered,
+    squared_distance,
+)
 from scipy import integrate, special
 
 
@@ -201,7 +209,7 @@ class Slotted(Budgeted):
 
     def __init__(self, kernel, budget=100, seed=None):
         super().__init__(kernel, budget)
-        self.rng = random.Random(seed)
+        self.key = random.Random(seed).getrandbits(62)
         self.slots = []  # in slot 0, 1, ...: the number of the mistake that added the vector
         self.ages = []  # the same numbers, oldest first
 
@@ -223,7 +231,7 @@ class RandomizedBudgetPerceptron(Slotted):
 
     def mistake(self, x, y, s, m):
         full = len(self.slots) == self.budget
-        slot = self.rng.randrange(self.budget) if full else len(self.slots)
+        slot = int(self.budget * drawn(self.key, self.n_rounds)) if full else len(self.slots)
         self.put(slot, x, y, s, 1.0)
 
 
@@ -235,7 +243,8 @@ class ModifiedRandomizedBudgetPerceptron(Slotted):
         self.learning_rate = learning_rate
 
     def mistake(self, x, y, s, m):
-        slot = self.rng.randrange(self.budget)  # drawn at every mistake, full or not
+        # Drawn at every mistake, full or not.
+        slot = int(self.budget * drawn(self.key, self.n_rounds))
         self.put(slot, x, y, s, self.learning_rate)
         self.project_onto_ball(math.sqrt(self.budget) / 8)
 
@@ -579,7 +588,7 @@ class BudgetedOGD(Budgeted):
         self.regularization = regularization
         self.clip = clip
         self.sampling = sampling
-        self.rng = random.Random(seed)
+        self.key = random.Random(seed).getrandbits(62)
         self.slots = []  # in slot 0, 1, ...: the round that added the vector
         self.ages = []  # the same rounds, oldest first
 
@@ -602,8 +611,8 @@ class BudgetedOGD(Budgeted):
     def remove_one(self):
         """Draw a slot, which becomes that of this round's example."""
         chances = self.chances()
-        drawn, slot, total = self.rng.random() * sum(chances), 0, chances[0]
-        while total <= drawn:
+        limit, slot, total = drawn(self.key, self.n_rounds) * sum(chances), 0, chances[0]
+        while total <= limit:
             slot += 1
             total += chances[slot]
         i = self.ages.index(self.slots[slot])
@@ -719,7 +728,7 @@ class TighterPerceptron(Budgeted):
 
     def correct(self, x, y, s, m):
         self.seen.append((dict(x), y))
-        self.reservoir.offer(x, y)
+        self.reservoir.offer(x, y, self.n_rounds)
 
     def mistake(self, x, y, s, m):
         self.seen.append((dict(x), y))
@@ -727,7 +736,7 @@ class TighterPerceptron(Budgeted):
         if len(self.vectors) > self.budget:
             errors = [self.n_errors(without=j) for j in range(len(self.vectors))]
             r = errors.index(min(errors))
-            self.reservoir.offer(self.vectors[r], label_of(self.rows[r]))
+            self.reservoir.offer(self.vectors[r], label_of(self.rows[r]), self.n_rounds)
             self.remove(r)
 
     def n_errors(self, without):

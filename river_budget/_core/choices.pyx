@@ -4,7 +4,7 @@ merge two, or project one onto its nearest one and the example.
 """
 
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
@@ -346,3 +346,11 @@ cdef double best_place(Pair *pair) noexcept nogil:
             of_left, of_right = of_right, kept(pair, right)
     h = 0.5 * (low + high)
     return h if kept(pair, h) >= kept(pair, 0.0) - slack else 0.0
+
+
+def uniform(uint64_t key, uint64_t n):
+    """Return a number of at least 0 and below 1 that follows from a key and a number, by SplitMix64."""
+    cdef uint64_t z = key + n * <uint64_t>0x9E3779B97F4A7C15
+    z = (z ^ (z >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    z = (z ^ (z >> 27)) * <uint64_t>0x94D049BB133111EB
+    return <double>((z ^ (z >> 31)) >> 11) / <double>(1 << 53)

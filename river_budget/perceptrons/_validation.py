@@ -9,14 +9,15 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
+from river_budget._core.choices import uniform
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import ValidationTable, VectorTable
 from river_budget._core.store import Store
 from river_budget._features import as_given
-from river_budget._state import Learned, Part, require
+from river_budget._state import Count, Learned, Part, require
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features
-from river_budget.perceptrons._draws import Draws
+from river_budget.perceptrons._draws import key_of
 
 
 class SupportVectors(Learned):
@@ -117,11 +118,11 @@ class StoredExamples(SupportVectors):
 class Reservoir(StoredExamples):
     """A uniform random sample of the examples seen so far that are not support vectors."""
 
-    _rng = Part[Draws]()
+    _key = Count()
 
     def __init__(self, f: Expansion, budget: int, size: int, seed: int | None) -> None:
         super().__init__(f, ValidationTable(budget + 1, size))
-        self._rng = Draws(f, seed)
+        self._key = key_of(seed)
         self._size = size
 
     def on_correct(self, y: Example) -> None:
@@ -142,14 +143,10 @@ class Reservoir(StoredExamples):
         super().replace(slot, y)
         self._put(i, x, row, row @ f.matrix, label)
 
-    def take_back(self) -> None:
-        self._rng.take_back()
-        super().take_back()
-
     def _draw(self) -> int:
         """Return the index for the next example, by algorithm R; at least the size to discard it."""
         n = self._n_offered - 1
-        return n if n < self._size else self._rng.randrange(n + 1)
+        return n if n < self._size else int((n + 1) * uniform(self._key, self._f.n_rounds))
 
     @property
     def _n_offered(self) -> int:

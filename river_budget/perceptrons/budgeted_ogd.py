@@ -15,7 +15,7 @@ SAMPLINGS = ["weighted", "uniform"]
 LARGEST_MARGIN = 100.0
 
 
-@with_example(accuracy="84.22%", budget=100, seed=1)
+@with_example(accuracy="83.24%", budget=100, seed=1)
 class BudgetedOGD(RandomPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
@@ -94,7 +94,7 @@ class BudgetedOGD(RandomPerceptron):
             f.add(y, step)
         else:
             limit = self.clip * self.learning_rate
-            r = draw(f, self._rng.random(), self.sampling == "weighted", limit)
+            r = draw(f, self._random(), self.sampling == "weighted", limit)
             f.replace(r, y, step)
 
 

@@ -29,21 +29,10 @@ def test_the_simplified_forgetron_by_hand():
     assert model.norm == pytest.approx(min(norm, radius))
 
 
-class Given:
-    """A random number generator whose draws are given."""
-
-    def __init__(self, n, slots):
-        self.n, self.slots = n, iter(slots)
-
-    def randrange(self, n):
-        assert n == self.n
-        return next(self.slots)
-
-
 def test_the_modified_rbp_by_hand():
     """The slots to draw are given."""
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget=4)
-    model._rng = Given(4, [0, 2, 1, 0, 3])
+    model._random = iter([0.0, 0.5, 0.25, 0.0, 0.75]).__next__
     held = []
     for name, expected in [("a", "a"), ("b", "ab"), ("c", "ac"), ("d", "cd"), ("e", "cde")]:
         model.learn_one({name: 1.0}, True)

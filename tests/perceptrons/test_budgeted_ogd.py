@@ -10,16 +10,6 @@ from river_budget import synth
 from river_budget.perceptrons.budgeted_ogd import slope_of
 
 
-class Draws:
-    """A generator that returns given numbers."""
-
-    def __init__(self, *numbers):
-        self.numbers = iter(numbers)
-
-    def random(self):
-        return next(self.numbers)
-
-
 def names_of(model):
     return "".join(next(iter(x)) for x in model.support_vectors)
 
@@ -29,7 +19,7 @@ def test_a_uniform_removal_by_hand():
     model = rb.BudgetedOGD(
         rb.Linear(), budget=3, learning_rate=0.5, regularization=0.2, sampling="uniform"
     )
-    model._rng = Draws(0.7, 0.1)
+    model._random = iter([0.7, 0.1]).__next__
     for name in "abc":
         model.learn_one({name: 1.0}, True)
     assert model.coefficients == pytest.approx([0.5 * 0.81, 0.5 * 0.9, 0.5])
@@ -46,7 +36,7 @@ def test_a_weighted_removal_by_hand():
     model = rb.BudgetedOGD(rb.Linear(), budget=3, learning_rate=1.0, regularization=0.0)
     for name, weight in [("a", 1.0), ("b", 2.0), ("c", 3.0)]:
         model.learn_one({name: 1.0}, True, weight)
-    model._rng = Draws(0.66, 0.1)
+    model._random = iter([0.66, 0.1]).__next__
     model.learn_one({"d": 1.0}, True)
     assert names_of(model) == "bcd"
     assert model.coefficients == pytest.approx([3.0, 3.0, 1.0])
@@ -61,7 +51,7 @@ def test_a_negative_chance_is_0():
     model = rb.BudgetedOGD(rb.Linear(), budget=3, learning_rate=1.0, regularization=0.0)
     for name, weight in [("a", 1.0), ("b", 1.0), ("c", 3.0)]:
         model.learn_one({name: 1.0}, True, weight)
-    model._rng = Draws(0.9)
+    model._random = iter([0.9]).__next__
     model.learn_one({"d": 1.0}, True)
     assert names_of(model) == "acd"
     assert model.coefficients == pytest.approx([2.0, 3.0, 1.0])
@@ -71,7 +61,7 @@ def test_coefficients_are_clipped():
     model = rb.BudgetedOGD(rb.Linear(), budget=3, learning_rate=1.0, regularization=0.0, clip=2.5)
     for name, weight in [("a", 1.0), ("b", 2.0), ("c", 3.0)]:
         model.learn_one({name: 1.0}, True, weight)
-    model._rng = Draws(0.0)
+    model._random = iter([0.0]).__next__
     model.learn_one({"d": 1.0}, True)
     assert model.coefficients == pytest.approx([2.5, 2.5, 1.0])
 

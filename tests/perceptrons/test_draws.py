@@ -1,36 +1,56 @@
-"""Random draws that come again if their round is taken back."""
+"""Random draws that follow from a key and the number of the round."""
 
 from __future__ import annotations
 
-import random
-import types
+import copy
 
+import numpy as np
 import pytest
+from plain import drawn
+from scipy import stats
+from states import content
 
-from river_budget.perceptrons import _draws
+import river_budget as rb
+from river_budget import checkpoint, synth
+from river_budget._core.choices import uniform
+from river_budget.perceptrons._draws import key_of
 
-KINDS = {
-    "random": lambda rng, n: rng.random(),
-    "randrange": lambda rng, n: rng.randrange(n),
-    "both": lambda rng, n: rng.random() if n % 2 else rng.randrange(n),
-}
+MODELS = [
+    rb.RandomizedBudgetPerceptron(gamma=1.0, budget=5),
+    rb.ModifiedRandomizedBudgetPerceptron(gamma=1.0, budget=5),
+    rb.BudgetedOGD(gamma=1.0, budget=5),
+    rb.TighterPerceptron(gamma=1.0, budget=5, validation=9),
+]
 
 
-@pytest.mark.parametrize("draw", KINDS.values(), ids=KINDS)
-def test_draws_of_rounds_that_are_taken_back_come_again(draw, monkeypatch):
-    # Copies of the generator are made, too.
-    monkeypatch.setattr(_draws, "MOST_WORDS", 20)
-    f = types.SimpleNamespace(n_rounds=0)
-    rng, expected = _draws.Draws(f, 1), random.Random(1)
-    for t in range(1, 200):
-        for _ in range(t % 4):
-            f.n_rounds = t
-            draw(rng, 7 + t)
-            f.n_rounds = t - 1
-            rng.take_back()
-            rng.take_back()
-        f.n_rounds = t
-        if t % 3:
-            assert draw(rng, 5 + t) == draw(expected, 5 + t)
-        rng.take_back()
-        assert rng._rng.getstate() == expected.getstate()
+@pytest.mark.parametrize("key", [0, 1, 2**62 - 1])
+def test_draws_are_those_of_splitmix64(key):
+    rounds = [*range(1, 100), 2**40, 2**62 - 1]
+    assert [uniform(key, n) for n in rounds] == [drawn(key, n) for n in rounds]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_draws_are_uniform_and_independent(seed):
+    key = key_of(seed)
+    draws = np.array([uniform(key, n) for n in range(20_000)])
+    assert ((draws >= 0) & (draws < 1)).all()
+    for lag in (1, 2, 3):
+        pairs = np.stack((draws[lag:], draws[:-lag]))
+        counts, *_ = np.histogram2d(*pairs, bins=10, range=[(0, 1), (0, 1)])
+        assert stats.chisquare(counts.ravel()).pvalue > 1e-3
+
+
+def trained(model, stream):
+    for x, y in stream:
+        model.learn_one(x, y)
+    return model
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_models_without_a_seed_draw_differently_and_their_copies_alike(model):
+    stream = list(synth.TwoGaussians(600, seed=3))
+    one, other = trained(model.clone(), stream[:300]), trained(model.clone(), stream[:300])
+    assert content(one.state()) != content(other.state())
+    copies = [copy.deepcopy(one), checkpoint.loads(checkpoint.dumps(one))]
+    states = [content(trained(each, stream[300:]).state()) for each in [one, *copies]]
+    assert states[0] == states[1] == states[2]

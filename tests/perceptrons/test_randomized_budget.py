@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from plain import drawn
 from runs import mistakes_percent, orders
 from traces import load, replay
 
@@ -16,11 +17,11 @@ from river_budget import synth
 def test_the_incoming_example_replaces_the_vector_drawn():
     stream = list(synth.TwoGaussians(600, seed=3))
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=10, seed=5)
-    rng, vectors = random.Random(5), []
-    for x, y in stream:
+    key, vectors = random.Random(5).getrandbits(62), []
+    for t, (x, y) in enumerate(stream, 1):
         if model.decision_function_one(x) * (1 if y else -1) <= 0:
             if len(vectors) == 10:
-                vectors[rng.randrange(10)] = x
+                vectors[int(10 * drawn(key, t))] = x
             else:
                 vectors.append(x)
         model.learn_one(x, y)
@@ -38,23 +39,11 @@ def test_the_seed_determines_the_draws():
     assert run(1) != run(2)
 
 
-class Given:
-    """A random number generator whose draws are given."""
-
-    def __init__(self, slots):
-        self.slots = iter(slots)
-
-    def randrange(self, n):
-        slot = next(self.slots)
-        assert slot < n
-        return slot
-
-
 def test_replayed_against_the_projectron_authors_library():
     """The trace has the removed slots, which take the place of the draws."""
     replaced = load("randomized_budget_100")["replaced_slot"]
     model = rb.RandomizedBudgetPerceptron(rb.RBF(gamma=1.0), budget=100)
-    model._rng = Given(int(slot) - 1 for slot in replaced if slot > 0)
+    model._random = ((slot - 0.5) / 100 for slot in replaced if slot > 0).__next__
     margins, sizes, trace = replay(model, "randomized_budget_100")
     assert np.array_equal(sizes, trace["num_sv"])
     assert np.abs(margins - trace["margin"]).max() < 1e-9

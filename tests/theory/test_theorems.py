@@ -128,8 +128,8 @@ def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detect
     stream, comparator = noisy_axes(bounds.modified_randomized_budget_norm(budget), n_labels)
     model = rb.ModifiedRandomizedBudgetPerceptron(rb.Linear(), budget)
     rng = random.Random(1)
-    draw = lambda n_slots: rng.randrange(max(1, model.n_support))  # noqa: E731
-    monkeypatch.setattr(model._rng, "randrange", draw)
+    draw = lambda: rng.randrange(max(1, model.n_support)) / budget  # noqa: E731
+    monkeypatch.setattr(model, "_random", draw)
     (guarantee,) = model.guarantees(comparator.norm, comparator.hinge_loss(stream))
     assert trained(model, stream).n_mistakes > guarantee.mistakes
 
