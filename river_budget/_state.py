@@ -9,24 +9,24 @@ A `Learned` class declares what it learns as class attributes, each of which is 
 
 An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
 dict of None, booleans, numbers, strings, tuples, kernels, arrays, other objects and nested dicts.
-`restore` takes such a dict on a new object with the same parameters. A state may come from an
-untrusted file, so each field validates its value, and `_check_restored` what values say of each
-other.
+It may come from an untrusted file, so each field validates its value when it is restored, and
+`_check_restored` what values say of each other.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import random
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, padded
 
 State = dict[str, Any]
 T = TypeVar("T")
@@ -73,15 +73,10 @@ def integers(value: Any, shape: Sequence[int | None]) -> NDArray[np.int64]:
     return _array(value, np.int64, shape)
 
 
-def number(value: Any) -> float:
-    """Return a value, which must be a finite float."""
-    require(type(value) is float and abs(value) < float("inf"), f"{value!r} is not a finite float")
-    return value
-
-
-def finite(value: Any, least: float, most: float) -> float:
-    """Return a value, which must be a float from `least` to `most`."""
-    require(least <= number(value) <= most, f"{value!r} is not between {least} and {most}")
+def finite(value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return a value, which must be a finite float from `least` to `most`."""
+    require(type(value) is float and math.isfinite(value), f"{value!r} is not a finite float")
+    require(least <= value <= most, f"{value!r} is not between {least} and {most}")
     return value
 
 
@@ -118,7 +113,7 @@ def restore_random(rng: random.Random, state: State) -> None:
         "the state of a random number generator is out of range",
     )
     if state["gauss"] is not None:
-        number(state["gauss"])
+        finite(state["gauss"])
     rng.setstate((RANDOM_VERSION, tuple(internal.tolist()), state["gauss"]))
 
 
@@ -160,11 +155,6 @@ class Field(Generic[T]):
         def __get__(self, owner: Any, kind: Any = None) -> T: ...
         def __set__(self, owner: Any, value: T) -> None: ...
 
-    def begin(self, owner: Any) -> None:
-        """Set the starting value, unless the constructor of the class does."""
-        if self.make is not None:
-            setattr(owner, self.name, self.make())
-
     def dump(self, owner: Any) -> Any:
         """Return the value for the state."""
         return getattr(owner, self.name)
@@ -172,10 +162,6 @@ class Field(Generic[T]):
     def load(self, owner: Any, value: Any) -> None:
         """Restore the value. Raises ValueError if it is invalid."""
         raise NotImplementedError
-
-    def nbytes(self, owner: Any) -> int:
-        """Return the memory of the value in bytes, beside that of its owner."""
-        return 0
 
 
 class Number(Field[float]):
@@ -240,20 +226,15 @@ class Array(Field[NDArray[Any]]):
         self.shape, self.dtype = shape, dtype
 
     def dump(self, owner: Any) -> NDArray[Any]:
-        array, shape = getattr(owner, self.name), self._shape_of(owner)
-        used = array[tuple(map(slice, shape))]
-        dumped = np.zeros(shape, self.dtype)
-        dumped[tuple(map(slice, used.shape))] = used
-        return dumped
+        shape = self._shape_of(owner)
+        used = getattr(owner, self.name)[tuple(map(slice, shape))]
+        return padded(used, *shape)
 
     def load(self, owner: Any, value: Any) -> None:
         shape = self._shape_of(owner)
         is_float = self.dtype is np.float64
         array = floats(value, shape, LARGEST_SUM) if is_float else integers(value, shape)
         setattr(owner, self.name, array)
-
-    def nbytes(self, owner: Any) -> int:
-        return getattr(owner, self.name).nbytes
 
     def _shape_of(self, owner: Any) -> list[int]:
         return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
@@ -283,15 +264,11 @@ class Random(Field[random.Random]):
     def load(self, owner: Any, value: Any) -> None:
         restore_random(getattr(owner, self.name), value)
 
-    def nbytes(self, owner: Any) -> int:
-        return sys.getsizeof(getattr(owner, self.name))
-
 
 class Part(Field[T]):
     """An object with `state` and `restore` of its own, or None, which has no state.
 
     `state` and `restore` name attributes of the owner that these methods take as further arguments.
-    `before` names a method of the owner that is called with the state before it is restored.
     """
 
     def __init__(
@@ -300,56 +277,46 @@ class Part(Field[T]):
         *,
         state: Sequence[str] = (),
         restore: Sequence[str] = (),
-        before: str | None = None,
         **names: str | None,
     ) -> None:
         super().__init__(make, **names)
-        self.state, self.restore, self.before = state, restore, before
+        self.state, self.restore = state, restore
 
     def dump(self, owner: Any) -> Any:
         part = getattr(owner, self.name)
         return None if part is None else part.state(*(getattr(owner, n) for n in self.state))
 
     def load(self, owner: Any, value: Any) -> None:
-        if self.before is not None:
-            getattr(owner, self.before)(value)
         part = getattr(owner, self.name)
         if part is not None:
             part.restore(value, *(getattr(owner, n) for n in self.restore))
-
-    def nbytes(self, owner: Any) -> int:
-        return bytes_of(getattr(owner, self.name))
 
 
 class Learned:
     """An object that learns what its class and the bases of that, which come first, declare."""
 
-    _fields: tuple[Field[Any], ...] = ()
-    # The fields that a class adds itself.
-    _own_fields: tuple[Field[Any], ...] = ()
+    # By the names of the attributes.
+    _fields: ClassVar[dict[str, Field[Any]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._own_fields = tuple(f for f in vars(cls).values() if isinstance(f, Field))
+        own = {name: value for name, value in vars(cls).items() if isinstance(value, Field)}
         # Attributes that a class has, too, are slower to read.
-        for field in cls._own_fields:
-            delattr(cls, field.name)
-        fields = {
-            field.name: field
-            for kind in reversed(cls.__mro__)
-            for field in vars(kind).get("_own_fields", ())
-        }
-        cls._fields = tuple(fields.values())
+        for name in own:
+            delattr(cls, name)
+        bases = (getattr(base, "_fields", {}) for base in reversed(cls.__bases__))
+        cls._fields = functools.reduce(operator.or_, [*bases, own])
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         learned = super().__new__(cls)
-        for field in cls._fields:
-            field.begin(learned)
+        for name, field in cls._fields.items():
+            if field.make is not None:
+                setattr(learned, name, field.make())
         return learned
 
     def state(self) -> State:
         """Return the learned state as plain values and arrays; see `checkpoint`."""
-        return {field.key: field.dump(self) for field in self._fields}
+        return {field.key: field.dump(self) for field in self._fields.values()}
 
     def restore(self, state: State) -> None:
         """Restore a new object from the state of one with the same parameters.
@@ -357,7 +324,7 @@ class Learned:
         Raises ValueError if the state is invalid for this object. A malformed state may raise other
         errors.
         """
-        for field in self._fields:
+        for field in self._fields.values():
             field.load(self, state[field.key])
         self._check_restored()
 
@@ -365,8 +332,10 @@ class Learned:
         """Raise ValueError if restored values contradict each other, and derive others from them."""
 
 
-def bytes_of(owner: Any) -> int:
-    """Return the memory of an object in bytes: its `nbytes`, or that of what it declares."""
-    if hasattr(owner, "nbytes"):
-        return owner.nbytes
-    return sum(field.nbytes(owner) for field in getattr(owner, "_fields", ()))
+def bytes_of(value: Any) -> int:
+    """Return the memory of a value in bytes: its `nbytes`, or that of what it declares."""
+    if isinstance(value, random.Random):
+        return sys.getsizeof(value)
+    if hasattr(value, "nbytes") and not isinstance(value, np.generic):
+        return value.nbytes
+    return sum(bytes_of(getattr(value, name)) for name in getattr(value, "_fields", ()))

@@ -8,8 +8,7 @@ from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
 from river_budget._state import AtLeast
-from river_budget.base import ClassWeight, Labels, OnlineClassifier, documented
-from river_budget.base.classifier import ADVICE
+from river_budget.base import ClassWeight, OnlineClassifier, documented
 from river_budget.base.machine import NEVER
 from river_budget.base.scales import Scales, next_update
 from river_budget.kernels import RBF
@@ -87,19 +86,17 @@ class KernelLDA(OnlineClassifier):
         dtype: str = "float32",
     ) -> None:
         _check_parameters(n_features, forgetting, kernel, seed)
-        check_count("max_classes", max_classes)
         check_dtype(dtype)
         given = RBF() if kernel is None else kernel
         store = Store([given], dtype, [given.learns_scales])
         f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales)
         if given.gamma is not None:
             f.set_scales({}, 1.0, given.gamma)
-        super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
+        super().__init__(f, class_weight, max_classes, dtype)
         self.n_features = n_features
         self.forgetting = forgetting
         self.kernel = kernel
         self.seed = seed
-        self.max_classes = max_classes
 
     @property
     def resolved_kernel(self) -> Any:

@@ -76,7 +76,7 @@ def learned():
 def test_an_object_begins_with_the_starting_values():
     assert (Model().loss, Model().factor, Derived().factor) == (0.0, 0.5, 2.0)
     assert Model()._sums is not Model()._sums
-    assert Model._fields[0].__doc__ == "The loss."
+    assert Model._fields["loss"].__doc__ == "The loss."
 
 
 def test_the_state_has_the_fields_of_the_bases_first():

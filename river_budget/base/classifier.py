@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_dtype
+from river_budget._checks import check_dtype
 from river_budget._core.expansion import Expansion
 from river_budget._core.store import Store
 from river_budget._state import require
 from river_budget.base.documented import documented
-from river_budget.base.labels import Labels
 from river_budget.base.machine import Machine
 from river_budget.base.scales import Scales
 from river_budget.base.weights import ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
-
-ADVICE = "raise max_classes, unless the labels are ids by mistake"
 
 
 @documented
@@ -44,14 +41,12 @@ class KernelClassifier(Machine):
             check_kernel(kernel)
             if gamma is not None:
                 raise ValueError("give kernel or gamma, not both")
-        check_count("max_classes", max_classes)
         given = RBF(gamma) if kernel is None else kernel
         check_dtype(dtype)
         f = Expansion(Store([given], dtype, [given.learns_scales]))
-        super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
+        super().__init__(f, class_weight, max_classes, dtype)
         self.kernel = kernel
         self.gamma = gamma
-        self.max_classes = max_classes
 
     @property
     def resolved_kernel(self) -> Kernel:

@@ -103,8 +103,7 @@ def _attributes(kind: type) -> str:
     """Return the attributes of a class, those of its bases first."""
     texts = {}
     for base in reversed(kind.__mro__):
-        fields = {field.name: field for field in vars(base).get("_own_fields", ())}
-        for name, value in (vars(base) | fields).items():
+        for name, value in (vars(base) | getattr(base, "_fields", {})).items():
             is_described = isinstance(value, property | Field) and value.__doc__
             if is_described and not name.startswith("_"):
                 texts[name] = inspect.cleandoc(value.__doc__)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
+from river_budget._core.engine import Engine
 from river_budget._state import State, count, require
 
 NEGATIVE, POSITIVE = 0, 1
@@ -27,7 +28,9 @@ class Labels:
 
     __slots__ = ("_advice", "_limit", "column", "names")
 
-    def __init__(self, limit: int, advice: str) -> None:
+    def __init__(
+        self, limit: int, advice: str = "raise max_classes, unless the labels are ids by mistake"
+    ) -> None:
         self._limit = limit
         self._advice = advice
         self.column: dict[Any, int] = {}
@@ -40,11 +43,6 @@ class Labels:
             return self.column
         return {name: column for column, name in enumerate(self.names)}
 
-    @property
-    def seen(self) -> list[Any]:
-        """The labels seen so far, by column."""
-        return list(self.known)
-
     def require_two(self, instead: str) -> None:
         """Raise ValueError if there are more than two labels, and name what to use instead."""
         if len(self.names) > 2:
@@ -53,7 +51,7 @@ class Labels:
     def add(self, y: Any) -> int:
         """Return the column of a label, and register it. Raises ValueError if it is refused."""
         label = plain_label(y)
-        if not _is_hashable(label) or _is_missing(label):
+        if not _is_class(label):
             raise ValueError(f"the label is {y!r}: expected a class")
         if label in self.column:
             return self.column[label]
@@ -73,31 +71,33 @@ class Labels:
         self.names, self.column = names, columns
         return column
 
+    def check(self, y: Any) -> None:
+        """Raise ValueError if `add` would, without registering the label."""
+        copy.copy(self).add(y)
+
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
         """Return the columns of labels, and register all of them, or none if one is refused.
 
         A label with a weight of 0 is only checked. An error names the row.
         """
         try:
-            columns = [self.column[label] for label in y]
+            return np.array([self.column[label] for label in y], np.int64)
         except (KeyError, TypeError):
-            columns = self._columns_of_new(y, weights)
-        return np.array(columns, dtype=np.int64)
-
-    def with_label(self, y: Any) -> Labels:
-        """Return a copy with one more label. Raises ValueError if `add` would."""
-        labels = copy.copy(self)
-        labels.add(y)
-        return labels
-
-    def check(self, y: Any) -> None:
-        """Raise ValueError if `add` would, without registering the label."""
-        self.with_label(y)
+            before, columns = (self.column, self.names), []
+        for row, label in enumerate(y):
+            labels = self if weights is None or weights[row] else copy.copy(self)
+            try:
+                columns.append(labels.add(label))
+            except ValueError as error:
+                self.column, self.names = before
+                raise ValueError(f"row {row}: {error}") from None
+        return np.array(columns, np.int64)
 
     def state(self) -> State:
         return {"columns": dict(self.column)}
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, engine: Engine) -> None:
+        """Restore new labels, and give an engine that is restored next room for them."""
         columns = state["columns"]
         require(isinstance(columns, dict), "the labels have no columns")
         n = len(columns)
@@ -105,23 +105,13 @@ class Labels:
         first, others = list(columns)[:2], list(columns)[2:]
         for label in first:
             self.add(label)
-        require(not any(map(_is_missing, others)), "a label is missing")
+        require(all(map(_is_class, others)), "a label is missing")
         # `add` takes time in proportion to the number of labels.
         self.column.update(zip(others, itertools.count(2)))
         self.names.extend(others)
         given = {label: count(column) for label, column in columns.items()}
         require(self.column == given, "the labels have the wrong columns")
-
-    def _columns_of_new(self, y: Sequence[Any], weights: Floats | None) -> list[int]:
-        before, columns = (self.column, self.names), []
-        for row, label in enumerate(y):
-            try:
-                labels = self if weights is None or weights[row] else copy.copy(self)
-                columns.append(labels.add(label))
-            except ValueError as error:
-                self.column, self.names = before
-                raise ValueError(f"row {row}: {error}") from None
-        return columns
+        engine.widen(len(self.names))
 
 
 def plain_label(y: Any) -> Any:
@@ -131,19 +121,12 @@ def plain_label(y: Any) -> Any:
     return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
 
 
-def _is_hashable(label: Any) -> bool:
+def _is_class(label: Any) -> bool:
+    """Return whether a label is hashable and not missing: None, NaN, NA, or a container of such."""
     try:
         hash(label)
-    except TypeError:
-        return False
-    return True
-
-
-def _is_missing(label: Any) -> bool:
-    """Return whether a label is missing: None, NaN or NA, or a container with one of these."""
-    if isinstance(label, tuple | frozenset):
-        return any(map(_is_missing, label))
-    try:
-        return label is None or bool(label != label)
+        parts = label if isinstance(label, tuple | frozenset) else ()
+        is_missing = label is None or label != label
+        return not is_missing and all(map(_is_class, parts))
     except (TypeError, ValueError, decimal.InvalidOperation):
-        return True
+        return False

@@ -9,7 +9,7 @@ import inspect
 import math
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,9 +17,10 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats
+from river_budget._checks import check_count
 from river_budget._core.engine import CHECK, Engine
 from river_budget._features import as_given
-from river_budget._state import Learned, Part, State, bytes_of
+from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import Labels
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
@@ -103,10 +104,12 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     # An example is an update if its margin is at most this.
     _threshold = 0.0
 
-    _labels = Part[Labels]()
+    _labels = Part[Labels](restore=["_f"])
     _feature_scales = Part[Scales | None]()
-    _f = Part[Any](key="hypothesis", before="_prepare")
-    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
+    _f = Part[Any](key="hypothesis")
+    _class_weights = Part[ClassWeights | None](
+        key="class_counts", state=["n_rounds"], restore=["n_rounds", "_labels"]
+    )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -115,21 +118,19 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 setattr(cls, name, Parameter(name))
 
     def __init__(
-        self,
-        labels: Labels,
-        engine: Engine,
-        class_weight: ClassWeight | None,
-        dtype: str,
+        self, engine: Engine, class_weight: ClassWeight | None, max_classes: int, dtype: str
     ) -> None:
-        kernels = engine.store.kernels
-        self._labels = labels
-        self._f = engine
+        check_count("max_classes", max_classes)
         self.class_weight = class_weight
+        self.max_classes = max_classes
         self.dtype = dtype
+        self._labels = Labels(max_classes)
+        self._f = engine
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
-        scales = Scales() if any(kernel.learns_scales for kernel in kernels) else None
-        self._feature_scales = scales
-        engine.store.means = None if scales is None else scales.sums
+        self._feature_scales = None
+        if any(kernel.learns_scales for kernel in engine.store.kernels):
+            self._feature_scales = Scales()
+            engine.store.means = self._feature_scales.sums
         self._schedule()
 
     def __copy__(self) -> Any:
@@ -157,7 +158,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     @property
     def classes(self) -> list[Any]:
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
-        return self._labels.seen
+        return list(self._labels.known)
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
         """Learn an example.
@@ -189,11 +190,9 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             except (KeyError, TypeError):
                 # A label is only registered if x is valid.
                 f.set_example(x)
-                self._labels = self._labels.with_label(y)
                 label = self._labels.add(y)
             if self._class_weights is not None:
-                f.set_example(x)
-                w *= self._class_weights.next(label, self._labels)
+                w *= self._class_weights.of_next([label], f.n_rounds, self._labels)[0]
             due = f.round(x, label, w, self._threshold)
             if due:
                 self._follow(due)
@@ -288,7 +287,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None:
-                of_classes = self._class_weights.following(columns, self._labels)
+                following = columns.tolist(), self._f.n_rounds, self._labels
+                of_classes = np.array(self._class_weights.of_next(*following))
                 weights = of_classes if weights is None else weights * of_classes
             block.begin(columns, weights)
             self._learn_block(block)
@@ -303,8 +303,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
         Raises ValueError, with the number of the row, if a value is refused.
         """
-        frame = frame_of(X)
-        return self._frame_by_label(self._known_scores(frame), frame)
+        return self._many_by_label(X, lambda scores: scores)
 
     def decision_function_many(self, X: IntoDataFrame) -> IntoSeries:
         """Return f(x) for each row of a frame, as a series of the same library.
@@ -323,8 +322,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return series_like([self._labels.names[column] for column in best.tolist()], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
-        frame = frame_of(X)
-        return self._frame_by_label(self._probabilities(self._known_scores(frame)), frame)
+        return self._many_by_label(X, self._probabilities)
 
     def numerical_errors(self) -> dict[str, float]:
         """Return the numerical errors of the quantities that are updated incrementally.
@@ -332,10 +330,6 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         They are the largest absolute differences from values computed from scratch, by name.
         """
         return {}
-
-    def _prepare(self, state: State) -> None:
-        """Give a new engine its labels before it is restored."""
-        self._f.widen(len(self._labels.names))
 
     def _check_restored(self) -> None:
         super()._check_restored()
@@ -349,11 +343,11 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     def _score_frame(self, frame: Any) -> Floats:
         return self._f.score_block(self._f.block(frame.columns, rows_of(frame)))
 
-    def _known_scores(self, frame: Any) -> Floats:
-        return self._score_frame(frame)[:, list(self._labels.known.values())]
-
-    def _frame_by_label(self, values: Floats, frame: Any) -> Any:
-        return frame_like(dict(zip(self._labels.known, values.T, strict=True)), frame)
+    def _many_by_label(self, X: IntoDataFrame, answer: Callable[[Floats], Floats]) -> Any:
+        """Return what a function makes of the scores (rows, known labels), as a frame."""
+        frame, known = frame_of(X), self._labels.known
+        values = answer(self._score_frame(frame)[:, list(known.values())])
+        return frame_like(dict(zip(known, values.T, strict=True)), frame)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
         return {label: values[column] for label, column in self._labels.known.items()}
@@ -386,8 +380,6 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
             self._derive()
-        if self._class_weights is not None:
-            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""

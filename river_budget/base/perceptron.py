@@ -36,9 +36,8 @@ class Perceptron(KernelClassifier):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        shared = len(KernelClassifier._fields)
-        declared = cls._fields[shared:]
-        cls._declared = tuple(field.name for field in declared if not isinstance(field, Part))
+        fields = cls._fields.items()
+        cls._declared = tuple(name for name, field in fields if not isinstance(field, Part))
 
     @property
     def _assumptions(self) -> dict[str, bool]:

@@ -11,6 +11,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_weight
 from river_budget._state import integers, require
+from river_budget.base.frames import list_of
 from river_budget.base.labels import Labels
 
 # The default weight of an example. It needs no check, and is recognized by its identity.
@@ -32,7 +33,10 @@ def weight_of(w: Any) -> float:
 
 def weights_of(w: Any, n: int) -> Floats:
     """Return the weights of n rows (n,), given as a series, a sequence or one number."""
-    values = [w] * n if isinstance(w, numbers.Number) else _list_of(w)
+    if isinstance(w, numbers.Number):
+        values = [w] * n
+    else:
+        values = list_of(w, f"w must be a series or a sequence of weights, got {w!r}")
     if len(values) != n:
         raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
     weights = np.empty(n)
@@ -47,7 +51,7 @@ def weights_of(w: Any, n: int) -> Floats:
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
+    __slots__ = ("_counts", "_given", "_n_rounds", "_next")
 
     def __init__(self, given: ClassWeight) -> None:
         self._given: dict[Any, float] | None = None
@@ -60,65 +64,48 @@ class ClassWeights:
             raise ValueError(
                 f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
             )
-        # The number of examples of each label, by columns, which balanced weights need.
-        self._counts = [0, 0]
-        self._total = 0
-        # The columns of the last examples, which may not be learned, and the number of those before.
-        self._last: list[int] = []
-        self._n_before = 0
+        # The numbers of examples of the labels, by columns, after so many rounds, and the columns of
+        # the examples that came next. Which of these were learned tells the number of rounds.
+        self._counts: list[int] = []
+        self._n_rounds = 0
+        self._next: list[int] = []
 
-    def next(self, column: int, labels: Labels) -> float:
-        """Return the weight of the class of the next example, which is counted first."""
-        self._last, self._n_before = [column], self._total
-        return self._next(column, labels)
-
-    def following(self, columns: Ints, labels: Labels) -> Floats:
-        """Return the weights of the classes of the next examples (columns,); see `next`."""
-        if len(columns):
-            self._last, self._n_before = columns.tolist(), self._total
-        return np.array([self._next(column, labels) for column in columns.tolist()])
-
-    def take_back(self, n_rounds: int) -> None:
-        """Uncount those of the last examples that were not learned, given the number of rounds."""
-        if self._given is None:
-            n_before = self._n_before
-            for column in self._last[n_rounds - n_before : sum(self._counts) - n_before]:
-                self._counts[column] -= 1
-            self._total = n_rounds
-
-    def _next(self, column: int, labels: Labels) -> float:
+    def of_next(self, columns: list[int], n_rounds: int, labels: Labels) -> list[float]:
+        """Return the weights of the classes of the next examples, given the number of rounds."""
         if self._given is not None:
-            return self._given.get(labels.names[column], 1.0)
-        self._counts += [0] * (column + 1 - len(self._counts))
-        self._counts[column] += 1
-        self._total += 1
-        n_labels = len(self._counts) - self._counts.count(0)
-        return self._total / (n_labels * self._counts[column])
+            return [self._given.get(labels.names[column], 1.0) for column in columns]
+        counts, weights = self._counted(n_rounds), []
+        if columns:
+            # No interrupt comes between the values of an assignment.
+            self._counts, self._n_rounds, self._next = counts.copy(), n_rounds, columns
+        counts += [0] * (len(labels.names) - len(counts))
+        for n, column in enumerate(columns, n_rounds + 1):
+            counts[column] += 1
+            weights.append(n / ((len(counts) - counts.count(0)) * counts[column]))
+        return weights
 
-    def state(self) -> Ints | None:
-        return np.array(self._counts, np.int64) if self._given is None else None
+    def _counted(self, n_rounds: int) -> list[int]:
+        """Return the number of learned examples of each label, by columns."""
+        counts = self._counts.copy()
+        for column in self._next[: n_rounds - self._n_rounds]:
+            counts += [0] * (column + 1 - len(counts))
+            counts[column] += 1
+        return counts
+
+    def state(self, n_rounds: int) -> Ints | None:
+        return np.array(self._counted(n_rounds), np.int64) if self._given is None else None
 
     def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:
         """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts = integers(counts, (None,)).tolist()
-        self._total = sum(self._counts)
+        self._counts, self._n_rounds = integers(counts, (None,)).tolist(), n_rounds
         # A label whose first example was interrupted has none.
         counted = {column for column, n in enumerate(self._counts) if n != 0}
         require(
-            min(self._counts, default=-1) >= 0
+            min(self._counts, default=0) >= 0
             and counted <= set(labels.column.values())
-            and self._total == n_rounds,
+            and sum(self._counts) == n_rounds,
             "the numbers of examples of the labels are wrong",
         )
-
-
-def _list_of(w: Any) -> list[Any]:
-    # A chunked array of PyArrow has no `tolist`.
-    plain = getattr(w, "tolist", None) or getattr(w, "to_pylist", None)
-    try:
-        return list(w if plain is None else plain())
-    except TypeError:
-        raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None

@@ -12,8 +12,7 @@ from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
 from river_budget._state import Part
-from river_budget.base import ClassWeight, Labels, Machine, documented
-from river_budget.base.classifier import ADVICE
+from river_budget.base import ClassWeight, Machine, documented
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
 from river_budget.kernels import Features, Kernel
@@ -142,7 +141,6 @@ class Mnemotron(Machine):
     ) -> None:
         check_count("budget", budget)
         check_not_negative("novelty", novelty)
-        check_count("max_classes", max_classes)
         if not isinstance(repeats, bool):
             raise ValueError(f"repeats must be True or False, got {repeats!r}")
         if archive is not None:
@@ -158,14 +156,13 @@ class Mnemotron(Machine):
         self._archive = None if archive is None else Archive(archive, dtype=dtype)
         engine = None if self._archive is None else self._archive.engine
         f = Experts(store, pairs, budget, novelty, repeats, engine)
-        super().__init__(Labels(max_classes, ADVICE), f, class_weight, dtype)
+        super().__init__(f, class_weight, max_classes, dtype)
         self.budget = budget
         self.kernels = kernels
         self.forgetting = forgetting
         self.novelty = novelty
         self.repeats = repeats
         self.archive = archive
-        self.max_classes = max_classes
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
