@@ -20,6 +20,7 @@ import math
 import operator
 import random
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -144,7 +145,7 @@ class Field(Generic[T]):
     ) -> None:
         self.make = make
         self._key = key
-        self.__doc__ = doc
+        self.__doc__ = doc and textwrap.fill(doc, 92)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name

@@ -5,8 +5,7 @@
 - `frames`: mini-batches.
 - `labels`: the labels and their columns.
 - `weights`: the weights of examples and of classes.
-- `classifier`: classifiers whose hypothesis is a kernel expansion.
-- `perceptron`: the perceptron's template.
+- `perceptron`: classifiers whose hypothesis is a kernel expansion, and the perceptron's template.
 - `scales`: the scales of features that are learned.
 """
 
@@ -15,7 +14,6 @@ from __future__ import annotations
 from river_budget._core.expansion import Example, Expansion
 from river_budget._state import Array, AtLeast, Between, Count, Number
 
-from .classifier import KernelClassifier
 from .documented import documented, with_example
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
 from .labels import Labels, plain_label
@@ -27,7 +25,7 @@ from .machine import (
     innermost_of,
     memory_of,
 )
-from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron
+from .perceptron import BudgetPerceptron, GrowingPerceptron, KernelClassifier, Perceptron
 from .weights import ClassWeight, weights_of
 
 __all__ = [

@@ -14,23 +14,27 @@ from typing import Any, TypeVar
 
 from river_budget._state import Field
 
-PARAMETERS = {
-    "kernel": "The kernel; `RBF()` by default.",
-    "budget": "Maximum number of support vectors.",
-    "learning_rate": "Coefficient of a new support vector, positive.",
-    "seed": "Random number generator seed for reproducibility.",
-    "gamma": "Short for the kernel `RBF(gamma)`.",
-    "class_weight": (
-        'Weights of the labels as a dict, 1 for labels that are not in it; or `"balanced"`, `n / (C '
-        "n_y)` for a label with `n_y` of the `n` examples so far, of `C` labels. They multiply the "
-        "weights of the examples."
-    ),
-    "max_classes": "Maximum number of labels.",
-    "dtype": (
-        'Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over '
-        "them have double precision."
-    ),
-}
+PARAMETERS = """\
+kernel
+    The kernel; `RBF()` by default.
+budget
+    Maximum number of support vectors.
+learning_rate
+    Coefficient of a new support vector, positive.
+seed
+    Random number generator seed for reproducibility.
+gamma
+    Short for the kernel `RBF(gamma)`.
+class_weight
+    Weights of the labels as a dict, 1 for labels that are not in it; or `"balanced"`,
+    `n / (C n_y)` for a label with `n_y` of the `n` examples so far, of `C` labels. They multiply
+    the weights of the examples.
+max_classes
+    Maximum number of labels.
+dtype
+    Type of the elements of stored arrays, as a string: `"float32"` or `"float64"`. Sums over them
+    have double precision.
+"""
 PROBABILITIES = """\
 `predict_proba_one` is the softmax of half the scores, with two labels the logistic function of f.
 It ranks examples; for calibrated probabilities, see `Calibrated`.
@@ -46,7 +50,6 @@ EXAMPLE = """\
 Accuracy: {}"""
 
 HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)
-CODE = re.compile(r"`[^`]+`")
 ENTRY = re.compile(r"^(\w+)\n", re.MULTILINE)
 
 Kind = TypeVar("Kind", bound=type)
@@ -61,11 +64,16 @@ def documented(kind: Kind, example: str = "") -> Kind:
     """
     if kind.__doc__ is None:  # python -OO
         return kind
-    summary, given = _sections(kind)
+    summary, given = _split(HEADING, inspect.cleandoc(kind.__doc__))
+    _, of_base = _split(HEADING, inspect.cleandoc(kind.__base__.__doc__ or ""))
+    texts: dict[str, str] = {}
+    for section in PARAMETERS, of_base.get("Parameters", ""), given.pop("Parameters", ""):
+        texts |= _split(ENTRY, section)[1]
+    parameters = {name: texts[name] for name in inspect.signature(kind).parameters if name in texts}
     sections = {
-        "Parameters": _parameters(kind, given.pop("Parameters", "")),
-        "Attributes": f"{_attributes(kind)}\n{given.pop('Attributes', '')}",
-        "Raises": given.pop("Raises", _sections(kind.__base__)[1].get("Raises", RAISES)),
+        "Parameters": _joined(parameters),
+        "Attributes": f"{_joined(_attributes(kind))}\n{given.pop('Attributes', '')}",
+        "Raises": given.pop("Raises", of_base.get("Raises", RAISES)),
         **({"Examples": example} if example else {}),
         **given,
     }
@@ -83,35 +91,22 @@ def with_example(accuracy: str, **parameters: Any) -> Callable[[Kind], Kind]:
     return lambda kind: documented(kind, EXAMPLE.format(kind.__name__, given, accuracy))
 
 
-def _sections(kind: type | None) -> tuple[str, dict[str, str]]:
-    """Return the summary of a class and the sections of its docstring by their names."""
-    summary, *parts = HEADING.split(inspect.cleandoc((kind and kind.__doc__) or ""))
-    return summary, dict(zip(parts[::2], parts[1::2], strict=True))
+def _split(names: re.Pattern[str], text: str) -> tuple[str, dict[str, str]]:
+    """Return what is before the first name in a text, and what follows each name."""
+    first, *parts = names.split(text)
+    return first, dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _parameters(kind: type, section: str) -> str:
-    entries = {name: _entry(name, text) for name, text in PARAMETERS.items()}
-    for described in _sections(kind.__base__)[1].get("Parameters", ""), section:
-        _, *parts = ENTRY.split(described)
-        for name, text in zip(parts[::2], parts[1::2], strict=True):
-            entries[name] = f"{name}\n{text.rstrip()}"
-    names = inspect.signature(kind).parameters
-    return "\n".join(entries[name] for name in names if name in entries)
+def _joined(entries: dict[str, str]) -> str:
+    return "\n".join(f"{name}\n{text.rstrip()}" for name, text in entries.items())
 
 
-def _attributes(kind: type) -> str:
-    """Return the attributes of a class, those of its bases first."""
+def _attributes(kind: type) -> dict[str, str]:
+    """Return the texts of the attributes of a class, those of its bases first."""
     texts = {}
     for base in reversed(kind.__mro__):
         for name, value in (vars(base) | getattr(base, "_fields", {})).items():
             is_described = isinstance(value, property | Field) and value.__doc__
             if is_described and not name.startswith("_"):
-                texts[name] = inspect.cleandoc(value.__doc__)
-    return "\n".join(_entry(name, text) for name, text in texts.items())
-
-
-def _entry(name: str, text: str) -> str:
-    # Code is not broken.
-    whole = CODE.sub(lambda code: code[0].replace(" ", "\0"), text)
-    wrapped = "\n\n".join(textwrap.fill(part, 92) for part in whole.split("\n\n"))
-    return f"{name}\n{textwrap.indent(wrapped, '    ')}".replace("\0", " ")
+                texts[name] = textwrap.indent(inspect.cleandoc(value.__doc__), "    ")
+    return texts

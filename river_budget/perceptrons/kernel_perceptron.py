@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from river_budget.base import Example, Expansion, GrowingPerceptron, documented
+from river_budget.base import Example, Expansion, GrowingPerceptron, with_example
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 
-@documented
+@with_example(accuracy="85.90%")
 class KernelPerceptron(GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
@@ -15,17 +15,6 @@ class KernelPerceptron(GrowingPerceptron):
 
     With `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any comparator `g`
     with cumulative hinge loss `L(g)` (Theorem 1 of [^2]).
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.KernelPerceptron(rb.RBF(gamma=1.0))
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 85.90%
-
-    >>> model["KernelPerceptron"].n_support
-    751
 
     References
     ----------

@@ -4,7 +4,7 @@ import math
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, documented
+from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._span import SpanPerceptron
 from river_budget.theory import bounds
@@ -17,7 +17,7 @@ ROUNDING = 1e-12
 DEFAULT_ETA = 0.1
 
 
-@documented
+@with_example(accuracy="85.79%", eta=0.3)
 class Projectron(GrowingPerceptron, SpanPerceptron):
     """The Projectron.
 
@@ -48,17 +48,6 @@ class Projectron(GrowingPerceptron, SpanPerceptron):
     ------
     ValueError
         If a parameter is out of range, or both `eta` and `norm_bound` are given.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.Projectron(rb.RBF(gamma=1.0), eta=0.3)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 85.79%
-
-    >>> model["Projectron"].n_support
-    35
 
     References
     ----------

@@ -3,13 +3,13 @@ from __future__ import annotations
 import math
 
 from river_budget._state import finite
-from river_budget.base import Example, Expansion, Number, documented
+from river_budget.base import Example, Expansion, Number, with_example
 from river_budget.perceptrons.projectron import Projectron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees
 
 
-@documented
+@with_example(accuracy="87.66%", eta=0.3)
 class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
@@ -24,17 +24,6 @@ class ProjectronPlusPlus(Projectron):
     `tau = min(loss / ||P k||^2, 2 (loss - ||delta|| / eta) / ||P k||^2, 1)`. This is the test that
     the paper proves. Its tables seem to use another one, in which `tau` does not multiply
     `2 U ||delta||`; on Adult9 that gives slightly more mistakes and support vectors.
-
-    Examples
-    --------
-    >>> from river import datasets, evaluate, metrics, preprocessing
-    >>> import river_budget as rb
-    >>> model = preprocessing.StandardScaler() | rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), eta=0.3)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
-    Accuracy: 87.66%
-
-    >>> model["ProjectronPlusPlus"].n_support
-    33
 
     References
     ----------
