@@ -1,13 +1,4 @@
-"""Base classes of the algorithms.
-
-- `documented`: what the docstrings of all classifiers share.
-- `machine`: labels, counts, predictions and mini-batches, common to all classifiers.
-- `frames`: mini-batches.
-- `labels`: the labels and their columns.
-- `weights`: the weights of examples and of classes.
-- `perceptron`: classifiers whose hypothesis is a kernel expansion, and the perceptron's template.
-- `scales`: the scales of features that are learned.
-"""
+"""Base classes of the algorithms."""
 
 from __future__ import annotations
 
@@ -29,32 +20,9 @@ from .perceptron import BudgetPerceptron, GrowingPerceptron, KernelClassifier, P
 from .weights import ClassWeight, weights_of
 
 __all__ = [
-    "Array",
-    "AtLeast",
-    "Between",
-    "BudgetPerceptron",
-    "ClassWeight",
-    "Count",
-    "Example",
-    "Expansion",
-    "GrowingPerceptron",
-    "KernelClassifier",
-    "Labels",
-    "Machine",
-    "Number",
-    "OnlineClassifier",
-    "Perceptron",
-    "classifier_of",
-    "documented",
-    "forget_prediction",
-    "frame_like",
-    "frame_of",
-    "innermost_of",
-    "labels_of",
-    "memory_of",
-    "plain_label",
-    "rows_of",
-    "series_like",
-    "weights_of",
+    "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example", "Expansion",
+    "GrowingPerceptron", "KernelClassifier", "Labels", "Machine", "Number", "OnlineClassifier",
+    "Perceptron", "classifier_of", "documented", "forget_prediction", "frame_like", "frame_of",
+    "innermost_of", "labels_of", "memory_of", "plain_label", "rows_of", "series_like", "weights_of",
     "with_example",
-]
+]  # fmt: skip

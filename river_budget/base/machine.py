@@ -19,6 +19,7 @@ from river.compose import Pipeline
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
 from river_budget._core.engine import CHECK, Engine
+from river_budget._core.store import Block
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
@@ -53,17 +54,14 @@ def innermost_of(model: Any) -> Any:
 
 def forget_prediction(model: Any) -> None:
     """Let a model learn its next example as one that it did not predict last."""
-    classifier = innermost_of(model)
-    if hasattr(classifier, "forget_prediction"):
-        classifier.forget_prediction()
+    getattr(innermost_of(model), "forget_prediction", lambda: None)()
 
 
 def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
-    if hasattr(classifier, "memory_bytes"):
-        return classifier.memory_bytes
-    return classifier._raw_memory_usage  # noqa: SLF001 (River has no public name for it)
+    own = getattr(classifier, "memory_bytes", None)
+    return classifier._raw_memory_usage if own is None else own  # noqa: SLF001 (it has no public name)
 
 
 class Parameter:
@@ -96,10 +94,7 @@ NEVER = 2**62
 
 
 class OnlineClassifier(Learned, base.MiniBatchClassifier):
-    """The River face of an `Engine` f, which a subclass makes: labels, weights and frames.
-
-    A subclass does what the engine asks for in `_follow`.
-    """
+    """The River face of an `Engine` f, which a subclass makes: labels, weights and frames."""
 
     # An example is an update if its margin is at most this.
     _threshold = 0.0
@@ -142,14 +137,11 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     ) -> Self:
         """Return a new model with the same parameters, except the `new_params` by name.
 
-        It has learned nothing, unless `include_attributes` is true. Raises ValueError if a value is
-        out of range, or both are given: what was learned belongs to the parameters.
+        With `include_attributes`, it has learned the same; then new parameters are refused.
         """
-        if not include_attributes:
-            return super().clone(new_params)
-        if new_params:
+        if new_params and include_attributes:
             raise ValueError("give new_params or include_attributes, not both")
-        return copy.deepcopy(self)
+        return copy.deepcopy(self) if include_attributes else super().clone(new_params)
 
     @property
     def _multiclass(self) -> bool:
@@ -223,7 +215,10 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         scores = self.scores_one(x)
-        return dict(zip(scores, _softmax(list(scores.values())), strict=True))
+        largest = max(scores.values(), default=0.0)
+        odds = [math.exp(0.5 * (score - largest)) for score in scores.values()]
+        total = sum(odds)
+        return {label: value / total for label, value in zip(scores, odds, strict=True)}
 
     def has_predicted(self, x: Features) -> bool:
         """Return whether x is the example that was predicted last, and nothing was learned since."""
@@ -263,8 +258,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Parameters
         ----------
         X
-            A frame of features, which may have columns of arrays. Or a dict of arrays: the values
-            of a feature (rows,), or arrays (rows, elements).
+            A frame of features, which may have columns of arrays; or a dict of columns, as arrays
+            (rows,) of values or (rows, elements).
         y
             A series of labels.
         w
@@ -278,18 +273,17 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         """
         frame = frame_of(X)
         labels = labels_of(y, len(frame))
-        weights = None if w is None else weights_of(w, len(labels))
+        weights = np.ones(len(labels)) if w is None else weights_of(w, len(labels))
         block = self._f.block(frame.columns, rows_of(frame))
         self._f.claim()
         try:
             columns = self._labels.columns(labels, weights)
-            if weights is not None and not weights.all():
+            if not weights.all():
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None:
                 following = columns.tolist(), self._f.n_rounds, self._labels
-                of_classes = np.array(self._class_weights.of_next(*following))
-                weights = of_classes if weights is None else weights * of_classes
+                weights = weights * self._class_weights.of_next(*following)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
@@ -311,24 +305,20 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         Raises ValueError if there are more than two labels or, with the number of the row, if a
         value is refused.
         """
-        frame = frame_of(X)
-        scores = self._score_frame(frame)
+        frame, scores = self._scored(X)
         self._labels.require_two("scores_one or scores_many")
         return series_like(scores[:, 1], frame)
 
     def predict_many(self, X: IntoDataFrame) -> IntoSeries:
-        frame = frame_of(X)
-        best = self._score_frame(frame).argmax(axis=1)
-        return series_like([self._labels.names[column] for column in best.tolist()], frame)
+        frame, scores = self._scored(X)
+        best = scores.argmax(axis=1).tolist()
+        return series_like([self._labels.names[column] for column in best], frame)
 
     def predict_proba_many(self, X: IntoDataFrame) -> IntoDataFrame:
         return self._many_by_label(X, self._probabilities)
 
     def numerical_errors(self) -> dict[str, float]:
-        """Return the numerical errors of the quantities that are updated incrementally.
-
-        They are the largest absolute differences from values computed from scratch, by name.
-        """
+        """Return the largest errors of the quantities that are updated incrementally, by name."""
         return {}
 
     def _check_restored(self) -> None:
@@ -340,19 +330,21 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         odds = np.exp(0.5 * (scores - scores.max(axis=1, keepdims=True, initial=-np.inf)))
         return odds / odds.sum(axis=1, keepdims=True)
 
-    def _score_frame(self, frame: Any) -> Floats:
-        return self._f.score_block(self._f.block(frame.columns, rows_of(frame)))
+    def _scored(self, X: IntoDataFrame) -> tuple[Any, Floats]:
+        """Return a frame, and the scores of its rows (rows, labels)."""
+        frame = frame_of(X)
+        return frame, self._f.score_block(self._f.block(frame.columns, rows_of(frame)))
 
     def _many_by_label(self, X: IntoDataFrame, answer: Callable[[Floats], Floats]) -> Any:
         """Return what a function makes of the scores (rows, known labels), as a frame."""
-        frame, known = frame_of(X), self._labels.known
-        values = answer(self._score_frame(frame)[:, list(known.values())])
+        (frame, scores), known = self._scored(X), self._labels.known
+        values = answer(scores[:, list(known.values())])
         return frame_like(dict(zip(known, values.T, strict=True)), frame)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
         return {label: values[column] for label, column in self._labels.known.items()}
 
-    def _learn_block(self, block: Any) -> None:
+    def _learn_block(self, block: Block) -> None:
         # Since Python 3.12, a handler around a loop misses an interrupt at the jump to its start.
         while block.row < block.n_rows:
             due = self._f.scan(block, self._threshold)
@@ -386,7 +378,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
 
     @abc.abstractmethod
     def _check(self) -> None:
-        """Update scales if that is due."""
+        """Update scales if that is due, and call `_schedule`."""
 
     @abc.abstractmethod
     def _schedule(self) -> None:
@@ -458,7 +450,6 @@ class Machine(OnlineClassifier):
         """Change scales and width to those that were learned. A second time changes nothing."""
 
     def _check(self) -> None:
-        """Check the width of the kernel, and update scales if that is due."""
         n, scales = self._f.n_rounds, self._feature_scales
         self._schedule()
         self._check_width()
@@ -476,7 +467,6 @@ class Machine(OnlineClassifier):
             scales.sums.clear()
 
     def _schedule(self) -> None:
-        """Set which examples are observed and checked next."""
         f, scales = self._f, self._feature_scales
         n = f.n_rounds
         stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
@@ -485,8 +475,7 @@ class Machine(OnlineClassifier):
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
 
     def _check_width(self) -> None:
-        is_flat = self._f.store.is_flat(LOW, HIGH)
-        self._n_flat_rows = self._n_flat_rows + 1 if is_flat else 0
+        self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
         if self._n_flat_rows == N_FLAT_ROWS:
             warnings.warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
@@ -495,11 +484,3 @@ class Machine(OnlineClassifier):
                 "preprocessing.StandardScaler",
                 stacklevel=5,
             )
-
-
-def _softmax(scores: Sequence[float]) -> list[float]:
-    """Return softmax(scores / 2): with two labels, the logistic function of f and of -f."""
-    largest = max(scores, default=0.0)
-    odds = [math.exp(0.5 * (score - largest)) for score in scores]
-    total = sum(odds)
-    return [value / total for value in odds]

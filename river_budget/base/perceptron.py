@@ -103,6 +103,7 @@ class KernelClassifier(Machine):
 
     def _on_rescaled(self) -> None:
         """Follow a change of the kernel; a second time changes nothing."""
+        self._derive()
 
 
 @documented
