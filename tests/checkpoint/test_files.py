@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import multiprocessing
 import os
 import shutil
@@ -16,7 +17,10 @@ from river_budget import checkpoint, synth
 
 ROWS = list(synth.NoisyCheckerboard(160, seed=3))
 KEPT = 4
-CALLS = ["open", "link", "replace", "rename", "fsync"]
+CALLS = [
+    (builtins, "open"),
+    *((os, name) for name in ["open", "link", "replace", "rename", "fsync"]),
+]
 
 
 @pytest.fixture
@@ -56,8 +60,8 @@ def failing(monkeypatch):
 
         return call
 
-    for name in CALLS:
-        monkeypatch.setattr(os, name, failing_once(getattr(os, name)))
+    for module, name in CALLS:
+        monkeypatch.setattr(module, name, failing_once(getattr(module, name)))
     return lambda n: calls.update(left=n)
 
 
