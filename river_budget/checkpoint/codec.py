@@ -13,12 +13,11 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from river.compose import Pipeline, TransformerUnion
+from river.compose import FuncTransformer, Pipeline, TransformerUnion
 
 from river_budget import kernels
 from river_budget._state import State, require
@@ -38,77 +37,37 @@ KERNELS: dict[str, Any] = {
     )
 }  # fmt: skip
 
+CONTAINERS: dict[str, Any] = {"tuple": tuple, "frozenset": frozenset, "set": set}
+
 
 class CheckpointError(ValueError):
     """A checkpoint is invalid, or a model cannot be stored."""
 
 
-class Listed:
-    """Classes whose objects can be stored in some place."""
+class Each(NamedTuple):
+    """The kind of a dict of values, each of which is of a kind."""
 
-    def __init__(self, *parts: Part) -> None:
-        self._parts = {part.model.__name__: part for part in parts}
-
-    def __str__(self) -> str:
-        return ", ".join(self._parts)
-
-    def part_of(self, value: Any) -> Part:
-        """Return how an object is stored. Raises CheckpointError if its class is not listed."""
-        part = self.get(type(value).__name__)
-        if part is None or part.model is not type(value):
-            raise CheckpointError(self.refusal(value))
-        return part
-
-    def get(self, name: str) -> Part | None:
-        """Return how the class of a name is stored, or None."""
-        return self._parts.get(name)
-
-    def refusal(self, value: Any) -> str:
-        """Return the message about an object of another class."""
-        return f"only {self} can, and not its {type(value).__name__}"
-
-
-class Models(Listed):
-    """The classifiers of this package, and the classes of `rivers`."""
-
-    def get(self, name: str) -> Part | None:
-        return super().get(name) or _rivers().CLASSES.get(name)
-
-    def refusal(self, value: Any) -> str:
-        return _rivers().refusal(value)
-
-
-def _rivers() -> ModuleType:
-    from river_budget.checkpoint import rivers
-
-    return rivers
+    each: Any
 
 
 class Part:
     """How to store a class that consists of parameters and of what it has learned.
 
-    `objects` says which parameters, and which names in the state, hold objects of which classes: one,
-    a dict of them, or None. All others hold plain values. `agree` raises ValueError if what an object
-    holds does not fit together, unless `restore` does.
+    `kinds` are those of parameters, and of names in the state, as `rivers.RiverPart` has them. `Listed`
+    ones hold objects of these classes: one, a dict of them, or None. `rules` raise ValueError if what
+    an object holds does not fit together.
     """
 
-    def __init__(
-        self, model: type, /, agree: Callable[[Any], None] | None = None, **objects: Listed
-    ) -> None:
-        self.model, self.agree, self.objects = model, agree, objects
-        parameters = inspect.signature(model).parameters
-        self.names = list(parameters)
-        self._takes_several = any(p.kind is p.VAR_POSITIONAL for p in parameters.values())
+    def __init__(self, model: type, /, *rules: Callable[[Any], None], **kinds: Any) -> None:
+        self.model, self.rules, self.kinds = model, rules, kinds
+        # Of what a constructor takes any number, a new object has none, and an old one a state.
+        parameters = inspect.signature(model).parameters.values()
+        self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+        inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
+        self._objects = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
 
     def parameters(self, model: Any) -> State:
         return {name: getattr(model, name) for name in self.names}
-
-    def make(self, parameters: State) -> Any:
-        """Return a new object with these parameters."""
-        if self._takes_several:
-            (values,) = parameters.values()
-            return self.model(*values)
-        return self.model(**parameters)
 
     def state(self, model: Any) -> State:
         """Return what was learned."""
@@ -120,18 +79,52 @@ class Part:
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
-        if self.agree is not None:
-            self.agree(model)
+        for rule in self.rules:
+            rule(model)
 
     def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""
         return {
-            name: None if value is None else convert(value, self.objects.get(name))
+            name: None if value is None else convert(value, self._objects.get(name))
             for name, value in values.items()
         }
 
 
-MODELS = Models(*(Part(row.model) for row in ALGORITHMS.values()))
+# The classes whose objects can be stored in some place, by name.
+Listed = dict[str, Part]
+
+
+def listed(*parts: Part) -> Listed:
+    return {part.model.__name__: part for part in parts}
+
+
+# The classifiers of this package, and the classes of `rivers` once one of them is needed.
+MODELS = listed(*(Part(row.model) for row in ALGORITHMS.values()))
+
+
+def part_named(name: str, among: Listed) -> Part | None:
+    """Return how the listed class of a name is stored, or None."""
+    if among is MODELS and name not in MODELS:
+        from river_budget.checkpoint import rivers
+
+        MODELS.update(rivers.CLASSES)
+    return among.get(name)
+
+
+def part_of(value: Any, among: Listed) -> Part:
+    """Return how an object is stored. Raises CheckpointError if its class is not listed."""
+    name = type(value).__name__
+    part = part_named(name, among)
+    if part is not None and part.model is type(value):
+        return part
+    if among is not MODELS:
+        raise CheckpointError(f"only {', '.join(among)} can, and not its {name}")
+    if isinstance(value, FuncTransformer):
+        reason = ": its function is code: apply it to x before the pipeline"
+    else:
+        others = ", ".join(list(MODELS)[len(ALGORITHMS) :])
+        reason = f"; these classes can: the classifiers of river_budget, {others}"
+    raise CheckpointError(f"{name} cannot be stored{reason}")
 
 
 def outline(model: Any) -> str:
@@ -152,9 +145,9 @@ class Writer:
     def __init__(self) -> None:
         self.tensors: Tensors = {}
 
-    def object(self, value: Any, listed: Listed) -> Any:
+    def object(self, value: Any, among: Listed) -> Any:
         """Return an object of one of some classes."""
-        part, name = listed.part_of(value), type(value).__name__
+        part, name = part_of(value, among), type(value).__name__
         try:
             part.check(value)
             parameters = part.converted(part.parameters(value), self.value)
@@ -163,55 +156,50 @@ class Writer:
             raise CheckpointError(f"{name} cannot be stored: {error}") from None
         return {"class": name, "parameters": parameters, "state": state}
 
-    def value(self, value: Any, listed: Listed | None = None) -> Any:
+    def value(self, value: Any, among: Listed | None = None) -> Any:
         """Return a number, a text, None, a kernel, an array, or a container of these.
 
         If classes are listed, return an object of one of these, or a dict of such objects.
         """
-        if listed is not None and not isinstance(value, Mapping):
-            return self.object(value, listed)
+        if isinstance(value, Mapping):
+            write = self.value if among is None else functools.partial(self.object, among=among)
+            if all(isinstance(name, str) for name in value):
+                return {"state": {name: write(item) for name, item in value.items()}}
+            return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
+        if among is not None:
+            return self.object(value, among)
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
-        if value is None or type(value) in (bool, str):
+        kind = type(value)
+        if value is None or kind in (bool, str):
             return value
-        if type(value) is int:
+        if kind is int:
             if abs(value) > LARGEST_INTEGER:
                 raise CheckpointError("an integer that is too large for a float cannot be stored")
             return value
-        if type(value) is float:
+        if kind is float:
             return value if math.isfinite(value) else {"float": repr(value)}
-        if type(value) in (tuple, frozenset, Category):
-            return {type(value).__name__: [self.value(item) for item in value]}
+        if kind in (tuple, frozenset, Category):
+            return {kind.__name__: [self.value(item) for item in value]}
         if isinstance(value, set):
             # In an order of its own, so that equal models are equal bytes.
             return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
         if isinstance(value, list):
             return [self.value(item) for item in value]
-        if isinstance(value, Mapping):
-            return self._dict(value, listed)
         if isinstance(value, kernels.Kernel):
-            return self._kernel(value)
+            if KERNELS.get(kind.__name__) is not kind:
+                raise CheckpointError(f"{value} cannot be stored: its function is code")
+            names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
+            fields = {name: self.value(getattr(value, name)) for name in names}
+            return {"kernel": kind.__name__, "fields": fields}
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             name = f"{len(self.tensors)}"
             self.tensors[name] = np.array(value, order="C")
             return {"tensor": name}
         raise CheckpointError(
-            f"{value!r} cannot be stored: a {type(value).__name__} is not a number, a text, None or a "
+            f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a "
             "tuple of these"
         )
-
-    def _dict(self, value: Mapping[Any, Any], listed: Listed | None) -> Any:
-        write = self.value if listed is None else functools.partial(self.object, listed=listed)
-        if all(isinstance(name, str) for name in value):
-            return {"state": {name: write(item) for name, item in value.items()}}
-        return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
-
-    def _kernel(self, kernel: Any) -> Any:
-        name = type(kernel).__name__
-        if KERNELS.get(name) is not type(kernel):
-            raise CheckpointError(f"{kernel} cannot be stored: its function is code")
-        fields = {f.name: self.value(getattr(kernel, f.name)) for f in dataclasses.fields(kernel)}
-        return {"kernel": name, "fields": fields}
 
 
 class Reader:
@@ -220,55 +208,51 @@ class Reader:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def object(self, node: Any, listed: Listed | None) -> Any:
+    def object(self, node: Any, among: Listed | None) -> Any:
         """Return what `Writer.object` wrote; None lists no class."""
         if not isinstance(node, dict) or "class" not in node:
             raise ValueError(f"{node!r:.100} is not an object")
         name = node["class"]
-        part = None if listed is None else listed.get(name)
+        part = None if among is None else part_named(name, among)
         if part is None:
             raise ValueError(f"an object of the class {name!r:.100} cannot be here")
         parameters = part.converted(node["parameters"], self.value)
-        model = part.make(parameters)
-        require(part.parameters(model).keys() == parameters.keys(), f"{name} lacks parameters")
+        require(parameters.keys() == set(part.names), f"{name} lacks parameters")
+        model = part.model(**parameters)
         part.restore(model, part.converted(node["state"], self.value))
         part.check(model)
         return model
 
-    def value(self, node: Any, listed: Listed | None = None) -> Any:
+    def value(self, node: Any, among: Listed | None = None) -> Any:
         """Return what `Writer.value` wrote."""
-        read = self.value if listed is None else functools.partial(self.object, listed=listed)
+        read = self.value if among is None else functools.partial(self.object, among=among)
         match node:
-            case None | str() | float() if listed is None:
-                return node
-            case int() if listed is None:
-                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
-                return node
             case {"class": _}:
-                return self.object(node, listed)
+                return self.object(node, among)
             case {"state": items}:
                 return {name: read(item) for name, item in items.items()}
             case {"dict": items}:
                 return {self.value(key): read(item) for key, item in items}
-            case _ if listed is not None:
-                return self.object(node, listed)
+            case _ if among is not None:
+                return self.object(node, among)
+            case int():
+                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
+                return node
+            case None | str() | float():
+                return node
             case list():
                 return [self.value(item) for item in node]
             case {"tensor": name}:
                 return self._tensors[name]
             case {"float": text}:
                 return float(text)
-            case {"tuple": items}:
-                return tuple(map(self.value, items))
-            case {"frozenset": items}:
-                return frozenset(map(self.value, items))
-            case {"set": items}:
-                return set(map(self.value, items))
             case {"Category": [name, text]}:
                 require(type(text) is str, "a category is not a text")
                 return Category.of(self.value(name), text)
-            case _:
-                fields = {name: self.value(field) for name, field in node["fields"].items()}
-                kernel = KERNELS[node["kernel"]](**fields)
+            case {"kernel": name, "fields": fields}:
+                kernel = KERNELS[name](**{key: self.value(field) for key, field in fields.items()})
                 hash(kernel)
                 return kernel
+            case _:
+                ((kind, items),) = node.items()
+                return CONTAINERS[kind](map(self.value, items))

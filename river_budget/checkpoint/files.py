@@ -20,7 +20,7 @@ from river_budget.checkpoint.codec import MODELS, CheckpointError, Reader, Tenso
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
-VERSION = 7
+VERSION = 8
 
 # Looked up once, as that takes as long as writing a small model.
 RIVER = version("river")
@@ -30,17 +30,15 @@ LARGEST_TEXT = 100_000_000
 
 # Errors that a forged file may raise.
 FORGED = (
-    ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError,
-    NotImplementedError,
+    ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
 
 
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
     """Write a model to a file, all of it or nothing.
 
-    The file is written under another name, forced to the disk and then renamed, so a crash leaves
-    the old file or the new one. Several processes may save to the same path: the last one wins.
-    Temporary files of killed processes are removed.
+    After a crash, the file is the old one or the new one. Several processes may save to the same
+    path: the last one wins.
 
     Parameters
     ----------
@@ -49,10 +47,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
         one. Its parts may be `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`,
         `StatImputer`, `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`,
         `SelectType`, `Discard`, `Agg`, `TransformerUnion`, `OneVsRestClassifier`,
-        `LogisticRegression` and the random samplers of `imblearn`. They must not contain functions,
-        such as tokenizers, windows of scalers, statistics of an imputer other than `Mean` and
-        `Mode`, or optimizers, schedulers, losses and initializers other than `SGD`, `Constant`,
-        `Log` and `Zeros`.
+        `LogisticRegression` and the random samplers of `imblearn`, without functions and windows.
     path
         The file. A symbolic link stays, and its target is written.
     extra
@@ -80,7 +75,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     >>> checkpoint.load(path).n_mistakes == model.n_mistakes
     True
     """
-    write([_target(path)], dumps(model, extra))
+    write([Path(os.path.realpath(path))], dumps(model, extra))
 
 
 def load(path: str | Path) -> Any:
@@ -147,8 +142,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         text = head["content"]
         if head["sha256"] != _digest(text, tensors):
             raise CheckpointError("this checkpoint has changed since it was written")
-        content = json.loads(text)
-        reader = Reader(tensors)
+        content, reader = json.loads(text), Reader(tensors)
         return reader.object(content["model"], MODELS), reader.value(content["extra"])
     except CheckpointError:
         raise
@@ -214,14 +208,9 @@ class Checkpointer:
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
-        path = _target(self.path)
+        path = Path(os.path.realpath(self.path))
         older = [path.with_name(f"{path.name}.{age}") for age in range(1, self.keep)]
         write([path, *older], dumps(self.model, extra))
-
-
-def _target(path: str | Path) -> Path:
-    """Return the file that a path stands for, also through symbolic links."""
-    return Path(os.path.realpath(path))
 
 
 def _metadata(data: bytes) -> dict[str, str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Iterable
 from numbers import Integral, Number, Real
 from random import Random
 from types import NoneType, UnionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from river import (
@@ -31,9 +31,12 @@ from river.preprocessing.impute import Constant
 
 from river_budget import active, bandit, calibration, preprocessing, rejection
 from river_budget._state import LARGEST_COUNT, State, count, random_state, require, restore_random
-from river_budget.checkpoint.codec import MODELS, Listed, Part, outline
+from river_budget.checkpoint.codec import MODELS, Each, Part, listed, outline, part_of
 
 COUNTS = range(LARGEST_COUNT)
+LARGEST = sys.float_info.max
+NUMBERS = -LARGEST, LARGEST
+WEIGHTS = 0, LARGEST_COUNT
 LARGEST_NGRAM = 100
 LARGEST_ORDER = 1000
 
@@ -44,27 +47,13 @@ TYPES: dict[Any, type] = {
 }  # fmt: skip
 
 
-class Each(NamedTuple):
-    """A dict of values, each of which is of a kind."""
-
-    each: Any
-
-
 class RiverPart(Part):
     """How to store a class that keeps what it learns in attributes.
 
     `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
-    listed classes, a condition, or `Each` of these. Attributes that the constructor does not take
-    are learned. Any other parameter may be a plain value.
+    the least and the largest number, listed classes, a condition, or `Each` of these. Attributes that
+    the constructor does not take are learned. Any other parameter may be a plain value.
     """
-
-    def __init__(
-        self, model: type, /, agree: Callable[[Any], None] | None = None, **kinds: Any
-    ) -> None:
-        inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
-        listed = {name: kind for name, kind in inner.items() if isinstance(kind, Listed)}
-        super().__init__(model, agree, **listed)
-        self.kinds = kinds
 
     def state(self, model: Any) -> State:
         return {name: _plain(held) for name, held in self._learned(model).items()}
@@ -93,98 +82,42 @@ class RiverPart(Part):
         return {name: getattr(model, name) for name in learned}
 
 
-class Select(RiverPart):
-    """It keeps the order of its names, on which the roundings of sums over features depend."""
-
-    def parameters(self, model: Any) -> State:
-        return {"keys": list(model.keys)}
-
-    def make(self, parameters: State) -> Any:
-        model = super().make(parameters)
-        # A set has another order in another process.
-        model.keys = dict.fromkeys(parameters["keys"])
-        return model
-
-
 class SelectType(RiverPart):
-    """Its parameters are types. A checkpoint has their names."""
+    """A checkpoint has the names of its types."""
 
-    def parameters(self, model: Any) -> State:
+    def state(self, model: Any) -> State:
         for kind in model.types:
             known = TYPES.get(getattr(kind, "__name__", None)) is kind
             require(known, f"only the types {', '.join(TYPES)} can, and not {kind!r}")
         return {"types": [kind.__name__ for kind in model.types]}
 
-    def make(self, parameters: State) -> Any:
-        return super().make({"types": [TYPES[name] for name in parameters["types"]]})
-
-
-class Steps(RiverPart):
-    """It has models with names: transformers, and anything at the end of a pipeline."""
-
-    def make(self, parameters: State) -> Any:
-        model = self.model()
-        # Constructors clone the models, or change their names.
-        for name, steps in self.parameters(model).items():
-            steps.update(parameters[name])
-        return model
-
-
-class MinMaxScaler(RiverPart):
-    """It has two statistics for each feature. A checkpoint has their numbers, which take less room."""
-
-    def state(self, model: Any) -> State:
-        held = {"min": model.min, "max": model.max}
-        return {name: {x: stat.get() for x, stat in stats.items()} for name, stats in held.items()}
-
     def restore(self, model: Any, state: State) -> None:
-        for name in ("min", "max"):
-            for feature, value in state[name].items():
-                getattr(model, name)[feature].update(value)
+        model.types = tuple(TYPES[name] for name in state["types"])
 
 
 class StatImputer(RiverPart):
-    """Its parameters are pairs of a name and a statistic, or a value, which makes a `Constant`."""
+    """It also has its statistics as it was given them, and what is in each `Constant`."""
 
-    def parameters(self, model: Any) -> State:
-        return {"imputers": model.stats}
-
-    def make(self, parameters: State) -> Any:
-        imputers = [
-            (name, stat.value if isinstance(stat, Constant) else stat)
-            for name, stat in parameters["imputers"].items()
-        ]
-        return super().make({"imputers": imputers})
-
-    def check(self, model: Any) -> None:
-        _check("imputers", self.kinds["imputers"], model.stats)
+    def restore(self, model: Any, state: State) -> None:
+        super().restore(model, state)
+        model.imputers = tuple((x, getattr(s, "value", s)) for x, s in model.stats.items())
 
 
 class Sampler(RiverPart):
     """Without a desired distribution, it follows the one that it counts."""
 
     def parameters(self, model: Any) -> State:
-        parameters = super().parameters(model)
-        if model.desired_dist is model._actual_dist:
-            parameters["desired_dist"] = None
-        return parameters
-
-
-def refusal(model: Any) -> str:
-    """Return the message about a model whose class is not listed."""
-    name = type(model).__name__
-    if type(model) is compose.FuncTransformer:
-        return (
-            f"{name} cannot be stored: its function is code, and a checkpoint that named functions "
-            "could call any: apply it to x before the pipeline"
-        )
-    return f"{name} cannot be stored; these classes can: the classifiers of river_budget, {CLASSES}"
+        follows = model.desired_dist is model._actual_dist
+        return super().parameters(model) | ({"desired_dist": None} if follows else {})
 
 
 def _plain(held: Any) -> Any:
-    """Return a dict of any type as a plain one, and the state of a random number generator."""
-    if isinstance(held, Random):
-        return random_state(held)
+    """Return the state of a random number generator, and a set or a dict of any type as a plain dict."""
+    match held:
+        case Random():
+            return random_state(held)
+        case set():  # It has another order in another process, and so have sums over features.
+            return dict.fromkeys(held)
     return dict(held.items()) if hasattr(held, "items") else held
 
 
@@ -200,24 +133,17 @@ def _check(name: str, kind: Any, value: Any) -> None:
 
 
 def _is_of(kind: Any, value: Any) -> bool:
-    if isinstance(kind, range):
-        return type(value) is int and value in kind
-    if isinstance(kind, Listed):
-        return bool(kind.part_of(value))
-    return isinstance(value, kind) if isinstance(kind, type | UnionType) else kind(value)
-
-
-def _is_number(value: Any) -> bool:
-    size: Any = abs(value) if isinstance(value, Real) else math.inf
-    return size <= sys.float_info.max
-
-
-def _is_weight(value: Any) -> bool:
-    return _is_number(value) and 0 <= value < LARGEST_COUNT
-
-
-def _is_order(value: Any) -> bool:
-    return value == math.inf or (type(value) in (int, float) and abs(value) <= LARGEST_ORDER)
+    match kind:
+        case range():
+            return type(value) is int and value in kind
+        case dict():
+            return bool(part_of(value, kind))
+        case (least, most):
+            return isinstance(value, Real) and least <= value <= most
+        case type() | UnionType():
+            return isinstance(value, kind)
+        case _:
+            return kind(value)
 
 
 def _is_pattern(value: Any) -> bool:
@@ -232,32 +158,34 @@ def _is_ngram_range(value: Any) -> bool:
     return type(value) is tuple and 1 <= least <= most <= LARGEST_NGRAM
 
 
-def _parts_agree(model: compose.Pipeline | compose.TransformerUnion) -> None:
-    parts = model.steps if isinstance(model, compose.Pipeline) else model.transformers
+def _parts_agree(model: Any) -> None:
+    is_pipeline = isinstance(model, compose.Pipeline)
+    parts = model.steps if is_pipeline else model.transformers
     require(all(isinstance(name, str) for name in parts), "a part has no name")
-    transformers = list(parts.values())
-    if isinstance(model, compose.Pipeline):
-        require(parts, "a pipeline has no parts")
-        transformers.pop()
-    for part in transformers:
+    require(parts or not is_pipeline, "a pipeline has no parts")
+    for part in list(parts.values())[: -1 if is_pipeline else None]:
         is_transformer = isinstance(part, base.Transformer | compose.Pipeline)
         require(is_transformer, f"{outline(part)} is not a transformer")
 
 
-def _arms_agree(policy: bandit.ArmClassifiers) -> None:
-    _require_alike(policy.new_model(), policy._models)
+def _require_alike(model: Any, others: Iterable[Any]) -> None:
+    expected = outline(model)
+    for other in others:
+        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
 
 
-def _classifiers_agree(model: Any) -> None:
+def _require_classifier(model: Any) -> None:
     is_classifier = hasattr(model.classifier, "predict_proba_one")
     require(is_classifier, f"{outline(model.classifier)} is not a classifier")
-    _require_alike(model.classifier, getattr(model, "classifiers", {}))
 
 
-def _require_alike(model: Any, others: Mapping[Any, Any]) -> None:
-    expected = outline(model)
-    for other in others.values():
-        require(outline(other) == expected, f"{outline(other)} is beside {expected}")
+def _extremes_agree(scaler: Any) -> None:
+    require(scaler.min.keys() == scaler.max.keys(), "a feature lacks its minimum or maximum")
+    for name, stat in scaler.min.items():
+        least, most = stat.get(), scaler.max[name].get()
+        # Predicting a feature that was not seen leaves an empty range.
+        is_range = (least, most) == (math.inf, -math.inf) or -LARGEST <= least <= most <= LARGEST
+        require(is_range, f"{name!r} has no range from {least!r} to {most!r}")
 
 
 def _groups_agree(agg: Any) -> None:
@@ -266,40 +194,10 @@ def _groups_agree(agg: Any) -> None:
         require(fits and type(stat) is type(agg.how), f"{key!r} is not a group")
 
 
-def _counts_agree(mode: Any) -> None:
-    require(mode.k == -1 or len(mode.counts) <= count(mode.k), "its k is out of range")
-
-
-def _penalties_agree(model: Any) -> None:
-    require(0 in (model.l1, model.l2), "it has both penalties")
-    require(not model.l1 or hasattr(model, "cum_l1"), "its l1 was 0 when it was made")
-
-
-def _means_agree(model: Any) -> None:
-    require(all(variance >= 0 for variance in model.vars.values()), "a variance is negative")
-    # Predicting a feature that was not seen leaves a mean without a count.
-    seen = {name for name, mean in model.means.items() if mean}
-    require(seen <= model.counts.keys() <= model.means.keys(), "a feature lacks its count")
-
-
-def _extremes_agree(model: Any) -> None:
-    require(model.min.keys() == model.max.keys(), "a feature lacks its minimum or maximum")
-    for name, stat in model.min.items():
-        least, most = stat.get(), model.max[name].get()
-        # Predicting a feature that was not seen leaves an empty range.
-        if (least, most) != (math.inf, -math.inf):
-            is_range = _is_number(least) and _is_number(most) and least <= most
-            require(is_range, f"{name!r} has no range from {least!r:.100} to {most!r:.100}")
-
-
-def _columns_agree(model: Any) -> None:
-    columns = {f"{name}_{value}" for name, known in model.values.items() for value in known}
-    expected = set() if model.drop_zeros else columns
-    require(model._zero_dict.keys() == expected, "its columns are not those of its categories")
-
-
-def _terms_agree(model: Any) -> None:
-    require(max(model.dfs.values(), default=0) <= model.n, "a term is in too many documents")
+def _columns_agree(encoder: Any) -> None:
+    columns = {f"{name}_{value}" for name, known in encoder.values.items() for value in known}
+    expected = set() if encoder.drop_zeros else columns
+    require(encoder._zero_dict.keys() == expected, "its columns are not those of its categories")
 
 
 TEXTS: Any = {
@@ -307,36 +205,57 @@ TEXTS: Any = {
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
 SAMPLER: Any = {
-    "classifier": MODELS, "desired_dist": Each(_is_number), "sampling_rate": _is_number,
+    "classifier": MODELS, "desired_dist": Each(NUMBERS), "sampling_rate": NUMBERS,
     "seed": int | NoneType, "_pivot": Hashable, "_n": COUNTS, "_actual_dist": Each(COUNTS),
     "_trained_on_dist": Each(COUNTS), "_rng": Random,
 }  # fmt: skip
 
-MEAN = RiverPart(stats.Mean, n=_is_weight, _mean=_is_number)
-MODE = RiverPart(stats.Mode, _counts_agree, counts=Each(range(1, LARGEST_COUNT)))
-CONSTANT = RiverPart(Constant, value=NoneType | str | Real)
-STATISTICS = Listed(
+MEAN = RiverPart(stats.Mean, n=WEIGHTS, _mean=NUMBERS)
+MINIMUM, MAXIMUM = RiverPart(stats.Min, min=Real), RiverPart(stats.Max, max=Real)
+STATISTICS = listed(
     MEAN,
-    RiverPart(stats.Var, ddof=COUNTS, mean=Listed(MEAN), _S=_is_number),
-    RiverPart(stats.Sum, sum=_is_number),
+    RiverPart(stats.Var, ddof=COUNTS, mean=listed(MEAN), _S=NUMBERS),
+    RiverPart(stats.Sum, sum=NUMBERS),
     RiverPart(stats.Count, n=COUNTS),
-    RiverPart(stats.Min, min=Real),
-    RiverPart(stats.Max, max=Real),
+    MINIMUM,
+    MAXIMUM,
 )
-
-RATES = Listed(RiverPart(optim.schedulers.Constant, learning_rate=_is_number))
-OPTIMIZERS = Listed(RiverPart(optim.SGD, lr=RATES, n_iterations=COUNTS))
-LOSSES = Listed(RiverPart(optim.losses.Log, weight_pos=_is_number, weight_neg=_is_number))
-INITIALIZERS = Listed(RiverPart(optim.initializers.Zeros))
-
-CLASSES = Listed(
+IMPUTERS = listed(
+    MEAN,
     RiverPart(
-        rivers.StandardScaler, _means_agree, with_std=bool, window_size=NoneType,
-        counts=Each(_is_weight), means=Each(_is_number), vars=Each(_is_number),
+        stats.Mode,
+        lambda mode: require(mode.k < 0 or len(mode.counts) <= mode.k, "its k is out of range"),
+        k=range(-1, LARGEST_COUNT), counts=Each(range(1, LARGEST_COUNT)),
     ),
-    MinMaxScaler(rivers.MinMaxScaler, _extremes_agree, window_size=NoneType),
-    RiverPart(rivers.Normalizer, order=_is_order),
-    StatImputer(rivers.StatImputer, imputers=Each(Listed(MEAN, MODE, CONSTANT))),
+    RiverPart(Constant, value=NoneType | str | Real),
+)  # fmt: skip
+
+RATES = listed(RiverPart(optim.schedulers.Constant, learning_rate=NUMBERS))
+OPTIMIZERS = listed(RiverPart(optim.SGD, lr=RATES, n_iterations=COUNTS))
+LOSSES = listed(RiverPart(optim.losses.Log, weight_pos=NUMBERS, weight_neg=NUMBERS))
+INITIALIZERS = listed(RiverPart(optim.initializers.Zeros))
+
+CLASSES = listed(
+    RiverPart(
+        rivers.StandardScaler,
+        # Predicting a feature that was not seen leaves a mean without a count.
+        lambda scaler: require(
+            {name for name, mean in scaler.means.items() if mean}
+            <= scaler.counts.keys() <= scaler.means.keys(),
+            "a feature lacks its count",
+        ),
+        with_std=bool, window_size=NoneType, counts=Each(WEIGHTS), means=Each(NUMBERS),
+        vars=Each((0, LARGEST)),
+    ),
+    RiverPart(
+        rivers.MinMaxScaler, _extremes_agree, window_size=NoneType, min=Each(listed(MINIMUM)),
+        max=Each(listed(MAXIMUM)),
+    ),
+    RiverPart(
+        rivers.Normalizer,
+        order=lambda order: order == math.inf or _is_of((-LARGEST_ORDER, LARGEST_ORDER), order),
+    ),
+    StatImputer(rivers.StatImputer, stats=Each(IMPUTERS)),
     RiverPart(
         rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),
         _zero_dict=Each(range(1)),
@@ -345,31 +264,48 @@ CLASSES = Listed(
         rivers.FeatureHasher, n_features=range(1, 2**31), alternate_sign=bool, _seed=range(2**32),
     ),
     RiverPart(feature_extraction.BagOfWords, **TEXTS),
-    RiverPart(feature_extraction.TFIDF, _terms_agree, **TEXTS, dfs=Each(COUNTS), n=COUNTS),
-    SelectType(compose.SelectType),
+    RiverPart(
+        feature_extraction.TFIDF,
+        lambda tfidf: require(
+            max(tfidf.dfs.values(), default=0) <= tfidf.n, "a term is in too many documents"
+        ),
+        **TEXTS, dfs=Each(COUNTS), n=COUNTS,
+    ),
+    SelectType(compose.SelectType, types=tuple),
     RiverPart(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
-    Select(compose.Select),
-    RiverPart(compose.Discard),
+    RiverPart(compose.Select, keys=set | dict),
+    RiverPart(compose.Discard, keys=set | dict),
     RiverPart(
-        linear_model.LogisticRegression, _penalties_agree, optimizer=OPTIMIZERS, loss=LOSSES,
-        intercept_lr=RATES, initializer=INITIALIZERS, l2=_is_number, l1=_is_number,
-        intercept_init=_is_number, clip_gradient=_is_number, _weights=Each(_is_number),
-        intercept=_is_number, _y_name=object, max_cum_l1=_is_number, cum_l1=Each(_is_number),
+        linear_model.LogisticRegression,
+        lambda model: require(0 in (model.l1, model.l2), "it has both penalties"),
+        lambda model: require(
+            not model.l1 or hasattr(model, "cum_l1"), "its l1 was 0 when it was made"
+        ),
+        optimizer=OPTIMIZERS, loss=LOSSES, intercept_lr=RATES, initializer=INITIALIZERS, l2=NUMBERS,
+        l1=NUMBERS, intercept_init=NUMBERS, clip_gradient=NUMBERS, _weights=Each(NUMBERS),
+        intercept=NUMBERS, _y_name=object, max_cum_l1=NUMBERS, cum_l1=Each(NUMBERS),
     ),
-    RiverPart(preprocessing.UnitNorm),
-    Steps(compose.Pipeline, _parts_agree, steps=Each(MODELS)),
-    Steps(compose.TransformerUnion, _parts_agree, transformers=Each(MODELS)),
+    RiverPart(preprocessing.UnitNorm, names=tuple),
+    RiverPart(compose.Pipeline, _parts_agree, steps=Each(MODELS)),
+    RiverPart(compose.TransformerUnion, _parts_agree, transformers=Each(MODELS)),
     RiverPart(
-        multiclass.OneVsRestClassifier, _classifiers_agree, classifier=MODELS,
-        classifiers=Each(MODELS), _y_name=object,
+        multiclass.OneVsRestClassifier,
+        _require_classifier,
+        lambda model: _require_alike(model.classifier, model.classifiers.values()),
+        classifier=MODELS, classifiers=Each(MODELS), _y_name=object,
     ),
-    Sampler(imblearn.RandomUnderSampler, _classifiers_agree, **SAMPLER),
-    Sampler(imblearn.RandomOverSampler, _classifiers_agree, **SAMPLER),
-    Sampler(imblearn.RandomSampler, _classifiers_agree, **SAMPLER),
+    *(
+        Sampler(sampler, _require_classifier, **SAMPLER)
+        for sampler in (
+            imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler,
+        )
+    ),
     Part(calibration.Calibrated, model=MODELS),
     Part(rejection.Reject, model=MODELS),
     Part(active.Query, model=MODELS),
     Part(
-        bandit.ArmClassifiers, _arms_agree, model=MODELS, models=MODELS, rewards=Listed(MEAN),
+        bandit.ArmClassifiers,
+        lambda policy: _require_alike(policy.new_model(), policy._models.values()),
+        model=MODELS, models=MODELS, rewards=listed(MEAN),
     ),
 )  # fmt: skip

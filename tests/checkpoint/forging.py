@@ -11,7 +11,7 @@ from river_budget import checkpoint
 from river_budget.checkpoint import files
 
 # An object of a small class, as a checkpoint has it.
-UNIT_NORM = {"class": "UnitNorm", "parameters": {"names": []}, "state": {}}
+UNIT_NORM = {"class": "UnitNorm", "parameters": {}, "state": {"names": {"tuple": []}}}
 
 
 def forged(content, tensors):

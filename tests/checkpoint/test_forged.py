@@ -398,7 +398,7 @@ def test_no_parameter_may_be_left_out():
 
 
 def steps(content):
-    return content["model"]["parameters"]["steps"]["state"]
+    return content["model"]["state"]["steps"]["state"]
 
 
 def transformer(content, name):
@@ -407,7 +407,7 @@ def transformer(content, name):
 
 MEAN = {"class": "Mean", "parameters": {}, "state": {"n": 0.0, "_mean": 0.0}}
 MINIMUM = ("state", "min", "state", "u")
-IMPUTERS = ("parameters", "imputers", "state")
+IMPUTERS = ("state", "stats", "state")
 OPTIMIZER = ("parameters", "optimizer")
 FORGED_TRANSFORMERS = [
     ("StandardScaler", "StandardScaler", ("state", "means", "state", "u"), {"float": "nan"}),
@@ -415,9 +415,9 @@ FORGED_TRANSFORMERS = [
     ("StandardScaler", "StandardScaler", ("state", "counts", "state", "u"), HUGE),
     ("StandardScaler", "StandardScaler", ("state", "counts"), {"state": {}}),
     ("StandardScaler", "StandardScaler", ("parameters", "window_size"), 10**9),
-    ("MinMaxScaler", "MinMaxScaler", MINIMUM, {"float": "nan"}),
-    ("MinMaxScaler", "MinMaxScaler", MINIMUM, "low"),
-    ("MinMaxScaler", "MinMaxScaler", MINIMUM, 1e9),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), {"float": "nan"}),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), "low"),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), 1e9),
     ("MinMaxScaler", "MinMaxScaler", MINIMUM, MEAN),
     ("MinMaxScaler", "MinMaxScaler", ("state", "max"), {"state": {}}),
     ("Normalizer", "Normalizer", ("parameters", "order"), "nuc"),
@@ -462,10 +462,10 @@ def test_forged_parts_of_a_pipeline_are_refused(pipeline, name, path, value):
 
 def test_a_pipeline_has_parts_and_transformers_before_the_last():
     content, tensors = parts(trained(PIPELINES["StandardScaler"](), rows(40)))
-    parameters = content["model"]["parameters"]
-    parameters["steps"]["state"] = dict(reversed(steps(content).items()))
+    state = content["model"]["state"]
+    state["steps"]["state"] = dict(reversed(steps(content).items()))
     refused(content, tensors, "is not a transformer")
-    parameters["steps"]["state"] = {}
+    state["steps"]["state"] = {}
     refused(content, tensors, "no parts")
 
 
@@ -478,7 +478,7 @@ def test_the_classifiers_of_all_classes_are_alike():
     refused(content, tensors, "UnitNorm is not a classifier")
 
 
-PIPELINE = {"class": "Pipeline", "parameters": {"steps": {"state": {"a": UNIT_NORM}}}, "state": {}}
+PIPELINE = {"class": "Pipeline", "parameters": {}, "state": {"steps": {"state": {"a": UNIT_NORM}}}}
 
 
 # Places in the steps of a pipeline, and in its classifier.
@@ -487,9 +487,9 @@ NO_PLACES_FOR_OBJECTS = [
     ("TFIDF", ("TFIDF", "parameters", "on")),
     ("TFIDF", ("TFIDF", "state", "dfs", "state", "river")),
     ("TFIDF", LABEL),
-    ("StandardScaler", ("Select", "parameters", "keys", 0)),
+    ("StandardScaler", ("Select", "state", "keys", "state", "u")),
     ("StandardScaler", ("Forgetron", "parameters", "budget")),
-    ("StatImputer", ("StatImputer", "parameters", "imputers")),
+    ("StatImputer", ("StatImputer", "state", "stats")),
     ("LogisticRegression", ("LogisticRegression", "state", "_weights", "state", "u")),
     ("LogisticRegression", ("LogisticRegression", *OPTIMIZER)),
     ("RandomSampler", ("RandomSampler", "state", "_pivot")),
@@ -502,7 +502,7 @@ NO_PLACES_FOR_OBJECTS = [
 )
 def test_objects_are_only_where_their_class_may_be(pipeline, path, node):
     content, tensors = copy.deepcopy(whole(pipeline, 2))
-    if path[-1] == "imputers":
+    if path[-1] == "stats":
         node = {"dict": [[node, 0.5]]}
     change(steps(content), path, node)
     refused(content, tensors, "'(Mean|Pipeline)' cannot be here")
@@ -512,7 +512,7 @@ def test_a_statistic_is_no_model_and_no_object_is_extra():
     content, tensors = parts(rb.Forgetron())
     assert checkpoint.loads(forged(content | {"model": PIPELINE}, tensors)).steps
     refused(content | {"model": MEAN}, tensors, "'Mean' cannot be here")
-    pipeline = PIPELINE | {"parameters": {"steps": {"state": {"a": MEAN}}}}
+    pipeline = PIPELINE | {"state": {"steps": {"state": {"a": MEAN}}}}
     refused(content | {"model": pipeline}, tensors, "'Mean' cannot be here")
     for node in (MEAN, PIPELINE, content["model"]):
         refused(content | {"extra": {"state": {"a": node}}}, tensors, "cannot be here")
