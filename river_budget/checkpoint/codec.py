@@ -12,7 +12,10 @@ import functools
 import inspect
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
+from random import Random
+from types import UnionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +23,7 @@ from numpy.typing import NDArray
 from river.compose import FuncTransformer, Pipeline, TransformerUnion
 
 from river_budget import kernels
-from river_budget._state import State, require
+from river_budget._state import State, random_state, require, restore_random
 from river_budget.catalog import ALGORITHMS
 from river_budget.kernels.base import Category
 
@@ -53,9 +56,11 @@ class Each(NamedTuple):
 class Part:
     """How to store a class that consists of parameters and of what it has learned.
 
-    `kinds` are those of parameters, and of names in the state, as `rivers.RiverPart` has them. `Listed`
-    ones hold objects of these classes: one, a dict of them, or None. `rules` raise ValueError if what
-    an object holds does not fit together.
+    `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
+    the least and the largest number, `Listed` classes, a condition, or `Each` of these. Any other
+    parameter may be a plain value. Attributes that the constructor does not take are learned, unless
+    the class has a `state` of its own, and `kinds` say which names in it hold objects. `rules` raise
+    ValueError if what an object holds does not fit together.
     """
 
     def __init__(self, model: type, /, *rules: Callable[[Any], None], **kinds: Any) -> None:
@@ -63,6 +68,8 @@ class Part:
         # Of what a constructor takes any number, a new object has none, and an old one a state.
         parameters = inspect.signature(model).parameters.values()
         self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+        self._learned = [name for name in kinds if name not in self.names]
+        self._has_state = hasattr(model, "restore")
         inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
         self._objects = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
 
@@ -71,23 +78,46 @@ class Part:
 
     def state(self, model: Any) -> State:
         """Return what was learned."""
-        return model.state()
+        if self._has_state:
+            return model.state()
+        return {name: _plain(held) for name, held in self._held(model, self._learned).items()}
 
     def restore(self, model: Any, state: State) -> None:
         """Take what `state` returned on a new object."""
-        model.restore(state)
+        if self._has_state:
+            model.restore(state)
+            return
+        for name, held in self._held(model, self._learned).items():
+            if isinstance(held, Random):
+                restore_random(held, state[name])
+            elif hasattr(held, "items"):
+                # A dict is filled, so that it keeps its type. That of an encoder may have columns.
+                held.clear()
+                for key, value in state[name].items():
+                    held[key] = value
+            else:
+                setattr(model, name, state[name])
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
+        for name, held in {} if self._has_state else self._held(model, self.kinds).items():
+            kind, shown = self.kinds[name], f"its {name.removeprefix('_')}"
+            if isinstance(kind, Each):
+                require(hasattr(held, "items"), f"{shown} is not a dict")
+                for key, item in held.items():
+                    if not is_of(kind.each, item):
+                        raise ValueError(f"{shown}[{key!r}] cannot be {item!r:.100}")
+            elif not is_of(kind, held):
+                raise ValueError(f"{shown} cannot be {held!r:.100}")
         for rule in self.rules:
             rule(model)
 
     def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""
-        return {
-            name: None if value is None else convert(value, self._objects.get(name))
-            for name, value in values.items()
-        }
+        return {name: convert(value, self._objects.get(name)) for name, value in values.items()}
+
+    def _held(self, model: Any, names: Iterable[str]) -> State:
+        return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
 # The classes whose objects can be stored in some place, by name.
@@ -127,6 +157,31 @@ def part_of(value: Any, among: Listed) -> Part:
     raise CheckpointError(f"{name} cannot be stored{reason}")
 
 
+def is_of(kind: Any, value: Any) -> bool:
+    """Return whether a value is of a kind; see `Part`."""
+    match kind:
+        case range():
+            return type(value) is int and value in kind
+        case dict():
+            return bool(part_of(value, kind))
+        case (least, most):
+            return isinstance(value, Real) and least <= value <= most
+        case type() | UnionType():
+            return isinstance(value, kind)
+        case _:
+            return kind(value)
+
+
+def _plain(held: Any) -> Any:
+    """Return the state of a random number generator, and a set or a dict of any type as a plain dict."""
+    match held:
+        case Random():
+            return random_state(held)
+        case set():  # It has another order in another process, and so have sums over features.
+            return dict.fromkeys(held)
+    return dict(held.items()) if hasattr(held, "items") else held
+
+
 def outline(model: Any) -> str:
     """Return which classes a model consists of, for instance `StandardScaler | Forgetron`."""
     if isinstance(model, Pipeline):
@@ -161,6 +216,8 @@ class Writer:
 
         If classes are listed, return an object of one of these, or a dict of such objects.
         """
+        if value is None:
+            return None
         if isinstance(value, Mapping):
             write = self.value if among is None else functools.partial(self.object, among=among)
             if all(isinstance(name, str) for name in value):
@@ -171,7 +228,7 @@ class Writer:
         if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
             value = value.item()
         kind = type(value)
-        if value is None or kind in (bool, str):
+        if kind in (bool, str):
             return value
         if kind is int:
             if abs(value) > LARGEST_INTEGER:
@@ -179,13 +236,11 @@ class Writer:
             return value
         if kind is float:
             return value if math.isfinite(value) else {"float": repr(value)}
-        if kind in (tuple, frozenset, Category):
-            return {kind.__name__: [self.value(item) for item in value]}
-        if isinstance(value, set):
-            # In an order of its own, so that equal models are equal bytes.
-            return {"set": sorted((self.value(item) for item in value), key=json.dumps)}
-        if isinstance(value, list):
-            return [self.value(item) for item in value]
+        if kind in (list, tuple, set, frozenset, Category):
+            items = [self.value(item) for item in value]
+            if kind in (set, frozenset):
+                items.sort(key=json.dumps)  # so that equal models are equal bytes
+            return items if kind is list else {kind.__name__: items}
         if isinstance(value, kernels.Kernel):
             if KERNELS.get(kind.__name__) is not kind:
                 raise CheckpointError(f"{value} cannot be stored: its function is code")
@@ -227,6 +282,8 @@ class Reader:
         """Return what `Writer.value` wrote."""
         read = self.value if among is None else functools.partial(self.object, among=among)
         match node:
+            case None:
+                return None
             case {"class": _}:
                 return self.object(node, among)
             case {"state": items}:
@@ -238,7 +295,7 @@ class Reader:
             case int():
                 require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
                 return node
-            case None | str() | float():
+            case str() | float():
                 return node
             case list():
                 return [self.value(item) for item in node]

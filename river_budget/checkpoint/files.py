@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
-import river_budget
 from river_budget._checks import check_count
 from river_budget.checkpoint.codec import MODELS, CheckpointError, Reader, Tensors, Writer
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
 VERSION = 8
-
-# Looked up once, as that takes as long as writing a small model.
-RIVER = version("river")
 
 # The largest head of a safetensors file, in bytes.
 LARGEST_TEXT = 100_000_000
@@ -102,13 +97,7 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         written = writer.object(model, MODELS)
     except RecursionError:
         raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
-    content = {
-        "model": written,
-        "extra": writer.value(dict(extra or {})),
-        "river_budget": river_budget.__version__,
-        "river": RIVER,
-    }
-    text = json.dumps(content)
+    text = json.dumps({"model": written, "extra": writer.value(dict(extra or {}))})
     head = {"version": VERSION, "sha256": _digest(text, writer.tensors), "content": text}
     try:
         return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})

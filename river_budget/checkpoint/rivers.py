@@ -12,7 +12,7 @@ import sys
 from collections.abc import Hashable, Iterable
 from numbers import Integral, Number, Real
 from random import Random
-from types import NoneType, UnionType
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,8 @@ from river import preprocessing as rivers
 from river.preprocessing.impute import Constant
 
 from river_budget import active, bandit, calibration, preprocessing, rejection
-from river_budget._state import LARGEST_COUNT, State, count, random_state, require, restore_random
-from river_budget.checkpoint.codec import MODELS, Each, Part, listed, outline, part_of
+from river_budget._state import LARGEST_COUNT, State, count, require
+from river_budget.checkpoint.codec import MODELS, Each, Part, is_of, listed, outline
 
 COUNTS = range(LARGEST_COUNT)
 LARGEST = sys.float_info.max
@@ -47,42 +47,7 @@ TYPES: dict[Any, type] = {
 }  # fmt: skip
 
 
-class RiverPart(Part):
-    """How to store a class that keeps what it learns in attributes.
-
-    `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
-    the least and the largest number, listed classes, a condition, or `Each` of these. Attributes that
-    the constructor does not take are learned. Any other parameter may be a plain value.
-    """
-
-    def state(self, model: Any) -> State:
-        return {name: _plain(held) for name, held in self._learned(model).items()}
-
-    def restore(self, model: Any, state: State) -> None:
-        for name, held in self._learned(model).items():
-            if isinstance(held, Random):
-                restore_random(held, state[name])
-            elif hasattr(held, "items"):
-                # A dict is filled, so that it keeps its type. That of an encoder may have columns.
-                held.clear()
-                for key, value in state[name].items():
-                    held[key] = value
-            else:
-                setattr(model, name, state[name])
-
-    def check(self, model: Any) -> None:
-        for name, kind in self.kinds.items():
-            if hasattr(model, name):
-                _check(name.removeprefix("_"), kind, getattr(model, name))
-        super().check(model)
-
-    def _learned(self, model: Any) -> State:
-        """Return the learned attributes that an object has."""
-        learned = [name for name in self.kinds if name not in self.names and hasattr(model, name)]
-        return {name: getattr(model, name) for name in learned}
-
-
-class SelectType(RiverPart):
+class SelectType(Part):
     """A checkpoint has the names of its types."""
 
     def state(self, model: Any) -> State:
@@ -95,7 +60,7 @@ class SelectType(RiverPart):
         model.types = tuple(TYPES[name] for name in state["types"])
 
 
-class StatImputer(RiverPart):
+class StatImputer(Part):
     """It also has its statistics as it was given them, and what is in each `Constant`."""
 
     def restore(self, model: Any, state: State) -> None:
@@ -103,47 +68,12 @@ class StatImputer(RiverPart):
         model.imputers = tuple((x, getattr(s, "value", s)) for x, s in model.stats.items())
 
 
-class Sampler(RiverPart):
+class Sampler(Part):
     """Without a desired distribution, it follows the one that it counts."""
 
     def parameters(self, model: Any) -> State:
         follows = model.desired_dist is model._actual_dist
         return super().parameters(model) | ({"desired_dist": None} if follows else {})
-
-
-def _plain(held: Any) -> Any:
-    """Return the state of a random number generator, and a set or a dict of any type as a plain dict."""
-    match held:
-        case Random():
-            return random_state(held)
-        case set():  # It has another order in another process, and so have sums over features.
-            return dict.fromkeys(held)
-    return dict(held.items()) if hasattr(held, "items") else held
-
-
-def _check(name: str, kind: Any, value: Any) -> None:
-    """Raise ValueError unless a value is of a kind."""
-    if isinstance(kind, Each):
-        require(hasattr(value, "items"), f"its {name} is not a dict")
-        for key, item in value.items():
-            if not _is_of(kind.each, item):
-                raise ValueError(f"its {name}[{key!r}] cannot be {item!r:.100}")
-    elif not _is_of(kind, value):
-        raise ValueError(f"its {name} cannot be {value!r:.100}")
-
-
-def _is_of(kind: Any, value: Any) -> bool:
-    match kind:
-        case range():
-            return type(value) is int and value in kind
-        case dict():
-            return bool(part_of(value, kind))
-        case (least, most):
-            return isinstance(value, Real) and least <= value <= most
-        case type() | UnionType():
-            return isinstance(value, kind)
-        case _:
-            return kind(value)
 
 
 def _is_pattern(value: Any) -> bool:
@@ -210,33 +140,33 @@ SAMPLER: Any = {
     "_trained_on_dist": Each(COUNTS), "_rng": Random,
 }  # fmt: skip
 
-MEAN = RiverPart(stats.Mean, n=WEIGHTS, _mean=NUMBERS)
-MINIMUM, MAXIMUM = RiverPart(stats.Min, min=Real), RiverPart(stats.Max, max=Real)
+MEAN = Part(stats.Mean, n=WEIGHTS, _mean=NUMBERS)
+MINIMUM, MAXIMUM = Part(stats.Min, min=Real), Part(stats.Max, max=Real)
 STATISTICS = listed(
     MEAN,
-    RiverPart(stats.Var, ddof=COUNTS, mean=listed(MEAN), _S=NUMBERS),
-    RiverPart(stats.Sum, sum=NUMBERS),
-    RiverPart(stats.Count, n=COUNTS),
+    Part(stats.Var, ddof=COUNTS, mean=listed(MEAN), _S=NUMBERS),
+    Part(stats.Sum, sum=NUMBERS),
+    Part(stats.Count, n=COUNTS),
     MINIMUM,
     MAXIMUM,
 )
 IMPUTERS = listed(
     MEAN,
-    RiverPart(
+    Part(
         stats.Mode,
         lambda mode: require(mode.k < 0 or len(mode.counts) <= mode.k, "its k is out of range"),
         k=range(-1, LARGEST_COUNT), counts=Each(range(1, LARGEST_COUNT)),
     ),
-    RiverPart(Constant, value=NoneType | str | Real),
+    Part(Constant, value=NoneType | str | Real),
 )  # fmt: skip
 
-RATES = listed(RiverPart(optim.schedulers.Constant, learning_rate=NUMBERS))
-OPTIMIZERS = listed(RiverPart(optim.SGD, lr=RATES, n_iterations=COUNTS))
-LOSSES = listed(RiverPart(optim.losses.Log, weight_pos=NUMBERS, weight_neg=NUMBERS))
-INITIALIZERS = listed(RiverPart(optim.initializers.Zeros))
+RATES = listed(Part(optim.schedulers.Constant, learning_rate=NUMBERS))
+OPTIMIZERS = listed(Part(optim.SGD, lr=RATES, n_iterations=COUNTS))
+LOSSES = listed(Part(optim.losses.Log, weight_pos=NUMBERS, weight_neg=NUMBERS))
+INITIALIZERS = listed(Part(optim.initializers.Zeros))
 
 CLASSES = listed(
-    RiverPart(
+    Part(
         rivers.StandardScaler,
         # Predicting a feature that was not seen leaves a mean without a count.
         lambda scaler: require(
@@ -247,24 +177,24 @@ CLASSES = listed(
         with_std=bool, window_size=NoneType, counts=Each(WEIGHTS), means=Each(NUMBERS),
         vars=Each((0, LARGEST)),
     ),
-    RiverPart(
+    Part(
         rivers.MinMaxScaler, _extremes_agree, window_size=NoneType, min=Each(listed(MINIMUM)),
         max=Each(listed(MAXIMUM)),
     ),
-    RiverPart(
+    Part(
         rivers.Normalizer,
-        order=lambda order: order == math.inf or _is_of((-LARGEST_ORDER, LARGEST_ORDER), order),
+        order=lambda order: order == math.inf or is_of((-LARGEST_ORDER, LARGEST_ORDER), order),
     ),
     StatImputer(rivers.StatImputer, stats=Each(IMPUTERS)),
-    RiverPart(
+    Part(
         rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),
         _zero_dict=Each(range(1)),
     ),
-    RiverPart(
+    Part(
         rivers.FeatureHasher, n_features=range(1, 2**31), alternate_sign=bool, _seed=range(2**32),
     ),
-    RiverPart(feature_extraction.BagOfWords, **TEXTS),
-    RiverPart(
+    Part(feature_extraction.BagOfWords, **TEXTS),
+    Part(
         feature_extraction.TFIDF,
         lambda tfidf: require(
             max(tfidf.dfs.values(), default=0) <= tfidf.n, "a term is in too many documents"
@@ -272,10 +202,10 @@ CLASSES = listed(
         **TEXTS, dfs=Each(COUNTS), n=COUNTS,
     ),
     SelectType(compose.SelectType, types=tuple),
-    RiverPart(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
-    RiverPart(compose.Select, keys=set | dict),
-    RiverPart(compose.Discard, keys=set | dict),
-    RiverPart(
+    Part(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
+    Part(compose.Select, keys=set | dict),
+    Part(compose.Discard, keys=set | dict),
+    Part(
         linear_model.LogisticRegression,
         lambda model: require(0 in (model.l1, model.l2), "it has both penalties"),
         lambda model: require(
@@ -285,10 +215,10 @@ CLASSES = listed(
         l1=NUMBERS, intercept_init=NUMBERS, clip_gradient=NUMBERS, _weights=Each(NUMBERS),
         intercept=NUMBERS, _y_name=object, max_cum_l1=NUMBERS, cum_l1=Each(NUMBERS),
     ),
-    RiverPart(preprocessing.UnitNorm, names=tuple),
-    RiverPart(compose.Pipeline, _parts_agree, steps=Each(MODELS)),
-    RiverPart(compose.TransformerUnion, _parts_agree, transformers=Each(MODELS)),
-    RiverPart(
+    Part(preprocessing.UnitNorm, names=tuple),
+    Part(compose.Pipeline, _parts_agree, steps=Each(MODELS)),
+    Part(compose.TransformerUnion, _parts_agree, transformers=Each(MODELS)),
+    Part(
         multiclass.OneVsRestClassifier,
         _require_classifier,
         lambda model: _require_alike(model.classifier, model.classifiers.values()),

@@ -1,20 +1,16 @@
 """The mistake bounds of the papers, one function per theorem.
 
 Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
-L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`; a
-model adds this assumption, and the others about its run, to its guarantees.
-
-They hold for any number of labels. The comparator has a score g_c(x) for each label c, and
+L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`, which
+a model adds to its guarantees, and hold for any number of labels: with a score g_c(x) for each
+label c and the label y of example t,
 
 - `||g|| = sqrt(1/2 sum_c ||g_c||^2)`,
-- `L(g) = sum_t max(0, 1 - m_t)`, with the margin `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2` for
-  the label y of example t.
+- `L(g) = sum_t max(0, 1 - m_t)`, with the margin `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`.
 
-With two labels, `g = g_+ = -g_-`: norm and margin y_t g(x_t) are those of the papers.
-`base.KernelClassifier` explains why the proofs hold for more.
-
-Every function raises ValueError, with the name of the argument, if one is out of range. An argument
-that is not listed here is the algorithm's attribute of that name after a run.
+With two labels, `g = g_+ = -g_-`, these are those of the papers. Every function raises ValueError,
+with the name of the argument, if one is out of range. An argument that is not listed here is the
+algorithm's attribute of that name after a run.
 
 Parameters
 ----------
@@ -45,7 +41,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 
@@ -66,13 +62,8 @@ LARGEST_BUDGET = 2**53
 # What checks an argument; the others must not be negative.
 CHECKS = {
     "budget": check_count,
-    "norm_bound": check_positive,
-    "epsilon": check_positive,
-    "learning_rate": check_positive,
-    "C": check_positive,
-    "removal_damage": check_real,
-    "bound_improvement": check_real,
-    "excess_step": check_real,
+    **dict.fromkeys(["norm_bound", "epsilon", "learning_rate", "C"], check_positive),
+    **dict.fromkeys(["removal_damage", "bound_improvement", "excess_step"], check_real),
 }
 
 P = ParamSpec("P")
@@ -154,10 +145,8 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
     ['a budget of at least 83', 'a norm of at most 0.9004']
     """
-    assumptions = _budget_at_least(SMALLEST_FORGETRON_BUDGET, budget)
-    assumptions |= _norm_at_most(forgetron_norm(budget), norm)
-    formula = 2 * norm**2 + 4 * loss
-    return Guarantee("Forgetron paper, Theorem 2", norm, loss, formula, assumptions)
+    limits = _limits(norm, forgetron_norm(budget), budget, SMALLEST_FORGETRON_BUDGET)
+    return Guarantee("Forgetron paper, Theorem 2", norm, loss, 2 * norm**2 + 4 * loss, limits)
 
 
 @_checked
@@ -167,9 +156,7 @@ def forgetron_run(
     """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
     damage Q, the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
 
-    This is our derivation. It follows the proof of Lemma 1 of [^1], without the step that bounds
-    each shrinking step by a logarithm. (The lemma as printed can fail: its case distinction uses
-    the norm after the removal, but the proof needs the norm before it.)
+    This is our derivation (see the page on theory), along the proof of Lemma 1 of [^1].
     """
     name = "after Forgetron paper, Lemma 1 (our derivation, for a known run)"
     formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
@@ -186,13 +173,13 @@ def projectron(
     For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator.
     This is our derivation from the proof of the theorem.
     """
-    name, improvement = "Projectron paper, Theorem 2", 0.0
+    name, numerator = "Projectron paper, Theorem 2", norm**2 + 2 * loss
     if bound_improvement is not None:
-        name, improvement = f"after {name} (our derivation)", bound_improvement
-        check_not_negative("bound_improvement", improvement)
+        check_not_negative("bound_improvement", bound_improvement)
+        name, numerator = f"after {name} (our derivation)", numerator - bound_improvement
     progress = 1 - 2 * eta * norm
-    formula = _ratio(norm**2 + 2 * loss - improvement, progress)
-    return Guarantee(name, norm, loss, formula, {"eta ||g|| < 1/2": progress > 0})
+    holds = {"eta ||g|| < 1/2": progress > 0}
+    return Guarantee(name, norm, loss, _ratio(numerator, progress), holds)
 
 
 @_checked
@@ -202,16 +189,15 @@ def projectron_worst_case(norm: float, loss: float, eta: float) -> Guarantee:
     """
     progress = 1 - eta * norm
     formula = _ratio((norm + math.sqrt(norm**2 + 4 * loss)) / 2, progress) ** 2
-    assumptions = {"eta ||g|| < 1": progress > 0}
-    return Guarantee("Projectron paper, Theorem 3", norm, loss, formula, assumptions)
+    holds = {"eta ||g|| < 1": progress > 0}
+    return Guarantee("Projectron paper, Theorem 3", norm, loss, formula, holds)
 
 
 @_checked
 def projectron_norm_bound(norm: float, loss: float, norm_bound: float) -> Guarantee:
     """Projectron with a norm bound: `2 ||g||^2 + 4 L(g)` for `||g|| <= U` (Corollary 1 of [^2])."""
-    assumptions = _norm_at_most(norm_bound, norm)
-    formula = 2 * norm**2 + 4 * loss
-    return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, assumptions)
+    formula, limits = 2 * norm**2 + 4 * loss, _limits(norm, norm_bound)
+    return Guarantee("Projectron paper, Corollary 1", norm, loss, formula, limits)
 
 
 @_checked
@@ -222,9 +208,8 @@ def projectron_plus_plus(
     the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
     check_not_negative("bound_improvement", bound_improvement)
-    assumptions = _norm_at_most(norm_bound, norm)
     formula = 2 * norm**2 + 4 * loss - 2 * bound_improvement
-    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, assumptions)
+    return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limits(norm, norm_bound))
 
 
 @_checked
@@ -234,21 +219,17 @@ def ahpatron(
     """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` for `||g|| <= U` and
     `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`.
 
-    This is our derivation, along the paper's argument [^4]. An update on a margin m brings f nearer
-    to g by at least `2 p (1 - m) - p^2`, less 2 p times the loss of g, in squared distance. A removal
-    moves f to a place of at most the same norm, at most 2 U away: the squared distance grows by at
-    most `4 U ||g||`, and the margin m, on which the update follows, by at most 2 U, which costs
-    `4 U p`. There is at most one removal in B / 2 updates.
+    This is our derivation (see the page on theory), along the paper's argument [^4].
 
     >>> from river_budget.theory import bounds
     >>> bounds.ahpatron(1.0, 10.0, 100, epsilon=0.5, learning_rate=0.25, norm_bound=1.0).mistakes
     17.77...
     """
     p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
-    assumptions = _norm_at_most(norm_bound, norm)
-    assumptions["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
+    holds = _limits(norm, norm_bound)
+    holds["B >= 8 U (||g|| + p) / (2 p epsilon - p^2)"] = damage <= p * (2 * epsilon - p)
     formula = _ratio(norm**2 + 2 * p * loss, p * (2 - p) - damage)
-    return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, assumptions)
+    return Guarantee("after Ahpatron paper (our derivation)", norm, loss, formula, holds)
 
 
 @_checked
@@ -261,16 +242,13 @@ def ahpatron_run(
     bound_improvement: float,
 ) -> Guarantee:
     """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
-    `||g|| <= U`, with the removal displacement D and the bound improvement I.
-
-    This is our derivation, as for `ahpatron`: a removal that moves f by d to a place of at most the
-    same norm increases its squared distance from g by at most `2 ||g|| d`.
+    `||g|| <= U`, with the removal displacement D and the bound improvement I (our derivation).
     """
     name = "after Ahpatron paper (our derivation, for a known run)"
     p, damage = learning_rate, 2 * norm * removal_displacement
-    assumptions = _norm_at_most(norm_bound, norm) | {"a learning rate below 2": p < 2}
     formula = _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p))
-    return Guarantee(name, norm, loss, formula, assumptions)
+    holds = _limits(norm, norm_bound) | {"a learning rate below 2": p < 2}
+    return Guarantee(name, norm, loss, formula, holds)
 
 
 @_checked
@@ -283,12 +261,7 @@ def budget_passive_aggressive_run(
     excess_step: float,
 ) -> Guarantee:
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
-    of the last hypothesis f, the removal displacement D and the excess step E.
-
-    This is our derivation; the abstract of the paper names no bound. A step of size tau on an example z
-    moves f by tau z, and a removal by some vector. The inner product of the sum of all these moves
-    with g is at most `||g|| ||f||`. The steps contribute at least the sum of tau, which is E and
-    min(1, C) for each mistake, less C L(g); the removals take away at most `||g|| D`.
+    of the last hypothesis f, the removal displacement D and the excess step E (our derivation).
     """
     name = "after the proof of the Perceptron's bound (our derivation, for a known run)"
     moved = norm * (final_norm + removal_displacement)
@@ -306,16 +279,11 @@ def projected_gradient_run(
 ) -> Guarantee:
     """Projected gradient descent, after a run: `L(g) + 3 U sqrt(3 + G) + ||g|| R - E` for `||g|| <= U`,
     with the sum G of all squared gradients, the sum R of their distances from the span and the excess
-    loss E.
-
-    This is our derivation: the regret of adaptive gradient descent in a ball is at most `3 U sqrt(3 +
-    G)` against the projected gradients, and those differ from the gradients by R in all. A mistake has
-    a loss of at least 1, and E is what the losses have beyond that.
+    loss E (our derivation).
     """
     name = "adaptive gradient descent (our derivation, for a known run)"
-    regret = 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals
-    assumptions = _norm_at_most(norm_bound, norm)
-    return Guarantee(name, norm, loss, loss + regret - excess_loss, assumptions)
+    formula = loss + 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals - excess_loss
+    return Guarantee(name, norm, loss, formula, _limits(norm, norm_bound))
 
 
 @_checked
@@ -325,9 +293,9 @@ def modified_randomized_budget(
     """Modified randomized budget perceptron, in expectation: `4/3 (L(g) + B / 2 + 6 S sqrt(B))` for
     norms of at most `sqrt(B) / 8` and a learning rate of 1/16 (Theorem 1 of [^3]).
     """
-    assumptions = _norm_at_most(modified_randomized_budget_norm(budget), norm)
     formula = 4 / 3 * (loss + budget / 2 + 6 * path_length * math.sqrt(budget))
-    return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, assumptions)
+    limits = _limits(norm, modified_randomized_budget_norm(budget))
+    return Guarantee("unified analysis, Theorem 1 (mean)", norm, loss, formula, limits)
 
 
 @_checked
@@ -338,16 +306,9 @@ def simplified_forgetron(
     `B >= 500`, norms of at most `U / 2` and a learning rate of 1/32 (Theorem 2 of [^3]).
     """
     largest = simplified_forgetron_norm(budget)
-    assumptions = _budget_at_least(SMALLEST_SIMPLIFIED_BUDGET, budget)
-    assumptions |= _norm_at_most(largest, norm)
     formula = 2 * (loss + 64 * largest**2 + 96 * largest * path_length)
-    return Guarantee("unified analysis, Theorem 2", norm, loss, formula, assumptions)
-
-
-def fixed_comparator(path_length: float, *guarantees: Guarantee) -> Guarantees:
-    """Add the assumption of a fixed comparator to guarantees."""
-    check_not_negative("path_length", path_length)
-    return assuming({"a fixed comparator": path_length == 0}, *guarantees)
+    limits = _limits(norm, largest, budget, SMALLEST_SIMPLIFIED_BUDGET)
+    return Guarantee("unified analysis, Theorem 2", norm, loss, formula, limits)
 
 
 Guarantees = tuple[Guarantee, ...]
@@ -358,6 +319,12 @@ def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> Guarant
     return tuple(
         dataclasses.replace(g, assumptions={**g.assumptions, **assumptions}) for g in guarantees
     )
+
+
+def fixed_comparator(path_length: float, *guarantees: Guarantee) -> Guarantees:
+    """Add the assumption of a fixed comparator to guarantees."""
+    check_not_negative("path_length", path_length)
+    return assuming({"a fixed comparator": path_length == 0}, *guarantees)
 
 
 @_checked
@@ -397,7 +364,7 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
     1499
     """
     check_positive("norm", norm)
-    smallest: dict[Callable[[int], float], int] = {
+    smallest: dict[Any, int] = {
         forgetron_norm: SMALLEST_FORGETRON_BUDGET,
         simplified_forgetron_norm: SMALLEST_SIMPLIFIED_BUDGET,
     }
@@ -412,9 +379,7 @@ def _ratio(numerator: float, progress: float) -> float:
     return numerator / progress if progress > 0 else math.inf
 
 
-def _norm_at_most(largest: float, norm: float) -> dict[str, bool]:
-    return {f"a norm of at most {largest:.4g}": norm <= largest}
-
-
-def _budget_at_least(least: int, budget: int) -> dict[str, bool]:
-    return {f"a budget of at least {least}": budget >= least}
+def _limits(norm: float, largest: float, budget: int = 1, least: int = 1) -> dict[str, bool]:
+    """Return whether a norm, and a budget if a theorem has a least one, are in its range."""
+    holds = {f"a budget of at least {least}": budget >= least} if least > 1 else {}
+    return holds | {f"a norm of at most {largest:.4g}": norm <= largest}

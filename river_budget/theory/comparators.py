@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +13,6 @@ import numpy as np
 from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
 from river_budget._core.store import Store
-from river_budget._features import as_given
 from river_budget.base import KernelClassifier, Labels
 from river_budget.kernels import Features, Kernel
 
@@ -91,38 +91,25 @@ class Comparator:
         coefficients: Sequence[float] | Sequence[Sequence[float]] | Floats,
         classes: Sequence[Any] = (),
     ) -> None:
-        values = np.asarray(coefficients, np.float64)
-        shaped = values.ndim == 1 or (values.ndim == 2 and values.shape[1] > 1)
-        if not shaped or len(values) != len(vectors):
-            raise ValueError(
-                f"got {len(vectors)} vectors, but coefficients of shape {values.shape}"
-            )
+        values, n = np.asarray(coefficients, np.float64), len(vectors)
+        if values.shape != (n,) and (values.ndim != 2 or len(values) != n or values.shape[1] < 2):
+            raise ValueError(f"got {n} vectors, but coefficients of shape {values.shape}")
         if not np.isfinite(values).all():
             raise ValueError("coefficients must be finite")
-        self.coefficients = values
-        self.classes = list(classes)
         self._store = _store_of(kernel, vectors)
+        self.kernel: Kernel = self._store.kernels[0]
+        self.vectors, self.coefficients = [dict(vector) for vector in vectors], values
+        self.classes = list(classes)
+        # A column for each label (vectors, labels).
+        self._matrix = values if values.ndim == 2 else np.stack((-values, values), axis=1)
 
     @classmethod
     def of(cls, model: KernelClassifier) -> Comparator:
-        """Return the current hypothesis of a perceptron.
-
-        Raises ValueError if it is not a single kernel expansion, such as the mixture of a
-        `Mnemotron`.
-        """
+        """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
         if not isinstance(model, KernelClassifier):
-            raise ValueError(
-                f"the hypothesis of a {type(model).__name__} is not a single kernel expansion"
-            )
+            name = type(model).__name__
+            raise ValueError(f"the hypothesis of a {name} is not a single kernel expansion")
         return cls(model.resolved_kernel, model.support_vectors, model.coefficients, model.classes)
-
-    @property
-    def kernel(self) -> Kernel:
-        return self._store.kernels[0]
-
-    @property
-    def vectors(self) -> list[Features]:
-        return [as_given(self._store.vector(slot)) for slot in range(self._store.n)]
 
     @property
     def norm(self) -> float:
@@ -158,16 +145,10 @@ class Comparator:
 
     def distance(self, other: Comparator) -> float:
         """Return the distance in Hilbert space to a comparator with the same kernel and labels."""
-        ours, theirs = self._matrix, other._matrix
-        n_labels = max(ours.shape[1], theirs.shape[1])
-        matrix = np.concatenate((widened(ours, n_labels), -widened(theirs, n_labels)))
-        return Comparator(self.kernel, self.vectors + other.vectors, matrix).norm
-
-    @property
-    def _matrix(self) -> Floats:
-        """The coefficients of each label (vectors, labels)."""
-        values = self.coefficients
-        return np.stack((-values, values), axis=1) if values.ndim == 1 else values
+        n_labels = max(self._matrix.shape[1], other._matrix.shape[1])
+        ours, theirs = widened(self._matrix, n_labels), widened(other._matrix, n_labels)
+        vectors = self.vectors + other.vectors
+        return Comparator(self.kernel, vectors, np.concatenate((ours, -theirs))).norm
 
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
@@ -241,8 +222,8 @@ class Span:
         # (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         self._examples = _rows(store, [x for x, _ in stream]) @ self._basis
-        # The coordinates of the minimizer for C = 2^power (dimensions, labels), by power.
-        self._minimizers: dict[float, Floats] = {}
+        # Models with the same kernel share the minimizers.
+        self._minimizer = functools.cache(self._minimize)
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
         """Return the comparator with the lowest bound.
@@ -254,25 +235,21 @@ class Span:
         powers, step, at = [float(power) for power in COARSE_POWERS], 4.0, 0.0
         for _ in range(N_REFINEMENTS + 1):
             for power in powers:
-                if power not in self._minimizers:
-                    self._minimizers[power] = self._minimize(2.0**power)
-                w = self._minimizers[power]
+                w = self._minimizer(power)
                 loss = float(hinge(self._examples @ w, self._columns).sum())
                 value = bound(float(np.linalg.norm(w)) / math.sqrt(2), loss)
                 if value < lowest:
                     best, lowest, at = w, value, power
             step /= 2
             powers = [at - step, at + step]
-        coefficients = self._basis @ best
-        if self._n_labels == 2:
-            coefficients = coefficients[:, 1]
+        coefficients = self._basis @ (best[:, 1] if self._n_labels == 2 else best)
         return Comparator(self._kernel, self._vectors, coefficients, self._classes)
 
-    def _minimize(self, weight: float) -> Floats:
-        """Return the coordinates of the minimizer of `||g||^2 / 2 + C L(g)` (dimensions, labels)."""
+    def _minimize(self, power: float) -> Floats:
+        """Return the coordinates of the minimizer for `C = 2^power` (dimensions, labels)."""
         from scipy.optimize import minimize  # slow to import, and needed by certificates only
 
-        shape = self._basis.shape[1], self._n_labels
+        shape, weight = (self._basis.shape[1], self._n_labels), 2.0**power
 
         def objective(flat: Floats, temperature: float) -> tuple[float, Floats]:
             w = flat.reshape(shape)
@@ -293,16 +270,15 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
 
     A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
     """
+    from scipy.special import logsumexp
+
     rows = np.arange(len(scores))
-    losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
+    losses = (1.0 + 0.5 * (scores - scores[rows, columns][:, None])) / temperature
     losses[rows, columns] = 0.0  # the label itself in the place of the 0
-    largest = losses.max(axis=1, keepdims=True)
-    odds = np.exp((losses - largest) / temperature)
-    sums = odds.sum(axis=1, keepdims=True)
-    loss = float((largest + temperature * np.log(sums)).sum())
-    slopes = 0.5 * odds / sums
+    smooth = logsumexp(losses, axis=1, keepdims=True)
+    slopes = 0.5 * np.exp(losses - smooth)
     slopes[rows, columns] -= 0.5
-    return loss, slopes
+    return temperature * float(smooth.sum()), slopes
 
 
 def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
