@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,8 @@ class Certificate:
             }
             for g in self.guarantees
         ]  # fmt: skip
-        bounds = [_finite(value) for value in self.bounds]
-        return vars(self) | {
-            "guarantees": guarantees, "bounds": bounds, "bound": _finite(self.bound),
-        }  # fmt: skip
+        bounds, bound = list(map(_finite, self.bounds)), _finite(self.bound)
+        return vars(self) | {"guarantees": guarantees, "bounds": bounds, "bound": bound}
 
 
 def certify(
@@ -86,10 +85,9 @@ def certify(
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    Most of the time goes into the search for the best comparators, in the span of at most 300
-    examples. For n examples, it takes O(300 n) memory, and O(300 n) time for each label. On a
-    longer stream, a comparator outside this span might give a lower bound, but the reported bounds
-    are valid.
+    The best comparators are searched for in the span of at most 300 examples. For n examples, that
+    takes O(300 n) memory, and O(300 n) time for each label. On a longer stream, a comparator outside
+    of this span might give a lower bound, but the reported bounds are valid.
 
     Parameters
     ----------
@@ -144,9 +142,13 @@ def certify(
     theorems = range(len(learned.guarantees(0.0, 0.0)))
     if comparator is None:
         span = span or Span(learned.resolved_kernel, examples)
-        comparators = [span.best(_bound(learned, i)) for i in theorems]
+
+        def bound(norm: float, loss: float, i: int) -> float:
+            return learned.guarantees(norm, loss)[i].mistakes
+
+        comparators = [span.best(functools.partial(bound, i=i)) for i in theorems]
     else:
-        comparators = [comparator for _ in theorems]
+        comparators = [comparator] * len(theorems)
     norms = [g.norm for g in comparators]
     losses = [np.cumsum(g.hinge_losses(examples)).tolist() for g in comparators]
     step, points = max(1, len(examples) // n_points), []
@@ -157,19 +159,8 @@ def certify(
             points.append((n, again.n_mistakes, min(g.mistakes for g in found)))
     at, mistakes, lowest = zip(*points, strict=True)
     return Certificate(
-        name=type(model).__name__,
-        n_examples=len(examples),
-        n_mistakes=learned.n_mistakes,
-        guarantees=found,
-        examples=at,
-        mistakes=mistakes,
-        bounds=lowest,
+        type(model).__name__, len(examples), learned.n_mistakes, found, at, mistakes, lowest
     )
-
-
-def _bound(model: Any, i: int) -> Callable[[float, float], float]:
-    """Return the bound of the i-th theorem about a model, as a function of norm and loss."""
-    return lambda norm, loss: model.guarantees(norm, loss)[i].mistakes
 
 
 def _finite(value: float) -> float | None:

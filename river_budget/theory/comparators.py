@@ -46,8 +46,8 @@ class Comparator:
     coefficients
         The beta_i of g (vectors,), or a column for each label (vectors, labels).
     classes
-        The labels in the order of their columns, the negative one before the positive one. Those
-        not given are numbered as by a classifier that learns the stream of a loss.
+        The labels in the order of their columns, the negative one before the positive one. Others are
+        numbered as by a classifier that learns the stream of a loss.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class Comparator:
     Raises
     ------
     ValueError
-        If the numbers of coefficients and vectors differ, there is only one column, a coefficient
-        is not finite, or a vector is invalid under the kernel.
+        If the shape of the coefficients does not fit, one of them is not finite, or a vector is
+        invalid under the kernel.
 
     Examples
     --------
@@ -167,9 +167,9 @@ def path_length(comparators: Sequence[Comparator]) -> float:
 class Span:
     """The hypotheses in the span of the examples of a stream, and the best one in hindsight.
 
-    Every mistake bound increases with the norm and the loss of the comparator. The best one
-    therefore minimizes `||g||^2 / 2 + C L(g)` for some C, a convex problem, or is 0. A search finds
-    C. A bound holds against any comparator, so an approximate solution is enough.
+    Every mistake bound increases with the norm and the loss of the comparator, so the best one
+    minimizes `||g||^2 / 2 + C L(g)` for some C, or is 0. A search finds C. A bound holds against any
+    comparator, so an approximate minimum is enough.
 
     Parameters
     ----------
@@ -226,10 +226,7 @@ class Span:
         self._minimizer = functools.cache(self._minimize)
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
-        """Return the comparator with the lowest bound.
-
-        The bound is a function of norm and loss; infinite if it does not hold.
-        """
+        """Return the comparator with the lowest bound, a function of norm and loss."""
         shape = self._basis.shape[1], self._n_labels
         best, lowest = np.zeros(shape), bound(0.0, float(len(self._examples)))
         powers, step, at = [float(power) for power in COARSE_POWERS], 4.0, 0.0
@@ -242,7 +239,8 @@ class Span:
                     best, lowest, at = w, value, power
             step /= 2
             powers = [at - step, at + step]
-        coefficients = self._basis @ (best[:, 1] if self._n_labels == 2 else best)
+        matrix = self._basis @ best
+        coefficients = matrix[:, 1] if self._n_labels == 2 else matrix
         return Comparator(self._kernel, self._vectors, coefficients, self._classes)
 
     def _minimize(self, power: float) -> Floats:
@@ -270,15 +268,15 @@ def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[
 
     A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
     """
-    from scipy.special import logsumexp
-
     rows = np.arange(len(scores))
-    losses = (1.0 + 0.5 * (scores - scores[rows, columns][:, None])) / temperature
+    losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
     losses[rows, columns] = 0.0  # the label itself in the place of the 0
-    smooth = logsumexp(losses, axis=1, keepdims=True)
-    slopes = 0.5 * np.exp(losses - smooth)
+    largest = losses.max(axis=1, keepdims=True)
+    odds = np.exp((losses - largest) / temperature)
+    sums = odds.sum(axis=1, keepdims=True)
+    slopes = 0.5 * odds / sums
     slopes[rows, columns] -= 0.5
-    return temperature * float(smooth.sum()), slopes
+    return float((largest + temperature * np.log(sums)).sum()), slopes
 
 
 def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
