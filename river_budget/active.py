@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from river import active, base
@@ -12,14 +11,9 @@ from river_budget._state import Between, Learned, Number, Random
 from river_budget.base import classifier_of, memory_of
 from river_budget.kernels import Features
 
-# The largest number of questions that may be saved up.
-BURST = 10.0
-
-# The share of random questions, which notice a new concept where the model is sure.
-RANDOM_SHARE = 0.2
-
-# How far a doubtful example raises the threshold; others lower it by a share of this.
-STEP = 0.05
+# The largest number of questions that may be saved up; the share of random ones, which notice a new
+# concept where the model is sure; and how far a doubtful example raises the threshold.
+BURST, RANDOM_SHARE, STEP = 10.0, 0.2, 0.05
 
 
 class Query(Learned, active.base.ActiveLearningClassifier):
@@ -27,10 +21,8 @@ class Query(Learned, active.base.ActiveLearningClassifier):
 
     Use it where a person gives the labels. As in River's `active`, each prediction tells whether to
     ask. Give the answer to `learn_one`, whenever it comes. At most `rate * n + 10` labels are asked
-    for in any n consecutive rounds.
-
-    Doubt is 1 less the difference between the two largest probabilities. The threshold on doubt
-    adapts to the `rate`. One label in five is asked for at random.
+    for in any n consecutive rounds: one in five at random, the others where the difference between
+    the two largest probabilities is below a threshold that adapts to the `rate`.
 
     Parameters
     ----------
@@ -82,19 +74,12 @@ class Query(Learned, active.base.ActiveLearningClassifier):
         self.rate = rate
         self._labels = BURST * (rate > 0)
 
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from river_budget.perceptrons.forgetron import Forgetron
-
-        yield {"model": Forgetron()}
-
     @property
     def memory_bytes(self) -> int:
-        """Memory of the model in bytes."""
         return memory_of(self.model)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        """Return the predicted label, None if there is none, and whether to ask for the true one."""
+        """Return the predicted label, or None, and whether to ask for the true one."""
         y_pred, asks = self.predict_proba_one(x, **kwargs)
         return max(y_pred, key=y_pred.get) if y_pred else None, asks
 
@@ -109,7 +94,6 @@ class Query(Learned, active.base.ActiveLearningClassifier):
         is_doubtful = doubt > self._threshold
         self._threshold += STEP * (is_doubtful - (1.0 - RANDOM_SHARE) * self.rate)
         asks = is_doubtful or self._rng.random() < RANDOM_SHARE * self.rate
-        if not asks or self._labels < 1.0:
-            return False
-        self._labels -= 1.0
-        return True
+        asks = asks and self._labels >= 1.0
+        self._labels -= asks
+        return asks

@@ -39,9 +39,8 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
     An arm with n rewards and the probability p of success in this context is worth
-    `(n p + n_0) / (n + n_0)`, less its cost. It counts as a success until there is evidence, so new
-    arms are tried. The best arm is chosen; ties are broken at random. Arms may come at any time,
-    and go with `forget`.
+    `(n p + n_0) / (n + n_0)`, less its cost, so new arms are tried. The best arm is chosen; ties are
+    broken at random. Arms may come at any time, and go with `forget`.
 
     Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then the
     arm is rated as if it had failed, so that it is not tried again and again.
@@ -51,7 +50,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     model
         The classifier of each arm, or a pipeline that ends in one. By default
         `Mnemotron(budget=30)` with `RationalQuadratic` and `AdditiveRationalQuadratic` as kernels.
-        For text embeddings, `Mnemotron(budget=30)` earns a little more, in a third more time.
     prior_successes
         n_0, the number of successes that each arm begins with; positive. Larger values explore
         longer.
@@ -165,21 +163,22 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         cost.
         """
         waiting = Counter(arm for arm, _ in self._pending.values())
-        costs = self.costs or {}
-        return {
-            arm: self._worth(arm, context, waiting[arm]) - costs.get(arm, 0.0) for arm in arm_ids
-        }
+        costs, n_0, values = self.costs or {}, self.prior_successes, {}
+        for arm in arm_ids:
+            n, model = self._counts.get(arm, 0), self._models.get(arm)
+            p = 0.0 if model is None else model.predict_proba_one(context).get(True, 0.0)
+            values[arm] = (n * p + n_0) / (n + waiting[arm] + n_0) - costs.get(arm, 0.0)
+        return values
 
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
         """Choose one of some arms, and keep the context, a dict of features, until `reward`.
 
         The arms are a list, an array or another sequence of names. The ticket has the given id, a
         whole number above those of all others and below 2**62 - 1, or the next one. Raises ValueError
-        if there is no arm, one is None, NaN or unhashable, the model refuses the context, or the id
-        was passed or is too large. The policy does not change.
+        if there is no arm, or an arm, the context or the id is refused. The policy does not change.
         """
-        number = self._next_id if ticket_id is None else ticket_id
         least = self._next_id
+        number = least if ticket_id is None else ticket_id
         if not isinstance(number, numbers.Integral) or not least <= number <= LARGEST_ID:
             raise ValueError(
                 f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1"
@@ -198,20 +197,18 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     def waits_for(self, ticket_id: int) -> Any:
         """Return the arm of a ticket that waits for its reward, or None."""
-        arm, _ = self._pending.get(ticket_id, (None, None))
-        return arm
+        return self._pending.get(ticket_id, (None, None))[0]
 
     def reward(self, ticket_id: int, reward: float) -> bool:
-        """Learn the reward of a ticket, 1 or 0; return False if it is unknown, expired or was rewarded
-        before.
+        """Learn the reward of a ticket; return False if it is unknown, expired or was rewarded before.
 
-        Raises ValueError for any other reward. The policy does not change.
+        Raises as `update`.
         """
         if isinstance(ticket_id, Ticket):
             raise ValueError("reward takes the id of a ticket, not the ticket")
-        if ticket_id not in self._pending:
+        arm, context = self._pending.get(ticket_id, (None, None))
+        if context is None:
             return False
-        arm, context = self._pending[ticket_id]
         model = self._models.get(arm)
         if model is not None and ticket_id == self._next_id - 1:
             model.predict_one(context)  # which it may have forgotten since it was copied
@@ -276,12 +273,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         values = self.values_one(arms, context)
         largest = max(values.values())
         return [arm for arm, value in values.items() if value == largest]
-
-    def _worth(self, arm: Any, context: Features, n_waiting: int) -> float:
-        n, n_0 = self._counts.get(arm, 0), self.prior_successes
-        model = self._models.get(arm)
-        p = 0.0 if model is None else model.predict_proba_one(context).get(True, 0.0)
-        return (n * p + n_0) / (n + n_waiting + n_0)
 
 
 def _arms(arm_ids: Any) -> list[Any]:
