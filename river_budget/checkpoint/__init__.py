@@ -1,10 +1,4 @@
-"""Checkpoints that survive crashes and run no code.
-
-A checkpoint is a safetensors file: arrays, and one JSON text with everything else. Loading runs no
-code: it builds a new model from its parameters, with all their checks, and fills in what was
-learned, checking kind and size of every value. A digest detects damaged and changed files. `save`
-lists the models that can be stored.
-"""
+"""Checkpoints that survive crashes and run no code: safetensors files, with one JSON text and a digest."""
 
 from __future__ import annotations
 

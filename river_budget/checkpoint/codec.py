@@ -40,7 +40,9 @@ KERNELS: dict[str, Any] = {
     )
 }  # fmt: skip
 
-CONTAINERS: dict[str, Any] = {"tuple": tuple, "frozenset": frozenset, "set": set}
+CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
+    "tuple": tuple, "frozenset": frozenset, "set": set, "Category": lambda items: Category.of(*items),
+}  # fmt: skip
 
 
 class CheckpointError(ValueError):
@@ -100,7 +102,7 @@ class Part:
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
-        for name, held in {} if self._has_state else self._held(model, self.kinds).items():
+        for name, held in self._held(model, [] if self._has_state else self.kinds).items():
             kind, shown = self.kinds[name], f"its {name.removeprefix('_')}"
             if isinstance(kind, Each):
                 require(hasattr(held, "items"), f"{shown} is not a dict")
@@ -216,8 +218,11 @@ class Writer:
 
         If classes are listed, return an object of one of these, or a dict of such objects.
         """
-        if value is None:
-            return None
+        if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
+            value = value.item()
+        kind = type(value)
+        if value is None or kind in (bool, str):
+            return value
         if isinstance(value, Mapping):
             write = self.value if among is None else functools.partial(self.object, among=among)
             if all(isinstance(name, str) for name in value):
@@ -225,11 +230,6 @@ class Writer:
             return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
         if among is not None:
             return self.object(value, among)
-        if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
-            value = value.item()
-        kind = type(value)
-        if kind in (bool, str):
-            return value
         if kind is int:
             if abs(value) > LARGEST_INTEGER:
                 raise CheckpointError("an integer that is too large for a float cannot be stored")
@@ -303,9 +303,6 @@ class Reader:
                 return self._tensors[name]
             case {"float": text}:
                 return float(text)
-            case {"Category": [name, text]}:
-                require(type(text) is str, "a category is not a text")
-                return Category.of(self.value(name), text)
             case {"kernel": name, "fields": fields}:
                 kernel = KERNELS[name](**{key: self.value(field) for key, field in fields.items()})
                 hash(kernel)

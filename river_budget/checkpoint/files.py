@@ -20,9 +20,6 @@ from river_budget.checkpoint.disk import write
 FORMAT = "river_budget checkpoint"
 VERSION = 8
 
-# The largest head of a safetensors file, in bytes.
-LARGEST_TEXT = 100_000_000
-
 # Errors that a forged file may raise.
 FORGED = (
     ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError,
@@ -38,11 +35,8 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     Parameters
     ----------
     model
-        A classifier of this package, also in `Calibrated` or `Reject`, or a pipeline that ends in
-        one. Its parts may be `UnitNorm` and River's `StandardScaler`, `MinMaxScaler`, `Normalizer`,
-        `StatImputer`, `OneHotEncoder`, `FeatureHasher`, `BagOfWords`, `TFIDF`, `Select`,
-        `SelectType`, `Discard`, `Agg`, `TransformerUnion`, `OneVsRestClassifier`,
-        `LogisticRegression` and the random samplers of `imblearn`, without functions and windows.
+        A classifier of this package, also in `Calibrated` or `Reject`, a policy, or a pipeline with
+        parts of River that have no functions or windows; the error about another one lists them.
     path
         The file. A symbolic link stays, and its target is written.
     extra
@@ -59,16 +53,14 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     --------
 
     >>> import pathlib, tempfile
-    >>> from river_budget import checkpoint, synth
+    >>> from river_budget import checkpoint
     >>> import river_budget as rb
 
-    >>> model = rb.Forgetron(budget=10)
-    >>> for x, y in synth.TwoGaussians(100, seed=1):
-    ...     model.learn_one(x, y)
-    >>> path = pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> model, path = rb.Forgetron(budget=10), pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
+    >>> model.learn_one({"a": 1.0}, "yes")
     >>> checkpoint.save(model, path)
-    >>> checkpoint.load(path).n_mistakes == model.n_mistakes
-    True
+    >>> checkpoint.load(path).predict_one({"a": 0.5})
+    'yes'
     """
     write([Path(os.path.realpath(path))], dumps(model, extra))
 
@@ -104,7 +96,7 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     except SafetensorError as error:
         raise CheckpointError(
             f"the model cannot be stored: without its arrays it takes {len(text):,} bytes, and the "
-            f"format allows {LARGEST_TEXT:,}; it has too many feature names, or too long ones ({error})"
+            f"format allows 100,000,000; it has too many feature names, or too long ones ({error})"
         ) from None
 
 
