@@ -1,29 +1,81 @@
-"""Binary classification tasks on the files in the table."""
+"""What the public data sets have in common: downloads, checks, and the rows of their files."""
 
 from __future__ import annotations
 
+import bz2
 import csv
-import inspect
+import gzip
+import hashlib
 import itertools
 import shutil
+import sys
+import tarfile
 import tempfile
-import textwrap
+import zipfile
+import zlib
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from river.datasets.base import BINARY_CLF, RemoteDataset
 
-from river_budget.datasets import transfer
-from river_budget.datasets.table import TABLE, Row
+RETRIES = 2
+TIMEOUT = 60  # seconds without a byte from the server before an attempt fails
+
+# By the name of a download or of a file unpacked from it. Each checksum is certain: two or more
+# projects without common code state it, or the text was regenerated from its values and has a
+# checksum stated elsewhere. The SHA-256 of every text file is also recorded on first use.
+CHECKSUMS = {
+    "a9a": "sha256:f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
+    "a9a.t": "sha256:1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
+    "covtype.data.gz": "sha256:614360d0257557dd1792834a85a1cdebfadc3c4f30b011d56afee7ffb5b15771",
+    "ijcnn1.t.bz2": "md5:66433ab8089acee9e56dc61ac89a2fe2",
+    "letter-recognition.data": "sha256:2b89f3602cf768d3c8355267d2f13f2417809e101fc2b5ceee10db19a60de6e2",
+    "mnist": "sha256:c42b75fcb54dda11d97af9bd6e3950b41c93b4f44eeb9608aa115f79a5979e88",
+    "mnist.t": "sha256:31ffc3cfb1824d0994d57172bb8ca68882e578859e1ee1bd9fc1f2f15bfd06a2",
+    "pendigits.tra": "sha256:e2b9eb9f0d0467e2b64a4816a3420edf2b8043447576f4b84337aba44a9f97d3",
+    "pendigits.tes": "sha256:8bd03229c5c5291fefe43e45465dd948d2645bf23328b9d993e0b777666b2015",
+    "usps.bz2": "md5:ec16c51db3855ca6c91edd34d0e9b197",
+    "usps.t.bz2": "md5:8ea070ee2aca1ac39742fdd1ef5ed118",
+}
+
+
+# What the docstring of a data set with two parts ends with.
+PARAMETERS = """
+
+    Parameters
+    ----------"""
+PART = """
+    part
+        "train" or "test".
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not one of these.
+    """
 
 
 class DatasetError(OSError):
     """A data set is not available. The message states the reason and a remedy."""
 
 
+class File(NamedTuple):
+    """A published text file with one example a line."""
+
+    url: str  # of the download: the text file itself, or an archive
+    n_rows: int
+    members: tuple[str, ...] = ()  # nested files to unpack, from the outermost to the text file
+    kept: slice = slice(None)  # the rows of a part that is in the same file as another one
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the download and of what is unpacked from it; the last is the text file."""
+        return [self.url.rpartition("/")[-1], *self.members]
+
+
 class PublishedDataset(RemoteDataset):
-    """Base class of the data sets in the table; a subclass has the row of its name.
+    """Base class of the data sets. A file is in LIBSVM's format, or CSV with the given columns.
 
     On first use, a file is downloaded, unpacked and checked in a temporary directory: its number of
     rows and, where one is certain, its published checksum. Then it is moved into River's cache
@@ -36,39 +88,35 @@ class PublishedDataset(RemoteDataset):
         Whether the file is in the cache directory.
     """
 
-    row: ClassVar[Row]
-    positive: Collection[Any]
+    files: ClassVar[dict[str, File]]  # by part
+    n_features: int
+    # One is called "class". Those that end with "=" are one-hot encoded; one without a name is left out.
+    columns: ClassVar[tuple[str, ...]] = ()
+    positive: Collection[Any]  # classes
     negative: Collection[Any] | None = None  # None: all other classes
 
     def __init_subclass__(cls) -> None:
-        if row := TABLE.get(cls.__name__):
-            cls.row, cls.positive, cls.__doc__ = row, row.positive, _docstring(row)
+        """Add the part to the docstring."""
+        if "train" in cls.files:
+            doc = (cls.__doc__ or "").rstrip()
+            cls.__doc__ = doc + (PART if "Parameters" in doc else PARAMETERS + PART)
 
     def __init__(self, part: str = "train"):
-        files = self.row.files
-        if part not in files:
-            raise ValueError(f"part must be {' or '.join(map(repr, files))}, got {part!r}")
+        if part not in self.files:
+            raise ValueError(f"part must be {' or '.join(map(repr, self.files))}, got {part!r}")
         self.part = part
-        self._file = files[part]
+        self._file = file = self.files[part]
         super().__init__(
-            url=self._file.url,
-            size=None,
-            filename=self._file.names[-1],
-            task=BINARY_CLF,
-            n_features=self.row.n_features,
-            n_samples=len(range(self._file.n_rows)[self._file.kept]),
-            n_classes=2,
-            sparse=not self.row.columns,
-        )
-
-    def __iter__(self) -> Iterator[tuple[dict[str, float], bool]]:
-        self.download()
-        yield from self._iter()
+            url=file.url, size=None, filename=file.names[-1], task=BINARY_CLF,
+            n_features=self.n_features, n_samples=len(range(file.n_rows)[file.kept]), n_classes=2,
+            sparse=not self.columns,
+        )  # fmt: skip
 
     def _iter(self) -> Iterator[tuple[dict[str, float], bool]]:
+        self.download()  # or check what is there
         with self.path.open() as text:
             lines = (line for line in text if not line.isspace())
-            rows = self._csv_rows(lines) if self.row.columns else _libsvm_rows(lines)
+            rows = self._csv_rows(lines) if self.columns else _libsvm_rows(lines)
             for x, y in itertools.islice(rows, self._file.kept.start, self._file.kept.stop):
                 if y in self.positive:
                     yield x, True
@@ -77,12 +125,11 @@ class PublishedDataset(RemoteDataset):
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[tuple[dict[str, float], str]]:
         for values in csv.reader(lines, skipinitialspace=True):
-            row = dict(zip(self.row.columns, values, strict=True))
-            row.pop(self.row.unused, None)
+            row = dict(zip(self.columns, values, strict=True))
+            row.pop("", None)
             y = row.pop("class")
-            categories = {name: row.pop(name) for name in self.row.categories}
-            x = {name: float(value) for name, value in row.items()}
-            yield x | {f"{name}={value}": 1.0 for name, value in categories.items()}, y
+            x = {name: float(value) for name, value in row.items() if not name.endswith("=")}
+            yield x | {f"{n}{value}": 1.0 for n, value in row.items() if n.endswith("=")}, y
 
     @property
     def is_downloaded(self) -> bool:
@@ -101,23 +148,20 @@ class PublishedDataset(RemoteDataset):
         With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
         fails, or the file is not the published or recorded one.
         """
+        is_cached, fate = self.is_downloaded and not force, ""
         try:
-            if self.is_downloaded and not force:
-                self._check_cached()
+            if is_cached:
+                _check_text(self.path, self._file.n_rows, self.path.parent)
             else:
                 self._install(force, verbose)
         except (ModuleNotFoundError, OSError, ValueError) as error:
+            if is_cached and isinstance(error, ValueError):
+                rejected = self.path.replace(f"{self.path}.rejected")
+                fate = f"; the file was renamed to {rejected.name}"
             raise DatasetError(
-                f"{type(self).__name__}: {error}\nTo install {self._file.names[0]} by hand, "
+                f"{type(self).__name__}: {error}{fate}\nTo install {self._file.names[0]} by hand, "
                 f"download it from {self.url} into {self.path.parent}"
             ) from error
-
-    def _check_cached(self) -> None:
-        try:
-            transfer.check_text(self.path, self._file.n_rows, self.path.parent)
-        except ValueError as error:
-            rejected = self.path.replace(f"{self.path}.rejected")
-            raise ValueError(f"{error}; the file was renamed to {rejected.name}") from error
 
     def _install(self, force: bool, verbose: bool) -> None:
         """Move the parts that one download holds into the cache directory once they are checked."""
@@ -129,11 +173,11 @@ class PublishedDataset(RemoteDataset):
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
             else:
-                transfer.fetch(self.url, download, verbose)
-            files = [file for file in self.row.files.values() if file.url == self.url]
-            for names, n_rows in {tuple(file.names): file.n_rows for file in files}.items():
-                text = transfer.unpack(download, names[1:])
-                transfer.check_text(text, n_rows, directory)
+                _fetch(self.url, download, verbose)
+            files = [file for file in self.files.values() if file.url == self.url]
+            for members, n_rows in {file.members: file.n_rows for file in files}.items():
+                text = _unpack(download, members)
+                _check_text(text, n_rows, directory)
                 text.replace(directory / text.name)
 
 
@@ -144,14 +188,80 @@ def _libsvm_rows(lines: Iterator[str]) -> Iterator[tuple[dict[str, float], float
         yield {name: float(value) for name, value in x}, float(y)
 
 
-def _docstring(row: Row) -> str:
-    """Return what the table says of a data set, indented as in the source of a class."""
-    part = 'part\n    "train" or "test".' if "train" in row.files else ""
-    sections = {
-        "Parameters": "\n".join(filter(None, [row.parameters, part])),
-        "Raises": part and "ValueError\n    If a parameter is not one of these.",
-        "References": "\n".join(f"[^{n}]: {text}" for n, text in enumerate(row.references, 1)),
-    }
-    parts = [inspect.cleandoc(row.about)]
-    parts += [f"{name}\n{'-' * len(name)}\n{text}" for name, text in sections.items() if text]
-    return textwrap.indent("\n\n".join(parts), "    ").lstrip() + "\n\n    "
+def _fetch(url: str, path: Path, verbose: bool) -> None:
+    """Download a file; try again if the connection breaks or the checksum is wrong."""
+    try:
+        import pooch
+    except ModuleNotFoundError as error:
+        message = "a download needs pooch: pip install pooch"
+        raise ModuleNotFoundError(message, name=error.name) from error
+    if verbose:
+        print(f"Downloading {url}", file=sys.stderr)
+    registry = pooch.create(
+        path.parent, base_url="", registry={path.name: CHECKSUMS.get(path.name)},
+        urls={path.name: url}, retry_if_failed=RETRIES,
+    )  # fmt: skip
+    # Pooch logs the temporary path. Setting its level is not enough: the logger caches it.
+    logger = pooch.get_logger()
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        registry.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
+    finally:
+        logger.disabled = disabled
+
+
+def _unpack(path: Path, members: tuple[str, ...]) -> Path:
+    """Unpack nested archives beside a file, check each of them, and return the last member."""
+    for member in members:
+        _check_published(path)
+        try:
+            with _opened(path, member) as source, path.with_name(member).open("wb") as target:
+                shutil.copyfileobj(source, target)
+        except KeyError as error:
+            raise ValueError(f"{path.name} does not contain {member}") from error
+        except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
+            raise ValueError(f"{path.name} cannot be unpacked: {error}") from error
+        path = path.with_name(member)
+    return path
+
+
+def _opened(archive: Path, member: str) -> Any:
+    if archive.suffix == ".zip":
+        return zipfile.ZipFile(archive).open(member)
+    if archive.name.endswith(".tar.gz"):
+        return tarfile.open(archive).extractfile(member)
+    return bz2.open(archive) if archive.suffix == ".bz2" else gzip.open(archive)
+
+
+def _check_text(path: Path, n_rows: int, directory: Path) -> None:
+    """Check a text file by the SHA-256 that a directory has a record of.
+
+    Without a record, check the published checksum and the number of rows, and record it. A failed
+    check is a ValueError.
+    """
+    record = directory / f"{path.name}.sha256"
+    digest = _digest(path, "sha256")
+    if record.exists():
+        if digest not in record.read_text():
+            raise ValueError(
+                f"{path.name} does not have the checksum recorded in {record.name} "
+                "(delete this record to accept the file)"
+            )
+        return
+    _check_published(path)
+    with path.open("rb") as lines:
+        found = sum(not line.isspace() for line in lines)
+    if found != n_rows:
+        raise ValueError(f"{path.name} has {found:,} rows, expected {n_rows:,}")
+    record.write_text(f"{digest}  {path.name}\n")
+
+
+def _check_published(path: Path) -> None:
+    algorithm, _, expected = CHECKSUMS.get(path.name, "").partition(":")
+    if expected and (found := _digest(path, algorithm)) != expected:
+        raise ValueError(f"{path.name} has the {algorithm} checksum {found}, expected {expected}")
+
+
+def _digest(path: Path, algorithm: str) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()

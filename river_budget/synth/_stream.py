@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import itertools
 import random
-import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, dataclass_transform
 
 from river import datasets
 from river.datasets.base import BINARY_CLF
 
+from river_budget import _checks
+
 Point = dict[int, float]
 Example = tuple[Point, Any]
 
+REQUIRED: Any = dataclasses.MISSING
+
+
+def parameter(default: Any, doc: str, check: Callable[[str, Any], None] | None = None) -> Any:
+    """Return the field of a parameter, with its description and its check."""
+    return dataclasses.field(default=default, metadata={"doc": doc, "check": check})
+
+
+count = functools.partial(parameter, check=_checks.check_count)
+real = functools.partial(parameter, check=_checks.check_real)
+positive = functools.partial(parameter, check=_checks.check_positive)
+not_negative = functools.partial(parameter, check=_checks.check_not_negative)
+probability = functools.partial(parameter, check=_checks.check_probability)
+
+
+def length(default: int | None = None) -> Any:
+    """Return the field of the number of examples. Without a default, a stream is endless."""
+    return count(default, f"Number of examples{'.' if default else '; endless by default.'}")
+
+
+def seeded() -> Any:
+    return parameter(None, "Random number generator seed for reproducibility.")
+
 
 @dataclass_transform(eq_default=False)
-def stream(cls: type) -> Any:
-    """Make a dataclass of a stream, and add its parameters and attributes to its docstring."""
-    dataclasses.dataclass(eq=False, repr=False)(cls)
-    sections = {
-        "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(cls)},
-        "Raises": {"ValueError": "If a parameter is out of its range."},
-        "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
-    }
-    text, *rest = re.split(r"(?m)^(?=Examples$)", inspect.cleandoc(cls.__doc__ or ""))
-    for heading, entries in sections.items():
-        if entries:
-            lines = [heading, "-" * len(heading)]
-            for name, entry in entries.items():
-                lines += [name, textwrap.indent(textwrap.fill(entry or "", 92), "    ")]
-            text += "\n".join(lines) + "\n\n"
-    cls.__doc__ = textwrap.indent("".join([text, *rest]), "    ").lstrip()
-    return cls
-
-
 class Stream(datasets.base.SyntheticDataset):
     """A synthetic stream. Each iteration starts over with the same seed."""
 
@@ -47,6 +53,23 @@ class Stream(datasets.base.SyntheticDataset):
     sparse = False
     n_samples: Any = None
     seed: Any = None
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass of a stream, and add its parameters and attributes to its docstring."""
+        made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+        sections = {
+            "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(made)},
+            "Raises": {"ValueError": "If a parameter is out of its range."},
+            "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
+        }
+        text, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+        for name, entries in sections.items():
+            lines = [
+                f"{entry}\n{textwrap.indent(textwrap.fill(doc or '', 92), '    ')}\n"
+                for entry, doc in entries.items()
+            ]
+            text += f"{name}\n{'-' * len(name)}\n{''.join(lines)}\n" if lines else ""
+        cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
 
     def __post_init__(self) -> None:
         fields: Any = dataclasses.fields(self)  # type: ignore[arg-type]

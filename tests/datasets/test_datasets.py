@@ -20,9 +20,10 @@ import pytest
 
 import river_budget
 from river_budget import datasets
-from river_budget.datasets.table import CHECKSUMS, TABLE
+from river_budget.datasets.published import CHECKSUMS, PublishedDataset
 
 PUBLISHED_CHECKSUMS = dict(CHECKSUMS)
+TABLE = {data_set.__name__: data_set for data_set in PublishedDataset.__subclasses__()}
 
 
 class Publisher(http.server.ThreadingHTTPServer):

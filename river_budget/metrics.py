@@ -1,0 +1,325 @@
+"""Metrics for online classification that River lacks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from river.metrics import base
+
+from river_budget._checks import check_count, check_probability
+
+__all__ = [
+    "Bin", "CalibrationError", "FadingError", "HingeLoss", "KappaM", "KappaT", "Mistakes",
+]  # fmt: skip
+
+
+class Bin(NamedTuple):
+    """The predictions with probabilities in one interval."""
+
+    probability: float  # the mean
+    frequency: float  # how often the label was the one with this probability
+    weight: float  # the total
+
+
+class CalibrationError(base.MultiClassMetric):
+    """Expected calibration error: how far probabilities are from frequencies.
+
+    Probabilities are counted in bins of equal width. The error is the mean absolute difference
+    between the mean probability in a bin and the frequency of the label, weighted by the counts
+    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). With two labels, the
+    probability is that of the positive one; with any other number of labels, or if neither of the
+    two is `pos_val`, it is that of the most probable label.
+
+    Parameters
+    ----------
+    n_bins
+        Number of bins.
+    pos_val
+        The label of the positive class.
+
+    Attributes
+    ----------
+    bins
+        The bins that are not empty.
+
+    Raises
+    ------
+    ValueError
+        If the number of bins is not a positive whole number.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.CalibrationError(n_bins=2)
+    >>> for y_true, p in [(True, 0.9), (False, 0.7), (False, 0.2)]:
+    ...     metric.update(y_true, {True: p, False: 1 - p})
+    >>> metric
+    CalibrationError: 0.266667
+    >>> for b in metric.bins:
+    ...     print(f"{b.probability:.2f} {b.frequency:.2f} {b.weight:.0f}")
+    0.20 0.00 1
+    0.80 0.50 2
+    """
+
+    _fmt = ",.6f"
+    bigger_is_better = False
+    requires_labels = False
+
+    def __init__(self, n_bins: int = 10, pos_val: Any = True) -> None:
+        check_count("n_bins", n_bins)
+        super().__init__()
+        self.n_bins, self.pos_val = n_bins, pos_val
+        # For each bin, the sums of weights, of probabilities and of frequencies.
+        self._sums = np.zeros((n_bins, 3))
+
+    @property
+    def bins(self) -> list[Bin]:
+        """The bins that are not empty."""
+        return [Bin(p / w, hits / w, w) for w, p, hits in self._sums.tolist() if w > 0.0]
+
+    def update(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
+        if y_pred:
+            is_binary = len(y_pred) == 2 and self.pos_val in y_pred
+            label = self.pos_val if is_binary else max(y_pred, key=y_pred.__getitem__)
+            p = y_pred[label]
+            row = min(int(p * self.n_bins), self.n_bins - 1)
+            self._sums[row] += w, w * p, w * (y_true == label)
+
+    def revert(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:
+        self.update(y_true, y_pred, -w)
+
+    def get(self) -> float:
+        weights, probabilities, frequencies = self._sums.T
+        total = weights.sum()
+        return float(np.abs(probabilities - frequencies).sum() / total) if total > 0.0 else 0.0
+
+
+class _Sequential(base.MultiClassMetric):
+    """A metric that depends on the order of the examples."""
+
+    def revert(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        raise NotImplementedError(f"{type(self).__name__} cannot be reverted")
+
+
+class FadingError(_Sequential):
+    """Prequential error with a fading factor.
+
+    The share of wrong predictions, weighted by recency: the last prediction has weight 1, the one
+    before it `factor`, then `factor ** 2`, and so on. It follows concept drift like an error over a
+    sliding window, in constant time and memory
+    ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). It cannot be
+    reverted, so it does not work with `utils.Rolling`.
+
+    Parameters
+    ----------
+    factor
+        The fading factor, above 0 and at most 1. About the last `1 / (1 - factor)` predictions
+        count; with 1, all count alike.
+
+    Raises
+    ------
+    ValueError
+        If the factor is out of range.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.FadingError(factor=0.5)
+    >>> for y_true, y_pred in [(True, False), (True, True), (True, True)]:
+    ...     metric.update(y_true, y_pred)
+    ...     print(metric)
+    FadingError: 100.00%
+    FadingError: 33.33%
+    FadingError: 14.29%
+    """
+
+    bigger_is_better = False
+
+    def __init__(self, factor: float = 0.99) -> None:
+        check_probability("factor", factor)
+        if factor == 0:
+            raise ValueError("factor must be above 0, got 0")
+        super().__init__()
+        self.factor = factor
+        self._wrong = self._total = 0.0
+
+    def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        self._wrong = w * (y_true != y_pred) + self.factor * self._wrong
+        self._total = w + self.factor * self._total
+
+    def get(self) -> float:
+        return self._wrong / self._total if self._total else 0.0
+
+
+class HingeLoss(base.MeanMetric, base.BinaryMetric):
+    """Mean hinge loss, `max(0, 1 - y f(x))`, the loss in mistake bounds.
+
+    Predictions are margins f(x), as `decision_function_one` returns them, or probabilities, as
+    `predict_proba_one` does. Probabilities are mapped back to margins by the inverse of the
+    logistic link, which clips margins at about 34.5 in absolute value. Without one of the positive
+    label, the margin is unknown and counts as 0, so the loss is 1: a loss of 1 on a whole stream
+    tells that `pos_val` is none of its labels.
+
+    Parameters
+    ----------
+    pos_val
+        The label of the positive class. All other labels are negative.
+
+    Examples
+    --------
+
+    >>> from river import datasets, evaluate
+    >>> from river_budget import metrics
+    >>> import river_budget as rb
+
+    >>> metric = metrics.HingeLoss()
+    >>> for y_true, margin in [(True, 2.0), (True, 0.5), (False, 0.5)]:
+    ...     metric.update(y_true, margin)
+    >>> metric
+    HingeLoss: 0.666667
+
+    >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
+    HingeLoss: 0.303063
+    """
+
+    _fmt = ",.6f"
+    bigger_is_better = False
+    requires_labels = False
+
+    def __init__(self, pos_val: Any = True) -> None:
+        base.BinaryMetric.__init__(self, pos_val=pos_val)
+        base.MeanMetric.__init__(self)
+
+    def _eval(self, y_true: Any, y_pred: Any) -> float:
+        margin = y_pred
+        if isinstance(y_pred, dict):
+            p = self._clamp_proba(y_pred.get(self.pos_val, 0.5))
+            margin = math.log(p / (1.0 - p))
+        return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
+
+
+class _Kappa(_Sequential):
+    """How much of a baseline's error a model avoids, from the labels in the order of the stream."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # What the baseline predicts; None before the first label.
+        self._baseline: Any = None
+        self._wrong = self._wrong_of_baseline = 0.0
+
+    def _learn(self, y_true: Any, w: float) -> None:
+        """Set the next prediction of the baseline."""
+
+    def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
+        if self._baseline is not None:
+            self._wrong += w * (y_true != y_pred)
+            self._wrong_of_baseline += w * (y_true != self._baseline)
+        self._learn(y_true, w)
+
+    def get(self) -> float:
+        return 1.0 - self._wrong / self._wrong_of_baseline if self._wrong_of_baseline else 0.0
+
+
+class KappaM(_Kappa):
+    """Kappa M: accuracy compared with that of the majority class.
+
+    The baseline predicts the most frequent label so far, the first one among ties. The value is
+    `(p - p_m) / (1 - p_m)`, where `p` is the accuracy of the model and `p_m` that of the baseline
+    ([Bifet et al. 2015](https://doi.org/10.1145/2783258.2783372)): 1 if all predictions are right,
+    0 if the model is as good as the baseline, negative if it is worse. It is 0 while the baseline
+    has no mistake.
+
+    The first example, for which the baseline has no prediction, is not scored. The order of the
+    examples matters, so it cannot be reverted and does not work with `utils.Rolling`.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.KappaM()
+    >>> for y_true, y_pred in zip("aabab", "aaabb"):
+    ...     metric.update(y_true, y_pred)
+    >>> metric  # 2 mistakes, and 2 of the baseline
+    KappaM: 0.00%
+    >>> metric.update("b", "b")
+    >>> metric
+    KappaM: 33.33%
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._counts: Counter[Any] = Counter()
+
+    def _learn(self, y_true: Any, w: float) -> None:
+        self._counts[y_true] += w  # type: ignore[assignment]
+        self._baseline = max(self._counts, key=self._counts.__getitem__)
+
+
+class KappaT(_Kappa):
+    """Kappa T, the temporal kappa: accuracy compared with that of the last label.
+
+    The baseline predicts the label of the example before
+    ([Žliobaitė et al. 2015](https://doi.org/10.1007/s10994-014-5441-4)). Everything else is as in
+    `KappaM`.
+
+    Examples
+    --------
+
+    >>> from river_budget import metrics
+
+    >>> metric = metrics.KappaT()
+    >>> for y_true, y_pred in zip("aabbba", "aaabba"):
+    ...     metric.update(y_true, y_pred)
+    >>> metric  # 1 mistake, and 2 of the baseline
+    KappaT: 50.00%
+    """
+
+    def _learn(self, y_true: Any, w: float) -> None:
+        self._baseline = y_true
+
+
+class Mistakes(base.MultiClassMetric):
+    """Number of wrong predictions.
+
+    A model's `n_mistakes` can be slightly larger: it counts every margin of 0 as a mistake, even
+    where the predicted label is right.
+
+    Parameters
+    ----------
+    cm
+        This parameter allows sharing the same confusion matrix between multiple metrics.
+
+    Examples
+    --------
+
+    It works with River's `+` and `utils.Rolling`:
+
+    >>> from river import metrics as river_metrics, utils
+    >>> from river_budget import metrics
+
+    >>> river_metrics.Accuracy() + metrics.Mistakes()
+    Accuracy: 0.00%
+    Mistakes: 0
+    >>> recent = utils.Rolling(metrics.Mistakes, window_size=2)
+    >>> for y_true, y_pred in [(True, False), (False, True), (True, True)]:
+    ...     recent.update(y_true, y_pred)
+    >>> recent
+    Mistakes: 1
+    """
+
+    bigger_is_better = False
+
+    def get(self) -> float:
+        return self.cm.total_weight - self.cm.total_true_positives
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: {self.get():,g}"

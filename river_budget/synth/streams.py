@@ -1,0 +1,327 @@
+"""Streams that are drawn example by example."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from river.datasets.base import MULTI_CLF
+
+from river_budget.synth import _stream as field
+from river_budget.synth._stream import Example, Point, Stream
+
+COST_STEP = 0.05
+
+
+class TwoGaussians(Stream):
+    """Two Gaussians in the plane, with label noise.
+
+    The positive class has mean (1, 1), the negative class mean (-1, -1). Both have the variances
+    0.2 and 2, so they overlap. Labels are then flipped at random. The stream is that of
+    [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> for x, y in synth.TwoGaussians(seed=42).take(2):
+    ...     print(x, y)
+    {0: -0.6457421022434613, 1: -0.8224903521747634} False
+    {0: -1.4195092595002838, 1: -3.673812298973276} True
+    """
+
+    n_samples: int = field.length(10_000)
+    flip: float = field.probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = field.seeded()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        y = rng.random() < 0.5
+        mean = 1.0 if y else -1.0
+        x = {0: rng.gauss(mean, math.sqrt(0.2)), 1: rng.gauss(mean, math.sqrt(2.0))}
+        return x, y != (rng.random() < self.flip)
+
+
+class RotatingGaussians(Stream):
+    """Two Gaussians that rotate around the origin of the plane, with label noise.
+
+    The means of the two classes lie on opposite sides of a circle. The best classifier is the line
+    halfway between them, which rotates with them (`true_label`).
+
+    For mistake bounds against a drifting comparator
+    ([Sutskever 2009](https://doi.org/10.1145/1553374.1553501)), the path length of the drift is
+    known: with the linear kernel, the comparators `u_t = c * mean_at(t)` have path length
+    `c * path_length(n)` over n examples.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> stream = synth.RotatingGaussians(speed=0.01, seed=42)
+    >>> for x, y in stream.take(2):
+    ...     print(x, y)
+    {0: -0.6039276295251046, 1: 0.06275913785163033} False
+    {0: -1.4689756111332823, 1: -0.9553352374461647} True
+    >>> stream.path_length(1001)
+    9.99...
+    """
+
+    n_samples: int | None = field.length()
+    speed: float = field.real(
+        0.001, "Angle of rotation from one example to the next, in radians; 0 is stationary."
+    )
+    start: float = field.real(0.0, "Angle of the positive mean at the first example, in radians.")
+    radius: float = field.positive(1.0, "Radius of the circle.")
+    deviation: float = field.positive(
+        0.5, "Standard deviation of both Gaussians, in every direction."
+    )
+    flip: float = field.probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = field.seeded()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        sign = 1 if rng.random() < 0.5 else -1
+        x = {name: rng.gauss(sign * v, self.deviation) for name, v in self.mean_at(t).items()}
+        return x, (sign > 0) != (rng.random() < self.flip)
+
+    def concept_at(self, t: int) -> float:
+        """Return the angle of the positive mean at example t (from 0), in radians."""
+        return self.start + self.speed * t
+
+    def mean_at(self, t: int) -> Point:
+        """Return the positive mean at example t; the negative mean is its opposite."""
+        return _on_circle(self.radius, self.concept_at(t))
+
+    def true_label(self, x: Point, t: int) -> bool:
+        """Return the more likely label of x at example t, for `flip` below 0.5."""
+        mean = self.mean_at(t)
+        return x[0] * mean[0] + x[1] * mean[1] > 0
+
+    def path_length(self, n_samples: int) -> float:
+        """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first `n_samples` examples."""
+        return (n_samples - 1) * 2 * self.radius * abs(math.sin(self.speed / 2))
+
+
+class RarePositives(Stream):
+    """A rare class in a few small clusters among the examples of a common one.
+
+    Negative examples follow the standard normal distribution of the plane. Positive ones lie in
+    small Gaussian clusters, evenly spaced on a circle around the origin, so no line separates them.
+    With the default parameters, the best possible F1 is about 0.6.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> sum(y for x, y in synth.RarePositives(seed=42))
+    105
+    """
+
+    n_samples: int = field.length(10_000)
+    rate: float = field.probability(0.01, "Probability of a positive example.")
+    clusters: int = field.count(3, "Number of clusters of positive examples.")
+    radius: float = field.not_negative(2.5, "Radius of the circle, at least 0.")
+    deviation: float = field.positive(
+        0.2, "Standard deviation of each cluster, in every direction."
+    )
+    seed: int | None = field.seeded()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        y = rng.random() < self.rate
+        mean, deviation = (rng.choice(self.means), self.deviation) if y else ({0: 0.0, 1: 0.0}, 1.0)
+        return {name: rng.gauss(value, deviation) for name, value in mean.items()}, y
+
+    @property
+    def means(self) -> list[Point]:
+        """The means of the clusters."""
+        n = self.clusters
+        return [_on_circle(self.radius, 2 * math.pi * k / n) for k in range(n)]
+
+
+def _on_circle(radius: float, angle: float) -> Point:
+    return {0: radius * math.cos(angle), 1: radius * math.sin(angle)}
+
+
+class _Checkerboard:
+    squares: int
+    noise: float
+
+    def concept_at(self, t: int) -> float:
+        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
+        return 0.0
+
+    def true_label(self, x: Point, t: int) -> bool:
+        """Return the label of x at example t, before noise."""
+        column = int(x[0] * self.squares + self.concept_at(t))
+        return (column + int(x[1] * self.squares)) % 2 == 1
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        x = {0: rng.random(), 1: rng.random()}
+        return x, self.true_label(x, t) != (rng.random() < self.noise)
+
+
+class NoisyCheckerboard(_Checkerboard, Stream):
+    """A checkerboard on the unit square, with label noise.
+
+    Points are uniform on the unit square. Neighbouring squares of the board have different labels;
+    the square at the origin is negative. Labels are then flipped at random. The points do not
+    depend on `noise`. The stream is that of
+    [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section IV.A.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> for x, y in synth.NoisyCheckerboard(seed=42).take(2):
+    ...     print(x, y)
+    {0: 0.6394267984578837, 1: 0.025010755222666936} False
+    {0: 0.22321073814882275, 1: 0.7364712141640124} False
+    """
+
+    n_samples: int = field.length(10_000)
+    squares: int = field.count(4, "Number of squares along each side of the board.")
+    noise: float = field.probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = field.seeded()
+
+
+class ShiftingCheckerboard(_Checkerboard, Stream):
+    """A noisy checkerboard with concept drift: the board shifts along the first axis.
+
+    The points are those of `NoisyCheckerboard`. A shift by one square swaps all labels, a shift by
+    two restores them. For gradual drift, shift a little at every example (`every=1`).
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> stream = synth.ShiftingCheckerboard(shift=1, every=2, noise=0, seed=42)
+    >>> [(stream.concept_at(t), y) for t, (x, y) in enumerate(stream.take(4))]
+    [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
+    """
+
+    n_samples: int | None = field.length()
+    squares: int = field.count(4, "Number of squares along each side of the board.")
+    shift: float = field.not_negative(0.5, "How far the board shifts each time, in squares.")
+    every: int = field.count(2000, "Number of examples between shifts.")
+    start: float = field.not_negative(0.0, "Offset of the board at the first example, in squares.")
+    noise: float = field.probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = field.seeded()
+
+    def concept_at(self, t: int) -> float:
+        return (self.start + t // self.every * self.shift) % 2.0
+
+
+class UnitVectors(Stream):
+    """The worst case for any budget: one more unit vector than the model can store.
+
+    All examples are positive, and the kernel is linear. A model with at most `budget` support
+    vectors lacks one of the `budget + 1` unit vectors. `against` yields that vector, whose margin
+    is 0, so the model is wrong in every round. The sum of all unit vectors has margin 1 everywhere.
+    So no algorithm with this budget can have a mistake bound against comparators of norm
+    `sqrt(budget + 1)` ([Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 2).
+
+    Iterating the stream itself cycles through the unit vectors, the worst order for algorithms that
+    remove the oldest support vector.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+    >>> import river_budget as rb
+
+    >>> stream = synth.UnitVectors(budget=2, n_samples=4)
+    >>> list(stream)
+    [({0: 1.0}, True), ({1: 1.0}, True), ({2: 1.0}, True), ({0: 1.0}, True)]
+    >>> model = rb.Stoptron(rb.Linear(), budget=2)
+    >>> for x, y in stream.against(model):
+    ...     model.learn_one(x, y)
+    >>> model.n_mistakes
+    4
+    """
+
+    budget: int = field.count(field.REQUIRED, "Budget of the models.")
+    n_samples: int = field.length(10_000)
+
+    sparse = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.n_features = self.budget + 1
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        return {t % (self.budget + 1): 1.0}, True
+
+    def against(self, model: Any) -> Iterator[Example]:
+        """Yield, in each round, the first unit vector that is not a support vector of the model.
+
+        The model, a classifier of this package with at most `budget` support vectors, must learn
+        each example before the next one is drawn.
+        """
+        for _ in range(self.n_samples):
+            held = {name for vector in model.support_vectors for name in vector}
+            absent = next(name for name in itertools.count() if name not in held)
+            yield {absent: 1.0}, True
+
+
+class Router(Stream):
+    """Requests to a router over models that differ in strength, topic and cost.
+
+    Each element is a request and a dict that tells for each arm whether it would have answered
+    well; a policy learns only that of the arm it chose. A request has a difficulty, a length and a
+    topic. Arm 0 is the weakest and costs nothing; each further one is stronger and costs more
+    (`costs`). Each arm is better at the topic with its number. After `change_at` requests, the
+    order of strengths is reversed.
+
+    Examples
+    --------
+
+    >>> from river_budget import synth
+
+    >>> router = synth.Router(n_arms=3, seed=42)
+    >>> for x, works in router.take(1):
+    ...     print(x, works)
+    {'difficulty': 0.6394267984578837, 'length': 0.025010755222666936, 'topic': 1} {0: False, 1: True, 2: True}
+    >>> router.costs
+    {0: 0.0, 1: 0.05, 2: 0.1}
+    """
+
+    task = MULTI_CLF
+    n_features = 3
+    n_arms: int = field.count(4, "Number of arms.")
+    change_at: int | None = field.count(
+        None, "Number of requests before the strengths change; they never do by default."
+    )
+    n_samples: int | None = field.length()
+    seed: int | None = field.seeded()
+
+    @property
+    def arms(self) -> list[int]:
+        """The arms, from 0 on."""
+        return list(range(self.n_arms))
+
+    @property
+    def costs(self) -> dict[int, float]:
+        """The cost of each arm, in units of rewards."""
+        return {arm: COST_STEP * arm for arm in self.arms}
+
+    def success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
+        """Return the probability that an arm answers request t (from 0) well."""
+        is_changed = self.change_at is not None and t >= self.change_at
+        rank = self.n_arms - 1 - arm if is_changed else arm
+        strength = 0.2 + 0.6 * rank / max(1, self.n_arms - 1)
+        fits = 0.5 * (x["topic"] == arm) - 0.1 * x["length"]
+        return 1.0 / (1.0 + math.exp(-8.0 * (strength + fits - x["difficulty"])))
+
+    def _example(self, t: int, rng: random.Random) -> Any:
+        x = {
+            "difficulty": rng.random(),
+            "length": rng.random(),
+            "topic": rng.randrange(self.n_arms),
+        }
+        return x, {arm: rng.random() < self.success_probability(t, x, arm) for arm in self.arms}
