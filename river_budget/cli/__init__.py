@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Each module but `app` adds its command.
-from . import certify, compare, keyed, learn, lifelong
+# Each module but `app` adds its commands.
+from . import keyed, learn, studies
 from .app import app, main
 
-__all__ = ["app", "certify", "compare", "keyed", "learn", "lifelong", "main"]
+__all__ = ["app", "keyed", "learn", "main", "studies"]

@@ -1,22 +1,26 @@
-"""The program that the commands are part of."""
+"""The program that the commands are part of, its errors, and its notes on standard error."""
 
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
+import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 import river_budget
 from river_budget._features import shortened
-from river_budget.cli import notes
 
 app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
 
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__
+
+# What a command is about to do, and what it has done; --quiet disables it.
+notes = logging.getLogger(__name__)
 
 
 class CommandError(Exception):
@@ -29,13 +33,14 @@ def main() -> None:
     Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
     """
     try:
-        _check_streams()
-        with notes.shown():
-            status = app(standalone_mode=False)
+        _prepare()
+        status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
-    except (UsageError, CommandError) as error:
-        _fail(str(error) if isinstance(error, CommandError) else error.format_message())
+    except UsageError as error:
+        _fail(error.format_message())
+    except (CommandError, ValueError) as error:
+        _fail(str(error))
     except MemoryError:
         _fail("there is not enough memory: give a smaller --budget")
     except (KeyboardInterrupt, typer.Abort):
@@ -48,10 +53,10 @@ def main() -> None:
         _fail(str(error))
 
 
-def _check_streams() -> None:
-    """Refuse to write to a closed standard output, and write ? for what its encoding lacks.
+def _prepare() -> None:
+    """Show notes, warnings and what is logged; refuse to write to a closed standard output.
 
-    Errors may go nowhere.
+    Errors may go nowhere. What the encoding of the output lacks is written as ?.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
@@ -59,6 +64,12 @@ def _check_streams() -> None:
         raise CommandError("standard output is closed")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("river_budget")
+    handler.setFormatter(logging.Formatter("river-budget: %(message)s"))
+    logger.handlers = [handler]
+    logger.setLevel(logging.INFO)
+    notes.disabled = False
+    warnings.showwarning = lambda message, *_, **__: notes.info(message)
 
 
 def _fail(text: str) -> NoReturn:
@@ -75,10 +86,7 @@ def _print_version(is_asked: bool) -> None:
 @app.callback()
 def program(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", is_eager=True, callback=_print_version, help="Print the version."
-        ),
+        bool, typer.Option("--version", callback=_print_version, help="Print the version.")
     ] = False,
 ) -> None:
     """Kernel learning on a memory budget, for River."""

@@ -1,13 +1,14 @@
+"""The command with a model for each key."""
+
 from __future__ import annotations
 
 import collections
-import contextlib
 from typing import Annotated, Any
 
 import typer
 
-from river_budget.cli import files, named, notes, options
-from river_budget.cli.app import app
+from river_budget.cli import files, named, options
+from river_budget.cli.app import app, notes
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
@@ -52,14 +53,14 @@ def keyed(
     lines of the key so far, and its share of correct predictions. Each key has labels of its own. A
     summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
-    notes.set_quiet(quiet)
+    notes.disabled = quiet
     make = named.maker(model, budget, gamma, seed)
     columns = files.Columns(target, features, ignored, delimiter, (key, seq))
     with files.opened(file, columns, encoding=encoding) as (reader, lines):
         if reader.form == files.Format.LIBSVM:
             raise ValueError("libsvm has no column for a key: csv and JSON lines have")
         learner = _Learner(make, max_jump=max_jump)
-        _Keyed(learner, key, seq, on_error).through(reader.rows(lines))
+        _Keyed(learner, on_error, key, seq).through(reader.rows(lines))
 
 
 class _Learner(KeyedLearner):
@@ -79,35 +80,34 @@ class _Keyed(Run):
     """Predicts and learns each row with the model of its key."""
 
     def __init__(
-        self, learner: _Learner, key: str, seq: str | None, on_error: options.OnError
+        self, learner: _Learner, on_error: options.OnError, key: str, seq: str | None
     ) -> None:
-        super().__init__(on_error)
-        self._learner = learner
-        self._key = key
-        self._seq = seq
+        super().__init__(learner, on_error)
+        self._key, self._seq = key, seq
         self._states: dict[Any, bytes] = {}
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
-        self._counts_of_keys: collections.Counter[Any] = collections.Counter()
+        self._n_of_key: collections.Counter[Any] = collections.Counter()
 
     def answer(self, row: files.Row) -> dict[str, Any]:
-        event = self._event(row)
+        key = _column(row, self._key)
+        event = Event(key, self._n_of_key[key], row.x, row.label)
+        if self._seq is not None:
+            given = _column(row, self._seq)
+            number = files.parsed(str(given))
+            if type(number) is not int:
+                raise ValueError(f"the number {given!r} is not a whole one")
+            is_late = all(value is None for value in row.x.values())
+            event = event._replace(seq=number, x=None if is_late else row.x)
         fields = self._cache.advance(event)._asdict()
-        self._counts_of_keys[event.key] += 1
-        self.counts = Counts(self._n_lines, self._learner.n_labelled, self._learner.n_right)
+        self._n_of_key[key] += 1
+        self._next = Counts(self._n_lines, self._model.n_labelled, self._model.n_right)
         return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
 
     def memory(self) -> str:
         self._cache.flush()
-        n_bytes = sum(map(len, self._states.values()))
         n = len(self._states)
+        n_bytes = sum(map(len, self._states.values()))
         return f"{n:,} {'key' if n == 1 else 'keys'}, {n_bytes:,} bytes"
-
-    def _event(self, row: files.Row) -> Event:
-        row.check()
-        key = _column(row, self._key)
-        number = self._counts_of_keys[key] if self._seq is None else _number(row, self._seq)
-        is_late = self._seq is not None and all(value is None for value in row.x.values())
-        return Event(key, number, None if is_late else row.x, row.label)
 
 
 def _column(row: files.Row, name: str) -> Any:
@@ -116,12 +116,3 @@ def _column(row: files.Row, name: str) -> Any:
     if not isinstance(value, str | int) or value == "":
         raise ValueError(f"no text or whole number in column {name!r}")
     return value
-
-
-def _number(row: files.Row, name: str) -> int:
-    value = _column(row, name)
-    with contextlib.suppress(ValueError):
-        number = files.number(str(value))
-        if isinstance(number, int):
-            return number
-    raise ValueError(f"the number {value!r} is not a whole one")

@@ -1,25 +1,34 @@
-"""Commands that learn from an input, or predict it."""
+"""Commands that learn from an input, or predict it, and where in its input a run goes on."""
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import NoneType
 from typing import Annotated, Any
 
 import typer
 
 from river_budget import checkpoint
+from river_budget._state import count, require
 from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.calibration import ClassifierWrapper
-from river_budget.cli import files, named, notes, options, resume
-from river_budget.cli.app import CommandError, app
+from river_budget.cli import files, options
+from river_budget.cli.app import CommandError, app, notes
+from river_budget.cli.named import maker
 from river_budget.cli.options import OnError
-from river_budget.cli.runs import Counts, Predicting
+from river_budget.cli.runs import Counts, Run
 from river_budget.keyed.answers import check_label
 
 # What a checkpoint keeps of `files.Columns`.
 KEPT = ("target", "features", "ignored", "has_texts")
+
+# Characters of lines that are kept in memory while they are compared; more are kept on disk.
+SPOOL = 2**24
 
 
 @app.command()
@@ -39,7 +48,7 @@ def learn(
         Path | None,
         typer.Option(
             "--checkpoint",
-            callback=options.replaceable,
+            callback=options.writable,
             help="Save the model here, and go on from here if there is one already.",
         ),
     ] = None,
@@ -67,24 +76,26 @@ def learn(
     lines, and when the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody
     reads on.
     """
-    notes.set_quiet(quiet)
-    make = named.maker(model, budget, gamma, seed)
+    notes.disabled = quiet
+    make = maker(model, budget, gamma, seed)
     learner: Any = make()
     extra: dict[str, Any] | None = None
-    if checkpoint_file is not None and checkpoint_file.exists():
-        learner, extra = _restored(checkpoint_file)
-        if repr(learner) != repr(make()):
-            raise CommandError(f"{checkpoint_file} holds another model than the options ask for")
+    if checkpoint_file is not None:
+        if not os.access(os.path.dirname(os.path.realpath(checkpoint_file)), os.W_OK):
+            raise CommandError(f"the directory of {checkpoint_file} cannot be written to")
+        if checkpoint_file.exists():
+            learner, extra = _restored(checkpoint_file)
+            if repr(learner) != repr(make()):
+                raise CommandError(
+                    f"{checkpoint_file} holds another model than the options ask for"
+                )
     columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
-        if extra is None:
-            reader.require_target()
-        name = Path(file).name
-        lines, n_rows = resume.placed(lines, name, extra)
-        recorded = resume.Lines(lines, name)
-        rows = reader.rows(recorded)
+        lines, n_rows = _placed(lines, Path(file).name, extra)
+        recorded = Lines(lines, Path(file).name)
+        rows = reader.rows(recorded, needs_labels=extra is None)
         for _ in itertools.islice(rows, n_rows):
             recorded.done()
         run = _Learning(learner, on_error, recorded, reader.columns, extra or {})
@@ -114,23 +125,36 @@ def predict(
     the ignored columns unless others are given. If the file has the target column, the predictions are
     compared with its labels.
     """
-    notes.set_quiet(quiet)
+    notes.disabled = quiet
     model, extra = _restored(model_file)
     if not isinstance(classifier_of(model), OnlineClassifier | ClassifierWrapper):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
     columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):
-        Predicting(model, on_error).through(reader.rows(lines))
+        Run(model, on_error).through(reader.rows(lines))
 
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Return the model of a checkpoint, and what a run has kept beside it."""
     try:
         model, extra = checkpoint.restore(path)
     except (checkpoint.CheckpointError, OSError) as error:
         raise CommandError(str(error)) from None
     try:
-        resume.check(extra)
-    except ValueError as error:
+        for name in Counts._fields:
+            count(extra.get(name, 0))
+        place, columns = extra.get("place"), extra.get("columns", {})
+        if place is not None:
+            count(place["n_rows"])
+            count(place["n_lines"])
+            require(type(place["digests"]) is list, "the digests of lines are no list")
+        names, kinds = [columns.get("target") or ""], columns.get("has_texts") or {}
+        for kind in ("features", "ignored"):
+            require(type(columns.get(kind)) in (tuple, list, NoneType), f"no {kind} columns")
+            names += columns.get(kind) or []
+        require(all(type(name) is str for name in [*names, *kinds]), "columns have no names")
+        require(all(type(kind) is bool for kind in kinds.values()), "columns have no kinds")
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise CommandError(f"{path} keeps no record of a run beside its model: {error}") from None
     return model, extra
 
@@ -148,14 +172,14 @@ def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Co
     return columns._replace(**taken, others=others)
 
 
-class _Learning(Predicting):
+class _Learning(Run):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
     def __init__(
         self,
         model: Any,
         on_error: OnError,
-        lines: resume.Lines,
+        lines: Lines,
         columns: files.Columns,
         extra: dict[str, Any],
     ) -> None:
@@ -177,6 +201,7 @@ class _Learning(Predicting):
         super().learn(row)
 
     def settle(self) -> None:
+        super().settle()
         self._lines.done()
         if self.checkpointer is not None:
             self._saved(self.checkpointer.step)
@@ -187,8 +212,75 @@ class _Learning(Predicting):
 
     def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
         record = {"place": self._lines.place, "columns": self._columns}
-        extra = self.counts._asdict() | record
         try:
-            save(extra)
+            save(self.counts._asdict() | record)
         except (checkpoint.CheckpointError, OSError) as error:
             raise CommandError(f"no checkpoint can be saved: {error}") from None
+
+
+class Lines:
+    """The lines of an input with a name, and a record of those whose rows are done.
+
+    The record has digests of the first 1, 2, 4, 8, ... lines and of all, so the first two lines
+    mostly tell whether other input is the same.
+    """
+
+    def __init__(self, lines: Iterable[str], name: str) -> None:
+        self.digests: list[str] = []
+        self._lines, self._name = lines, name
+        self._read: list[str] = []
+        self._hash = hashlib.sha256()
+        self._n_lines = self._n_rows = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self._read.append(line)
+            yield line
+
+    def done(self) -> None:
+        """Take note that one more row is done, with all lines that were read for it."""
+        for line in self._read:
+            # The last line of a file may still lack its end.
+            self._hash.update(line.rstrip("\r\n").encode("utf-8", "surrogateescape") + b"\n")
+            self._n_lines += 1
+            if self._n_lines.bit_count() == 1:
+                self.digests.append(self._hash.hexdigest())
+        self._read.clear()
+        self._n_rows += 1
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What `_placed` needs, in plain values."""
+        return {
+            "name": self._name, "n_rows": self._n_rows, "n_lines": self._n_lines,
+            "digests": [*self.digests, self._hash.hexdigest()],
+        }  # fmt: skip
+
+
+def _placed(
+    lines: Iterator[str], name: str, extra: dict[str, Any] | None
+) -> tuple[Iterator[str], int]:
+    """Return all lines of an input with a name, and how many of its rows a checkpoint has seen.
+
+    Reads no more lines than tell whether they are those of the run that has kept `extra`.
+    """
+    if extra is None:
+        return lines, 0
+    place = extra.get("place") or Lines([], "").place
+    n = place["n_lines"] if place["name"] == name else 0
+    begin = Lines(itertools.islice(lines, n), name)
+    spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
+        SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline=""
+    )
+    for line in begin:
+        spool.write(line)
+        begin.done()
+        if begin.digests != place["digests"][: len(begin.digests)]:
+            break
+    spool.seek(0)
+    lines = itertools.chain(spool, lines)
+    if (begin.place["name"], begin.place["digests"]) != (place["name"], place["digests"]):
+        notes.info("the checkpoint has seen other input than this: learning from line 1")
+        return lines, 0
+    notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
+    return lines, place["n_rows"]

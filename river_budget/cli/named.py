@@ -1,11 +1,11 @@
-"""Algorithms, kernels and whole streams by the names that a command line gives."""
+"""Algorithms and whole streams by the names that a command line gives."""
 
 from __future__ import annotations
 
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
@@ -17,6 +17,9 @@ from river_budget.cli.app import CommandError
 from river_budget.keyed.answers import check_given
 
 Example = tuple[dict[Any, Any], Any]
+
+# The first examples of a stream, and its published kernel width.
+Stream = tuple[list[Example], float | None]
 
 # The models take no more by default.
 MOST_LABELS = 1000
@@ -31,22 +34,10 @@ def algorithms(names: str | None) -> dict[str, Algorithm]:
     for name in names.split(","):
         row = by_short_name.get(_short(name))
         if row is None:
-            raise typer.BadParameter(
-                f"no algorithm is called {name!r}; there are {', '.join(ALGORITHMS)}"
-            )
+            known = ", ".join(ALGORITHMS)
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are {known}")
         chosen[row.name] = row
     return chosen
-
-
-def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[], OnlineClassifier]:
-    """Return a function that makes models of the named algorithm."""
-    chosen = algorithms(name)
-    if len(chosen) != 1:
-        raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
-    (algorithm,) = chosen.values()
-    if gamma is not None and not algorithm.takes("kernel"):
-        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
-    return functools.partial(algorithm.build, rbf(gamma), budget, seed)
 
 
 def _short(name: str) -> str:
@@ -54,25 +45,14 @@ def _short(name: str) -> str:
     return letters.removesuffix("perceptron").removesuffix("classifier")
 
 
-def rbf(gamma: float | None) -> kernels.Kernel:
-    """Return the RBF kernel of a width."""
-    try:
-        return kernels.RBF(gamma)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def described(kernel: kernels.Kernel) -> str:
-    """Return what a title says about a kernel."""
-    is_open = getattr(kernel, "gamma", 0.0) is None
-    return f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
-
-
-class Stream(NamedTuple):
-    """The first examples of a stream, and its published kernel width."""
-
-    rows: list[Example]
-    gamma: float | None
+def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[], OnlineClassifier]:
+    """Return a function that makes models of the named algorithm."""
+    algorithm, *others = algorithms(name).values()
+    if others:
+        raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
+    if gamma is not None and not algorithm.takes("kernel"):
+        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
+    return functools.partial(algorithm.build, kernels.RBF(gamma), budget, seed)
 
 
 def stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> Stream:
@@ -88,7 +68,7 @@ def stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> S
         "phishing": (datasets.Phishing(), None),
     }
     examples, gamma = streams.get(name) or (_labelled(name, columns), None)
-    return Stream(list(itertools.islice(examples, limit)), gamma)
+    return list(itertools.islice(examples, limit)), gamma
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
@@ -101,10 +81,9 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
     with files.opened(name, columns) as (reader, lines):
         for row in reader.rows(lines):
             try:
-                row.check()
+                if row.error or row.label is None:
+                    raise ValueError(row.error or "no label")
                 check_given(row.x)
-                if row.label is None:
-                    raise ValueError("no label")
                 labels.add(row.label)
             except ValueError as error:
                 raise ValueError(f"line {row.line}: {error}") from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import enum
 import io
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -30,10 +29,8 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _character(text: str | None) -> str | None:
-    if text is None:
-        return None
-    delimiter = {"tab": "\t", r"\t": "\t"}.get(text, text)
-    if len(delimiter) != 1 or delimiter in '"\r\n':
+    delimiter = "\t" if text in ("tab", r"\t") else text
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise typer.BadParameter(f"{text!r} is not one character, nor tab")
     return delimiter
 
@@ -55,14 +52,6 @@ def writable(path: Path | None) -> Path | None:
     return path
 
 
-def replaceable(path: Path | None) -> Path | None:
-    """Refuse a file in a directory that cannot be written to, too."""
-    path = writable(path)
-    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
-        raise typer.BadParameter(f"the directory of {path} cannot be written to")
-    return path
-
-
 def _picture(path: Path | None) -> Path | None:
     if path is not None:
         try:
@@ -77,7 +66,7 @@ def _picture(path: Path | None) -> Path | None:
 
 
 STREAMS = (
-    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl or *.parquet"
+    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl, *.parquet"
 )
 Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"G{STREAMS[1:]}.")]
 File = Annotated[
@@ -88,8 +77,7 @@ File = Annotated[
     ),
 ]
 Form = Annotated[
-    Format | None,
-    typer.Option("--format", help="[default: as the name or the first line tells]"),
+    Format | None, typer.Option("--format", help="[default: as the name or the first line tells]")
 ]
 Delimiter = Annotated[
     str | None,
@@ -100,28 +88,19 @@ Delimiter = Annotated[
 ]
 Features = Annotated[
     str | None,
-    typer.Option(
-        callback=_names, help="Names of the columns to learn, with commas. [default: all]"
-    ),
+    typer.Option(callback=_names, help="Names of columns to learn, with commas. [default: all]"),
 ]
 Ignored = Annotated[
     str | None,
-    typer.Option(
-        "--ignore", callback=_names, help="Names of columns to leave out, such as ids and dates."
-    ),
+    typer.Option("--ignore", callback=_names, help="Names of columns to leave out: ids, dates."),
 ]
 Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of the input.")]
 OnErrorOption = Annotated[
-    OnError,
-    typer.Option(help="Stop at a bad line, or skip it and answer with its error and number."),
+    OnError, typer.Option(help="Stop at a bad line, or skip it and answer with its error.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        help="Name of the label in csv and JSON lines: numbers or texts, of any number of classes.",
-    ),
-]
+LABEL = "Name of the label in csv and JSON lines: numbers or texts, of any number of classes."
+Target = Annotated[str | None, typer.Option(help=LABEL)]
 Budget = Annotated[int, typer.Option(min=1, max=10**8, help="Number of support vectors.")]
 Gamma = Annotated[
     float | None,

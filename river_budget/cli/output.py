@@ -1,40 +1,24 @@
-"""Tables, progress, pictures and files."""
+"""Tables and progress."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
 from rich.console import Console
-from rich.live import Live
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.spinner import Spinner
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)  # fmt: skip
 from rich.table import Table
 
-from river_budget.cli import notes
-from river_budget.cli.app import CommandError
-
-
-def report(
-    json_file: Path | None,
-    plot_file: Path | None,
-    title: str,
-    figures: Any,
-    plot: str,
-    results: Any,
-) -> None:
-    """Write figures, and draw results with the named function of `plots`, if there are files for them."""
-    if json_file:
-        content = {"title": title, "models": figures}
-        json_file.write_text(json.dumps(content, indent=1) + "\n")
-    if plot_file:
-        from river_budget import plots  # needs matplotlib
-
-        getattr(plots, plot)(results, title, plot_file)
+from river_budget.cli.app import notes
 
 
 def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
@@ -52,50 +36,23 @@ def print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[st
     console.print(table)
 
 
-def print_answer(fields: dict[str, Any]) -> None:
-    """Print a line of JSON, at once; raise ValueError if it has something else."""
-    try:
-        line = json.dumps(fields, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"the answer cannot be written as JSON: {error}") from None
-    try:
-        print(line, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise CommandError(f"standard output: {error}") from None
-
-
 @contextlib.contextmanager
-def progress(total: int) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on a terminal, and nothing elsewhere.
+def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal; without a total, a text, if the output goes elsewhere.
 
-    Yields a function that shows a text, and advances the bar by one step or several.
+    Yields a function that shows a text, and advances the bar by one step or several. Standard output
+    stays what it is: rich would lead it to the terminal.
     """
-    if not sys.stderr.isatty():
+    is_hidden = total is None and (sys.stdout.isatty() or notes.disabled)
+    if is_hidden or not sys.stderr.isatty():
         yield lambda text, n=1: None
         return
-    columns = [
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-    ]  # fmt: skip
+    columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
+    if total is not None:
+        columns = [columns[1], BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("running", total=total)
-        yield lambda text, n=1: bar.update(task, advance=n, description=text, refresh=True)
-
-
-@contextlib.contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Show a line on a terminal whose output goes elsewhere, and nothing otherwise.
-
-    Standard output stays what it is: rich would lead it to the terminal.
-    """
-    if sys.stdout.isatty() or not sys.stderr.isatty() or not notes.are_shown():
-        yield lambda text: None
-        return
-    spinner = Spinner("dots", "waiting for lines")
-    with Live(
-        spinner, console=Console(stderr=True), transient=True, refresh_per_second=12,
-        redirect_stdout=False,
-    ):  # fmt: skip
-        yield lambda text: spinner.update(text=text)
+        task = bar.add_task("waiting for lines", total=total)
+        yield lambda text, n=1: bar.update(
+            task, advance=n, description=text, refresh=total is not None
+        )

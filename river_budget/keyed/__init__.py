@@ -8,15 +8,8 @@
 from __future__ import annotations
 
 from river_budget.keyed.cache import ModelCache, run_local
-from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
-from river_budget.keyed.policies import PolicyLearner
+from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, PolicyLearner, Prediction
 
 __all__ = [
-    "Event",
-    "KeyedLearner",
-    "KeyedModel",
-    "ModelCache",
-    "PolicyLearner",
-    "Prediction",
-    "run_local",
-]
+    "Event", "KeyedLearner", "KeyedModel", "ModelCache", "PolicyLearner", "Prediction", "run_local",
+]  # fmt: skip

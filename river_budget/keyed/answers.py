@@ -7,12 +7,13 @@ slow.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import Labels, classifier_of, plain_label
+from river_budget.base import Labels, classifier_of
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
 # Errors of River's transformers for features that they cannot take.
@@ -38,7 +39,11 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         for transformer in transformers:
             x = _transformed(transformer, x)
         if hasattr(classifier, "decision_function_one"):
-            return _margin(classifier, x), classifier.predict_one(x)
+            scores = classifier.scores_one(x) if hasattr(classifier, "scores_one") else {}
+            if len(scores) <= 2:
+                return classifier.decision_function_one(x), classifier.predict_one(x)
+            second, first = sorted(scores.values())[-2:]
+            return 0.5 * (first - second), classifier.predict_one(x)
         from river.multiclass import OneVsRestClassifier  # slow to import
 
         if type(classifier) is OneVsRestClassifier:
@@ -49,55 +54,6 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
         return None, classifier.predict_one(x)
     except REFUSALS as error:
         raise ValueError(f"the model cannot take these features: {error!r}") from None
-
-
-def check_given(x: Any) -> None:
-    """Raise ValueError unless x maps names to texts, lists of them, arrays, valid numbers or nothing."""
-    if isinstance(x, dict) and not all(type(v) in PLAIN and v == v for v in x.values()):
-        x = {n: value for n, value in x.items() if not (_is_text(value) or is_unknown(value))}
-    check_features(x)
-
-
-def stored(x: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a copy of valid features, as a checkpoint can keep it until the label comes.
-
-    Raises ValueError if a name, or a value that is no number, cannot be stored.
-    """
-    if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
-        return dict(x)
-    copy = {name: _stored_value(value) for name, value in x.items()}
-    _check_stored("the features are", copy)
-    return copy
-
-
-def check_label(model: Any, y: Any) -> None:
-    """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
-    _check_learned(classifier_of(model), y)
-    _check_stored("the label is", plain_label(y))
-
-
-def _check_learned(classifier: Any, y: Any) -> None:
-    if hasattr(classifier, "check_label"):
-        classifier.check_label(y)
-        return
-    try:
-        Labels(1, "").check(y)
-    except ValueError:
-        raise ValueError(f"the label is {y!r}: expected the name of a class") from None
-    is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
-    if is_binary and y not in (False, True):
-        raise ValueError(
-            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns no "
-            "others: use multiclass.OneVsRestClassifier"
-        )
-
-
-def _margin(classifier: Any, x: Any) -> float:
-    scores = classifier.scores_one(x) if hasattr(classifier, "scores_one") else {}
-    if len(scores) <= 2:
-        return classifier.decision_function_one(x)
-    second, first = sorted(scores.values())[-2:]
-    return 0.5 * (first - second)
 
 
 def _transformed(part: Any, x: Any) -> Any:
@@ -123,19 +79,52 @@ def _transformed(part: Any, x: Any) -> Any:
     return transformed
 
 
-def _check_stored(what: str, value: Any) -> None:
+def check_given(x: Any) -> None:
+    """Raise ValueError unless x maps names to texts, lists of them, arrays, valid numbers or nothing."""
+    if isinstance(x, dict) and not all(type(v) in PLAIN and v == v for v in x.values()):
+        x = {n: value for n, value in x.items() if not (_is_text(value) or is_unknown(value))}
+    check_features(x)
+
+
+def check_label(model: Any, y: Any) -> None:
+    """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
+    classifier = classifier_of(model)
+    if hasattr(classifier, "check_label"):
+        classifier.check_label(y)
+    else:
+        Labels(1, "").check(y)
+        is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
+        if is_binary and y not in (False, True):
+            raise ValueError(
+                f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
+                "no others: use multiclass.OneVsRestClassifier"
+            )
+    check_stored("the label is", y)
+
+
+def stored(x: dict[Any, Any]) -> dict[Any, Any]:
+    """Return a copy of valid features, as a checkpoint can keep it until the label comes.
+
+    Raises ValueError if a name, or a value that is no number, cannot be stored.
+    """
+    if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
+        return dict(x)
+    kept = {name: None if is_unknown(value) else _plain(value) for name, value in x.items()}
+    check_stored("the features are", kept)
+    return kept
+
+
+def check_stored(what: str, value: Any) -> None:
+    """Raise ValueError if no checkpoint can store a value; `what` begins the message."""
     try:
         Writer().value(value)
     except CheckpointError as error:
         raise ValueError(shortened(f"{what} {value!r}: {error}")) from None
 
 
-def _stored_value(value: Any) -> Any:
-    if type(value) in PLAIN or _is_text(value):
-        return list(value) if isinstance(value, list) else value
-    if is_unknown(value):
-        return None
-    return value.copy() if is_array(value) else float(value)
+def _plain(value: Any) -> Any:
+    is_kept = type(value) in PLAIN or is_array(value) or _is_text(value)
+    return copy.copy(value) if is_kept else float(value)
 
 
 def _is_text(value: Any) -> bool:

@@ -39,15 +39,11 @@ class ModelCache:
 
     Notes
     -----
-    There are never more than `max_live` live models. If one cannot be written:
-
-    - **Its state is too large**, or cannot be serialized for another reason. The model is dropped
-      with what it has learned since the last write; the stored state stays as it was. The reason is
-      logged and added to `refused`, and later events of the key raise it as a ValueError. Other
-      keys' events and `flush` do not.
-    - **`write` raises.** The caller of `advance` or `flush` gets the exception. The model stays
-      live and is written at the next opportunity. The event that needed its place had no effect and
-      can be repeated.
+    If a model cannot be serialized, as where its state is too large, it is dropped with what it has
+    learned since the last write. The reason is logged and added to `refused`, and later events of the
+    key, but no others, raise it as a ValueError. If `write` raises, the caller of `advance` or `flush`
+    gets the exception. The model stays live and is written at the next opportunity; the event that
+    needed its place had no effect and can be repeated.
     """
 
     def __init__(
@@ -89,15 +85,14 @@ class ModelCache:
             self._save(key)
 
     def _model(self, key: Any) -> KeyedModel:
-        if key in self._live:
-            self._live.move_to_end(key)
-        else:
+        if key not in self._live:
             if len(self._live) == self._max_live:
                 # The least recently used model stays if writing it fails.
                 oldest = next(iter(self._live))
                 self._save(oldest)
                 self._live.pop(oldest, None)
             self._live[key] = self.learner.deserialize(self._read(key))
+        self._live.move_to_end(key)
         return self._live[key]
 
     def _save(self, key: Any) -> None:

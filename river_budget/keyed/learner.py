@@ -1,29 +1,33 @@
-"""What one event does to the model of its key."""
+"""What one event does to the model or the policy of its key."""
 
 from __future__ import annotations
 
+import dataclasses
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
 from river_budget._state import LARGEST_ID, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
-from river_budget.keyed.answers import check_given, check_label, predict, stored
+from river_budget.keyed.answers import check_given, check_label, check_stored, predict, stored
+
+if TYPE_CHECKING:
+    from river_budget.bandit import ArmClassifiers
 
 
 class Event(NamedTuple):
-    """One example of a key, with or without its label.
+    """One example of a key, which is an agent, a device or a user, with or without its label.
 
     Attributes
     ----------
     key
-        The key: an agent, a device, a user.
+        The key.
     seq
-        Its number, 0 or more, which increases with each event of the key. An event that is
-        delivered again has the same number. A negative number marks a query: it is only predicted.
+        Its number, 0 or more, which increases with each event of the key, and stays the same if it
+        is delivered again. A negative one marks a query, which is only predicted.
     x
         Its features. A late label needs none.
     y
@@ -67,6 +71,7 @@ class Prediction(NamedTuple):
     accuracy: float | None
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class KeyedModel:
     """The model of one key, with the record that lets it learn each event once.
 
@@ -80,23 +85,18 @@ class KeyedModel:
         Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
-    accuracy
-        Share of correct predictions among those whose label is known; None before the first.
-    extra
-        Everything but the model.
+    accuracy, extra
+        As in `Prediction`; everything but the model.
     """
 
-    __slots__ = ("last_seq", "model", "n_labelled", "n_right", "n_seen", "pending")
+    model: Any
+    last_seq: int = -1
+    pending: dict[int, tuple[dict[Any, Any], Any]] = dataclasses.field(default_factory=dict)
+    n_seen: int = 0
+    n_labelled: int = 0
+    n_right: int = 0
 
-    def __init__(self, model: Any, extra: dict[str, Any]) -> None:
-        self.model = model
-        self.last_seq: int = extra.get("last_seq", -1)
-        self.pending: dict[int, tuple[dict[Any, Any], Any]] = extra.get("pending", {})
-        self.n_seen: int = extra.get("n_seen", 0)
-        self.n_labelled: int = extra.get("n_labelled", 0)
-        self.n_right: int = extra.get("n_right", 0)
-
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error unless the record is that of some stream."""
         require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
         require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_ID, "its number is wrong")
@@ -106,20 +106,20 @@ class KeyedModel:
         require(counts == sorted(counts), "its counts are wrong")
 
     @property
-    def extra(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
-
-    @property
     def accuracy(self) -> float | None:
         return self.n_right / self.n_labelled if self.n_labelled else None
 
+    @property
+    def extra(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
 
+
+@dataclasses.dataclass(eq=False, repr=False)
 class KeyedLearner:
     """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
-    Events may be delivered more than once. An event whose number does not exceed the largest so far
-    is only predicted, and learned only if it brings the missing label. So the models are those of a
-    stream that delivers each event once.
+    An event whose number does not exceed the largest so far is only predicted, or learned if it
+    brings the missing label. So the models are those of a stream that delivers each event once.
 
     Parameters
     ----------
@@ -131,9 +131,8 @@ class KeyedLearner:
     max_pending
         Largest number of events of a key that wait for their label. One more drops the oldest.
     max_jump
-        Largest step from the largest number so far, -1 for a new key, to that of a new event. An
-        event with a larger number is refused, because all later ones would count as seen. Set a
-        larger one if numbers are times.
+        Largest step from the largest number so far, -1 for a new key, to that of a new event. A
+        larger number is refused, because all later ones would count as seen: raise it for times.
 
     Raises
     ------
@@ -158,22 +157,18 @@ class KeyedLearner:
     0.0
     """
 
-    def __init__(
-        self,
-        factory: Callable[[], Any],
-        max_state_bytes: int = 900_000,
-        max_pending: int = 100,
-        max_jump: int = 10**9,
-    ) -> None:
-        check_count("max_state_bytes", max_state_bytes)
-        check_count("max_pending", max_pending)
-        check_count("max_jump", max_jump)
-        if not callable(factory):
-            raise ValueError(f"factory must be a function that returns a model, got {factory!r}")
-        self.factory = factory
-        self.max_state_bytes = max_state_bytes
-        self.max_pending = max_pending
-        self.max_jump = max_jump
+    factory: Callable[[], Any]
+    max_state_bytes: int = 900_000
+    max_pending: int = 100
+    max_jump: int = 10**9
+
+    def __post_init__(self) -> None:
+        for name in ("max_state_bytes", "max_pending", "max_jump"):
+            check_count(name, getattr(self, name))
+        if not callable(self.factory):
+            raise ValueError(
+                f"factory must be a function that returns a model, got {self.factory!r}"
+            )
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
@@ -193,7 +188,7 @@ class KeyedLearner:
     def deserialize(self, state: bytes | None) -> KeyedModel:
         """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
-            return KeyedModel(self.factory(), {})
+            return KeyedModel(self.factory())
         model, extra = checkpoint.restores(state)
         found = checkpoint.outline(model)
         if found != self._outline:
@@ -201,11 +196,9 @@ class KeyedLearner:
                 f"the state is that of a {found}, but the factory returns a {self._outline}"
             )
         try:
-            keyed = KeyedModel(model, extra)
-            keyed.check()
+            return KeyedModel(model, **extra)
         except (ValueError, TypeError, AttributeError) as error:
             raise CheckpointError(f"the record beside the model is invalid: {error}") from None
-        return keyed
 
     def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
@@ -220,38 +213,10 @@ class KeyedLearner:
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the prediction of an event, then update a live model with the event.
 
-        Raises ValueError if a value or a label is refused, a new event has no features, or its
-        number is not an integer or too far from the last one. The model does not change.
+        Raises ValueError if a value, a label, an arm or a reward is refused, a new event lacks
+        features, or its number is not an integer or too far from the last one. The model does not
+        change.
         """
-        self._check_event(keyed, event)
-        is_new = event.seq > keyed.last_seq
-        waiting = keyed.pending.get(event.seq)
-        x = event.x if event.x is not None else waiting[0] if waiting else None
-        if x is None:
-            if is_new:
-                raise ValueError(f"event {event.seq} of {event.key!r} is new and has no features")
-            return self._prediction(keyed, event, None, None)
-        margin, y_pred = predict(keyed.model, x)
-        kept = stored(x) if is_new else x
-        if event.seq < keyed.last_seq:
-            forget_prediction(keyed.model)
-        if event.y is not None and (is_new or waiting):
-            self._learn(keyed, event, waiting or (x, y_pred))
-        if is_new:
-            keyed.last_seq = event.seq
-            keyed.n_seen += 1
-            if event.y is None:
-                keyed.pending[event.seq] = (kept, y_pred)
-                if len(keyed.pending) > self.max_pending:
-                    del keyed.pending[next(iter(keyed.pending))]
-        return self._prediction(keyed, event, y_pred, margin)
-
-    def _check_model(self, model: Any) -> None:
-        if not hasattr(classifier_of(model), "predict_one"):
-            raise ValueError(f"factory must return a classifier, got {self._outline}")
-
-    def _check_event(self, keyed: KeyedModel, event: Event) -> None:
-        """Raise ValueError unless it is an event whose number may come next."""
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
         seq, last = event.seq, keyed.last_seq
@@ -262,20 +227,41 @@ class KeyedLearner:
                 f"event {seq} of {event.key!r} comes after event {last}, but a number may exceed the "
                 f"last one by at most max_jump={self.max_jump}"
             )
+        if seq > last and event.x is None:
+            raise ValueError(f"event {seq} of {event.key!r} is new and has no features")
+        margin, y_pred = self._answer(keyed, event)
+        if seq > last:
+            keyed.last_seq = seq
+            keyed.n_seen += 1
+        return Prediction(event.key, seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
-    def _learn(self, keyed: KeyedModel, event: Event, example: tuple[dict[Any, Any], Any]) -> None:
-        x, y_pred = example
-        # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
-        check_label(keyed.model, event.y)
-        keyed.model.learn_one(x, event.y)
-        keyed.pending.pop(event.seq, None)
-        keyed.n_labelled += 1
-        keyed.n_right += y_pred == event.y
+    def _check_model(self, model: Any) -> None:
+        if not hasattr(classifier_of(model), "predict_one"):
+            raise ValueError(f"factory must return a classifier, got {self._outline}")
 
-    def _prediction(
-        self, keyed: KeyedModel, event: Event, y_pred: Any, margin: float | None
-    ) -> Prediction:
-        return Prediction(event.key, event.seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
+    def _answer(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
+        """Return the margin and the prediction of an event, and learn it if it has a label."""
+        is_new, waiting = event.seq > keyed.last_seq, keyed.pending.get(event.seq)
+        x = event.x if event.x is not None else waiting[0] if waiting else None
+        if x is None:
+            return None, None
+        margin, y_pred = predict(keyed.model, x)
+        kept = stored(x) if is_new else x
+        if event.seq < keyed.last_seq:
+            forget_prediction(keyed.model)
+        if event.y is not None and (is_new or waiting):
+            x, y_pred_then = waiting or (x, y_pred)
+            # In `learn_one` a pipeline's scaler learns before the classifier sees the label.
+            check_label(keyed.model, event.y)
+            keyed.model.learn_one(x, event.y)
+            keyed.pending.pop(event.seq, None)
+            keyed.n_labelled += 1
+            keyed.n_right += y_pred_then == event.y
+        elif is_new:
+            keyed.pending[event.seq] = (kept, y_pred)
+            if len(keyed.pending) > self.max_pending:
+                del keyed.pending[next(iter(keyed.pending))]
+        return margin, y_pred
 
     def _advice(self, model: Any, state: bytes) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
@@ -284,7 +270,7 @@ class KeyedLearner:
         if budget is None:
             return f"{type(classifier).__name__} has no budget: use a model that has one"
         empty = checkpoint.dumps(classifier.clone({"budget": 1}))
-        fixed = len(state) - _array_bytes(state) + _array_bytes(empty)
+        fixed = _text_bytes(state) + len(empty) - _text_bytes(empty)
         whole = len(checkpoint.dumps(classifier.clone()))
         reached = budget if whole > self.max_state_bytes else classifier.n_support
         room = 0.9 * self.max_state_bytes - fixed
@@ -292,6 +278,84 @@ class KeyedLearner:
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 
-def _array_bytes(state: bytes) -> int:
-    """Return the size of a state's arrays: all that follows its header, which starts with its length."""
-    return len(state) - 8 - int.from_bytes(state[:8], "little")
+def _text_bytes(state: bytes) -> int:
+    """Return the size of all but the arrays of a state: of its header, which begins with its length."""
+    return 8 + int.from_bytes(state[:8], "little")
+
+
+class PolicyLearner(KeyedLearner):
+    """Chooses among the arms of each event, and learns the reward that comes later.
+
+    Take it for one `bandit.ArmClassifiers` per user. It runs wherever a `KeyedLearner` does. A new
+    event has the `arms` to choose from, and is answered with the arm as `y_pred`. Its number is the
+    ticket: the reward, 1 or 0, is the label `y` of a later event with the same number, which needs no
+    features. A decision that is delivered again is answered with the same arm while its reward is
+    missing; a reward is learned once, and those that are unknown or too late are answered with None.
+    `accuracy` is the share of successes among the rewards.
+
+    Parameters
+    ----------
+    factory
+        Returns the policy of a new key. It needs a seed: after a crash, events that are delivered
+        again have to get the arms that they had.
+    max_state_bytes, max_jump
+        As in `KeyedLearner`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or the factory returns no policy with a seed.
+    CheckpointError
+        If the factory's policies cannot be serialized.
+
+    Examples
+    --------
+
+    >>> from river_budget import keyed
+    >>> import river_budget as rb
+
+    >>> learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    >>> event = keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
+    >>> state, choice = learner.step(None, event)
+    >>> choice.y_pred
+    'small'
+    >>> state, rewarded = learner.step(state, keyed.Event("ann", 0, y=1))
+    >>> rewarded.accuracy
+    1.0
+    """
+
+    def __init__(
+        self,
+        factory: Callable[[], ArmClassifiers],
+        max_state_bytes: int = 900_000,
+        max_jump: int = 10**9,
+    ) -> None:
+        super().__init__(factory, max_state_bytes, max_jump=max_jump)
+
+    def _check_model(self, model: Any) -> None:
+        from river_budget.bandit import ArmClassifiers  # slow to import
+
+        if not isinstance(model, ArmClassifiers) or model.seed is None:
+            raise ValueError(f"factory must return ArmClassifiers with a seed, got {self._outline}")
+
+    def _answer(self, keyed: KeyedModel, event: Event) -> tuple[None, Any]:
+        """Return the arm, new or waiting for its reward, which is learned if the event has it."""
+        policy, (key, seq, x, y, arms) = keyed.model, event
+        if seq <= keyed.last_seq or x is None:
+            arm = policy.waits_for(seq)
+            if y is not None and policy.reward(seq, y):
+                keyed.n_labelled += 1
+                keyed.n_right += bool(y)
+            return None, arm
+        if not isinstance(arms, list | tuple) or not arms:
+            raise ValueError(
+                f"event {seq} of {key!r} needs a list of arms to choose from, got {arms!r}"
+            )
+        if y is not None:
+            raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
+        check_given(x)
+        check_stored("the arms are", arms)
+        return None, policy.decide(arms, stored(x), seq).arm
+
+    def _advice(self, model: Any, state: bytes) -> str:
+        return "use a model with a smaller budget, fewer arms or a smaller max_pending"

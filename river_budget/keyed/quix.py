@@ -105,6 +105,26 @@ def apply(
     return sdf.apply(advance, stateful=True, metadata=True)
 
 
+class _Partition(ModelCache):
+    """The models of a partition, and the application's current checkpoint, which stores them."""
+
+    checkpoint: Any
+
+    def __init__(self, learner: KeyedLearner, max_live: int, *address: Any) -> None:
+        super().__init__(learner, self._load, self._store, max_live)
+        self._address = address
+
+    def _load(self, key: Any) -> bytes | None:
+        stored = self._state(key).get_bytes(NAME)
+        return None if stored is None else stored.removeprefix(MAGIC)
+
+    def _store(self, key: Any, state: bytes) -> None:
+        self._state(key).set_bytes(NAME, MAGIC + state)
+
+    def _state(self, key: Any) -> Any:
+        return self.checkpoint.get_store_transaction(*self._address).as_state(prefix=key)
+
+
 class _Models(BaseSink):
     """The live models of an application, stored by its commits.
 
@@ -122,47 +142,24 @@ class _Models(BaseSink):
 
     def __init__(self, sdf: StreamingDataFrame, learner: KeyedLearner, max_live: int) -> None:
         super().__init__(on_client_connect_success=lambda: None)
-        self._sdf = sdf
-        self._learner = learner
-        self._max_live = max_live
+        self._stream_id, self._context = sdf.stream_id, sdf.processing_context
+        self._options = learner, max_live
         self._partitions: weakref.WeakKeyDictionary[Any, _Partition] = weakref.WeakKeyDictionary()
 
     def advance(self, event: Event) -> Prediction:
-        context, stream_id = self._sdf.processing_context, self._sdf.stream_id
         number = message_context().partition
-        stored = context.state_manager.get_store(stream_id).partitions[number]
+        stored = self._context.state_manager.get_store(self._stream_id).partitions[number]
         if stored not in self._partitions:
-            self._partitions[stored] = _Partition(stream_id, number, self._learner, self._max_live)
+            self._partitions[stored] = _Partition(*self._options, self._stream_id, number)
         partition = self._partitions[stored]
-        partition.checkpoint = context.checkpoint
-        return partition.models.advance(event)
+        partition.checkpoint = self._context.checkpoint
+        return partition.advance(event)
 
     def flush(self) -> None:
-        checkpoint = self._sdf.processing_context.checkpoint
+        checkpoint = self._context.checkpoint
         for partition in list(self._partitions.values()):
             partition.checkpoint = checkpoint
-            partition.models.flush()
+            partition.flush()
 
     def add(self, *args: Any, **kwargs: Any) -> None:
         """Take no messages."""
-
-
-class _Partition:
-    """The models of a partition, and the application's current checkpoint, which stores them."""
-
-    def __init__(self, stream_id: str, number: int, learner: KeyedLearner, max_live: int) -> None:
-        self.checkpoint: Any = None
-        self.models = ModelCache(learner, self._read, self._write, max_live)
-        self._stream_id = stream_id
-        self._number = number
-
-    def _state(self, key: Any) -> Any:
-        transaction = self.checkpoint.get_store_transaction(self._stream_id, self._number)
-        return transaction.as_state(prefix=key)
-
-    def _read(self, key: Any) -> bytes | None:
-        stored = self._state(key).get_bytes(NAME)
-        return None if stored is None else stored.removeprefix(MAGIC)
-
-    def _write(self, key: Any, state: bytes) -> None:
-        self._state(key).set_bytes(NAME, MAGIC + state)

@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 
 import river_budget as rb
 from river_budget import checkpoint
-from river_budget.cli import output
+from river_budget.cli import runs
 from river_budget.cli.app import CommandError
 
 pytestmark = pytest.mark.slow
@@ -280,10 +280,10 @@ def test_an_answer_that_does_not_get_out_is_given_again(run, tmp_path, monkeypat
 
     resumable = ["learn", data, *OPTIONS, "--checkpoint", saved, "--every", every]
     for n in (0, 0, 7, 7, 20):
-        monkeypatch.setattr(output, "print_answer", fails_at(n))
+        monkeypatch.setattr(runs, "print_answer", fails_at(n))
         assert run(*resumable)[0] == 2
         assert (len(printed), checkpoint.load(saved).n_rounds) == (n, n)
-    monkeypatch.setattr(output, "print_answer", printed.append)
+    monkeypatch.setattr(runs, "print_answer", printed.append)
     assert run(*resumable)[0] == 0
     assert printed == answers_of(expected)
 

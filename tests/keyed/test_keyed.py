@@ -476,7 +476,7 @@ REFUSED = {
     ),
     "no label": (
         lambda: multiclass.OneVsRestClassifier(linear_model.LogisticRegression()), {"u": 1.0}, [],
-        "expected the name of a class",
+        "expected a class",
     ),
 }  # fmt: skip
 

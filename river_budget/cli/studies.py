@@ -1,0 +1,285 @@
+"""Commands that compare algorithms on whole streams."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import river_budget as rb
+from river_budget import evaluate, kernels, theory
+from river_budget.cli import files, named, options
+from river_budget.cli.app import app
+from river_budget.cli.output import print_table, progress
+from river_budget.theory import bounds
+
+# The columns of the tables, and formats.
+COMPARED = {"mistakes %": ".2f", "support": ",.0f", "bytes": ",.0f", "µs/example": ".2f"}
+CERTIFIED = ["mistakes", "bound", "norm", "loss", "theorem"]
+CONTINUAL = {
+    "error %": ("prequential_error", 100, ".1f"),
+    "final acc. %": ("accuracy_final", 100, ".1f"),
+    "seen acc. %": ("accuracy_seen_avg", 100, ".1f"),
+    "backward": ("backward_transfer", 1, "+.3f"),
+    "forward": ("forward_transfer", 1, "+.3f"),
+    "forgetting": ("forgetting", 1, "+.3f"),
+    "recovery": ("mean_recovery_time", 1, ",.0f"),
+    "bytes": ("memory_bytes", 1, ","),
+}
+
+
+@app.command()
+def compare(
+    stream_name: options.Stream = "gaussians",
+    target: options.Target = None,
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
+    budget: options.Budget = 100,
+    gamma: options.Gamma = None,
+    names: options.Models = None,
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Number of orders; 1 keeps the stream's own.")
+    ] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None,
+    seed: options.Seed = 42,
+    json_file: options.JsonFile = None,
+    plot_file: options.PlotFile = None,
+) -> None:
+    """Run every algorithm on one stream, and print the best first.
+
+    Validation is progressive: each example is predicted, then learned. The line below the table says
+    which algorithms chance may have put behind the first.
+    """
+    columns = files.Columns(target, features, ignored, delimiter)
+    rows, published = named.stream(stream_name, columns, seed, limit)
+    kernel = kernels.RBF(published if gamma is None else gamma)
+    chosen = {
+        name: algorithm.build(kernel, budget, seed)
+        for name, algorithm in named.algorithms(names).items()
+    }
+    n_rounds = len(rows) * len(chosen) * permutations
+    with progress(n_rounds) as advance, files.blaming(stream_name):
+        comparison = evaluate.compare(chosen, rows, permutations, seed, after_examples=advance)
+    title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
+    lines = [
+        [name] + [
+            f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if permutations > 1 else "")
+            for (mean, deviation), spec in zip(figures.values(), COMPARED.values(), strict=True)
+        ]
+        for name, figures in comparison.ranking()
+    ]  # fmt: skip
+    print_table(title, list(COMPARED), lines)
+    if len(lines) > 1:
+        print(comparison.verdict())
+    figures = comparison.to_dict()
+    _report(json_file, plot_file, title, figures, "plot_comparison", comparison)
+
+
+@app.command()
+def certify(
+    stream_name: options.Stream = "gaussians",
+    target: options.Target = None,
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
+    budget: options.Budget = 1000,
+    gamma: options.Gamma = None,
+    limit: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Number of examples. For each 1,000 of them, the search for the comparators takes "
+            "some 15 seconds of processor time; with ten labels, some 40.",
+        ),
+    ] = 2000,
+    seed: options.Seed = 42,
+    json_file: options.JsonFile = None,
+    plot_file: options.PlotFile = None,
+) -> None:
+    """Print the mistakes of algorithms beside their mistake bounds.
+
+    Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
+    that one's norm and hinge loss. With more than two labels, these are the norm and the hinge loss of
+    scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
+    with the norms that a Forgetron of the budget is compared with.
+    """
+    columns = files.Columns(target, features, ignored, delimiter)
+    rows, published = named.stream(stream_name, columns, seed, limit)
+    if published is None:
+        rows = _scaled(rows)
+    width: kernels.Kernel = kernels.RBF(published if gamma is None else gamma)
+    kernel = width.resolve(rows[0][0]) if rows else width
+    norm_bound = bounds.forgetron_norm(budget)
+    certificates: dict[str, theory.Certificate] = {}
+    with progress(10) as advance:
+        with files.blaming(stream_name):
+            span = theory.Span(kernel, rows)
+        advance("the comparators' span done")
+        for model in [
+            rb.KernelPerceptron(kernel),
+            rb.Forgetron(kernel, budget),
+            rb.Projectron(kernel, norm_bound=norm_bound),
+            rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
+            rb.SimplifiedForgetron(kernel, budget),
+            rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=seed),
+            rb.BudgetPassiveAggressive(kernel, budget),
+            rb.Ahpatron(kernel, budget, norm_bound=norm_bound),
+            rb.ProjectedGradient(kernel, budget, norm_bound=norm_bound),
+        ]:
+            certificate = theory.certify(model, rows, span=span)
+            certificates[certificate.name] = certificate
+            advance(f"{certificate.name} done")
+    title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
+    lines = [
+        [
+            name,
+            f"{certificate.n_mistakes:,}",
+            f"{guarantee.mistakes:,.0f}",
+            f"{guarantee.norm:.2f}",
+            f"{guarantee.loss:,.0f}",
+            "; ".join([guarantee.theorem, *(f"lacks {failed}" for failed in guarantee.failed)]),
+        ]
+        for name, certificate in certificates.items()
+        for guarantee in certificate.guarantees
+    ]
+    print_table(title, CERTIFIED, lines)
+    figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
+    _report(json_file, plot_file, title, figures, "plot_certificates", certificates)
+
+
+def _scaled(rows: list[named.Example]) -> list[Any]:
+    """Return examples with scaled numbers. An unknown one is left out: the mean of a feature is 0."""
+    from river import preprocessing  # slow to import
+
+    scaler, scaled = preprocessing.StandardScaler(), []
+    for x, y in rows:
+        texts = {name: value for name, value in x.items() if isinstance(value, str | list)}
+        numbers = {name: x[name] for name in x if name not in texts and x[name] is not None}
+        scaler.learn_one(numbers)
+        scaled.append((texts | scaler.transform_one(numbers), y))
+    return scaled
+
+
+@app.command()
+def lifelong(
+    task_names: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASKS",
+            help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
+            "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
+            f"brings), or streams separated by commas: {options.STREAMS}.",
+        ),
+    ] = "rotating-gaussians",
+    cycles: Annotated[
+        int, typer.Option(min=1, help="How many times the model goes through all tasks.")
+    ] = 2,
+    learn: Annotated[
+        int, typer.Option(min=1, help="Number of new examples each time a task is learned.")
+    ] = 1000,
+    test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500,
+    target: options.Target = None,
+    features: options.Features = None,
+    ignored: options.Ignored = None,
+    delimiter: options.Delimiter = None,
+    budget: options.Budget = 100,
+    gamma: options.Gamma = None,
+    names: options.Models = None,
+    seed: options.Seed = 42,
+    json_file: options.JsonFile = None,
+    plot_file: options.PlotFile = None,
+) -> None:
+    """Print what algorithms learn and forget over several tasks.
+
+    The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
+    the tasks learned so far, backward and forward transfer, forgetting, the mean number of examples to
+    recover from a drift, and the model size. If tasks bring new labels, two more tables show the
+    accuracy over the tasks learned so far after each step, and the forgetting of each class.
+    """
+    columns = files.Columns(target, features, ignored, delimiter)
+    tasks = _tasks(task_names, columns, seed, test + cycles * learn)
+    rows, widths = zip(*tasks, strict=True)
+    kernel = kernels.RBF(widths[0] if gamma is None else gamma)
+    runs, chosen = {}, named.algorithms(names)
+    with progress(len(chosen)) as advance:
+        for name, algorithm in chosen.items():
+            model = algorithm.build(kernel, budget, seed)
+            with files.blaming(task_names):
+                run = evaluate.lifelong(model, rows, cycles * [*range(len(rows))], learn, test)
+            runs[name] = run
+            advance(f"{name} done")
+    trained = f"{len(rows)} tasks, {cycles} x {learn:,} examples each"
+    title = _title(f"{task_names}: {trained}", budget, kernel)
+    lines = [
+        [name, *(f"{factor * run.figures[key]:{spec}}" for key, factor, spec in CONTINUAL.values())]
+        for name, run in runs.items()
+    ]
+    print_table(title, list(CONTINUAL), lines)
+    plot = "plot_continual_runs"
+    if run.brings_new_classes:
+        plot = "plot_class_incremental_runs"
+        steps = [f"task {j}" for j in run.task_sequence]
+        seen = {name: run.accuracy_seen for name, run in runs.items()}
+        _print_percents("accuracy (%) over the tasks learned so far, after each step", steps, seen)
+        dropped = {name: run.class_forgetting for name, run in runs.items()}
+        _print_percents("forgetting (%) of each class", list(map(str, run.classes)), dropped)
+    figures = {name: run.to_dict() for name, run in runs.items()}
+    _report(json_file, plot_file, title, figures, plot, runs)
+
+
+def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:
+    """Return the tasks of a name, or the streams of several."""
+    from river_budget import synth  # slow to import
+
+    angles, offsets = [i * math.pi / 4 for i in range(4)], (0.0, 0.5, 1.0)
+    board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
+    made: dict[str, tuple[Iterable[Iterable[named.Example]], float]] = {
+        "rotating-gaussians": (
+            [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles], 1.0
+        ),
+        "checkerboards": ([board(start=offset) for offset in offsets], 5.0),
+        "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
+    }  # fmt: skip
+    if names not in made:
+        return [named.stream(name, columns, seed, limit) for name in names.split(",")]
+    tasks, gamma = made[names]
+    return [(list(itertools.islice(task, limit)), gamma) for task in tasks]
+
+
+def _print_percents(title: str, headings: list[str], shares: dict[str, Any]) -> None:
+    lines = [
+        [name, *("-" if share != share else f"{100 * share:.1f}" for share in row)]
+        for name, row in shares.items()
+    ]
+    print_table(title, headings, lines)
+
+
+def _title(start: str, budget: int, kernel: kernels.Kernel) -> str:
+    is_open = getattr(kernel, "gamma", 0.0) is None
+    shown = f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
+    return f"{start}, budget {budget}, {shown}"
+
+
+def _report(
+    json_file: Path | None,
+    plot_file: Path | None,
+    title: str,
+    figures: Any,
+    plot: str,
+    results: Any,
+) -> None:
+    """Write figures, and draw results with the named function of `plots`, if there are files for them."""
+    if json_file:
+        content = {"title": title, "models": figures}
+        json_file.write_text(json.dumps(content, indent=1) + "\n")
+    if plot_file:
+        from river_budget import plots  # needs matplotlib
+
+        getattr(plots, plot)(results, title, plot_file)
