@@ -96,8 +96,7 @@ def learn(
         lines, n_rows = _placed(lines, Path(file).name, extra)
         recorded = Lines(lines, Path(file).name)
         rows = reader.rows(recorded, needs_labels=extra is None)
-        for _ in itertools.islice(rows, n_rows):
-            recorded.done()
+        recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
         run = _Learning(learner, on_error, recorded, reader.columns, extra or {})
         if checkpoint_file is not None:
             run.checkpointer = checkpoint.Checkpointer(learner, checkpoint_file, every)
@@ -145,6 +144,7 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
             count(extra.get(name, 0))
         place, columns = extra.get("place"), extra.get("columns", {})
         if place is not None:
+            require(place.keys() == Lines([], "").place.keys(), "there is no such place")
             count(place["n_rows"])
             count(place["n_lines"])
             require(type(place["digests"]) is list, "the digests of lines are no list")
@@ -176,12 +176,7 @@ class _Learning(Run):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
     def __init__(
-        self,
-        model: Any,
-        on_error: OnError,
-        lines: Lines,
-        columns: files.Columns,
-        extra: dict[str, Any],
+        self, model: Any, on_error: OnError, lines: Lines, columns: files.Columns, extra: Any
     ) -> None:
         super().__init__(model, on_error)
         self.counts = Counts(*(extra.get(name, 0) for name in Counts._fields))
@@ -219,39 +214,32 @@ class _Learning(Run):
 
 
 class Lines:
-    """The lines of an input with a name, and a record of those whose rows are done.
+    """The lines of an input with a name, and the place of the last one whose row is done.
 
-    The record has digests of the first 1, 2, 4, 8, ... lines and of all, so the first two lines
-    mostly tell whether other input is the same.
+    The place has digests of the first 1, 2, 4, 8, ... lines and of all, so the first two lines mostly
+    tell whether other input is the same.
     """
 
     def __init__(self, lines: Iterable[str], name: str) -> None:
         self.digests: list[str] = []
         self._lines, self._name = lines, name
-        self._read: list[str] = []
         self._hash = hashlib.sha256()
         self._n_lines = self._n_rows = 0
+        self.done(0)
 
     def __iter__(self) -> Iterator[str]:
         for line in self._lines:
-            self._read.append(line)
-            yield line
-
-    def done(self) -> None:
-        """Take note that one more row is done, with all lines that were read for it."""
-        for line in self._read:
             # The last line of a file may still lack its end.
             self._hash.update(line.rstrip("\r\n").encode("utf-8", "surrogateescape") + b"\n")
             self._n_lines += 1
             if self._n_lines.bit_count() == 1:
                 self.digests.append(self._hash.hexdigest())
-        self._read.clear()
-        self._n_rows += 1
+            yield line
 
-    @property
-    def place(self) -> dict[str, Any]:
-        """What `_placed` needs, in plain values."""
-        return {
+    def done(self, n_rows: int = 1) -> None:
+        """Take note that more rows are done, with all lines that were read for them."""
+        self._n_rows += n_rows
+        self.place = {
             "name": self._name, "n_rows": self._n_rows, "n_lines": self._n_lines,
             "digests": [*self.digests, self._hash.hexdigest()],
         }  # fmt: skip
@@ -266,7 +254,7 @@ def _placed(
     """
     if extra is None:
         return lines, 0
-    place = extra.get("place") or Lines([], "").place
+    place: dict[str, Any] = extra.get("place") or Lines([], "").place
     n = place["n_lines"] if place["name"] == name else 0
     begin = Lines(itertools.islice(lines, n), name)
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
@@ -274,12 +262,12 @@ def _placed(
     )
     for line in begin:
         spool.write(line)
-        begin.done()
         if begin.digests != place["digests"][: len(begin.digests)]:
             break
     spool.seek(0)
     lines = itertools.chain(spool, lines)
-    if (begin.place["name"], begin.place["digests"]) != (place["name"], place["digests"]):
+    begin.done(place["n_rows"])
+    if begin.place != place:
         notes.info("the checkpoint has seen other input than this: learning from line 1")
         return lines, 0
     notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")

@@ -73,18 +73,17 @@ class Run:
 
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary."""
-        ended: SystemExit | None = None
-        try:
-            with self._hearing(), output.progress() as show, contextlib.closing(self):
-                for row in rows:
-                    self._meet(row)
-                    show(self._text())
-        except SystemExit as error:
-            ended = error
-        n, seconds = max(1, self._n_lines), time.process_time() - self._start
-        notes.info(f"{self._text()}, {self.memory()}, {1e6 * seconds / n:,.1f} µs a line")
-        if ended:
-            raise ended
+        with (
+            contextlib.suppress(SystemExit), self._hearing(), output.progress() as show,
+            contextlib.closing(self),
+        ):  # fmt: skip
+            for row in rows:
+                self._meet(row)
+                show(self._text())
+        seconds = (time.process_time() - self._start) / max(1, self._n_lines)
+        notes.info(f"{self._text()}, {self.memory()}, {1e6 * seconds:,.1f} µs a line")
+        if self._signal:
+            sys.exit(128 + self._signal)
         if 0 < self._n_lines == self._n_skipped:
             raise ValueError("every line was skipped")
 
@@ -135,7 +134,7 @@ class Run:
     def _receive(self, number: int, frame: Any) -> None:
         self._signal = number
         if not self._is_busy:
-            raise SystemExit(128 + number)
+            raise SystemExit
 
     @contextlib.contextmanager
     def _step(self) -> Iterator[None]:
@@ -146,7 +145,7 @@ class Run:
         finally:
             self._is_busy = False
             if self._signal:
-                raise SystemExit(128 + self._signal)
+                raise SystemExit
 
 
 def print_answer(fields: dict[str, Any]) -> None:

@@ -139,16 +139,12 @@ def certify(
     title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
     lines = [
         [
-            name,
-            f"{certificate.n_mistakes:,}",
-            f"{guarantee.mistakes:,.0f}",
-            f"{guarantee.norm:.2f}",
-            f"{guarantee.loss:,.0f}",
-            "; ".join([guarantee.theorem, *(f"lacks {failed}" for failed in guarantee.failed)]),
+            name, f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}", f"{bound.norm:.2f}",
+            f"{bound.loss:,.0f}", "; lacks ".join([bound.theorem, *bound.failed]),
         ]
         for name, certificate in certificates.items()
-        for guarantee in certificate.guarantees
-    ]
+        for bound in certificate.guarantees
+    ]  # fmt: skip
     print_table(title, CERTIFIED, lines)
     figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
     _report(json_file, plot_file, title, figures, "plot_certificates", certificates)
@@ -268,18 +264,13 @@ def _title(start: str, budget: int, kernel: kernels.Kernel) -> str:
 
 
 def _report(
-    json_file: Path | None,
-    plot_file: Path | None,
-    title: str,
-    figures: Any,
-    plot: str,
-    results: Any,
+    json_file: Path | None, picture: Path | None, title: str, figures: Any, plot: str, results: Any
 ) -> None:
     """Write figures, and draw results with the named function of `plots`, if there are files for them."""
     if json_file:
         content = {"title": title, "models": figures}
         json_file.write_text(json.dumps(content, indent=1) + "\n")
-    if plot_file:
+    if picture:
         from river_budget import plots  # needs matplotlib
 
-        getattr(plots, plot)(results, title, plot_file)
+        getattr(plots, plot)(results, title, picture)

@@ -1,8 +1,6 @@
 """What a classifier predicts, and which examples and labels it takes.
 
 A pipeline learns part by part, so features and labels are checked before the first part learns.
-Classes are compared by identity with those that `checkpoint` can store: River's `isinstance` is
-slow.
 """
 
 from __future__ import annotations
@@ -26,10 +24,8 @@ PLAIN = (bool, int, float)
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
 
-    The margin is f(x), positive for the positive class; with more than two labels, half the
-    difference between the two largest scores; None without a `decision_function_one`. Raises
-    ValueError if x is not a dict or lacks a needed feature, or has a number, text or unknown value
-    that some part cannot take.
+    The margin is that of `keyed.Prediction`. Raises ValueError if x is not a dict, lacks a needed
+    feature, or has a value that some part cannot take.
     """
     check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
@@ -69,6 +65,7 @@ def _transformed(part: Any, x: Any) -> Any:
         return merged
     from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler  # slow to import
 
+    # River's `isinstance` is slow.
     if type(part) in (StandardScaler, MinMaxScaler, Normalizer):
         check_features(x)
     transformed = part.transform_one(x)
@@ -103,13 +100,15 @@ def check_label(model: Any, y: Any) -> None:
 
 
 def stored(x: dict[Any, Any]) -> dict[Any, Any]:
-    """Return a copy of valid features, as a checkpoint can keep it until the label comes.
-
-    Raises ValueError if a name, or a value that is no number, cannot be stored.
-    """
+    """Return a copy of valid features that a checkpoint can keep; raise ValueError if none can."""
     if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
         return dict(x)
-    kept = {name: None if is_unknown(value) else _plain(value) for name, value in x.items()}
+    kept: dict[Any, Any] = {}
+    for name, value in x.items():
+        if type(value) in PLAIN or is_array(value) or _is_text(value):
+            kept[name] = copy.copy(value)
+        else:
+            kept[name] = None if is_unknown(value) else float(value)
     check_stored("the features are", kept)
     return kept
 
@@ -120,11 +119,6 @@ def check_stored(what: str, value: Any) -> None:
         Writer().value(value)
     except CheckpointError as error:
         raise ValueError(shortened(f"{what} {value!r}: {error}")) from None
-
-
-def _plain(value: Any) -> Any:
-    is_kept = type(value) in PLAIN or is_array(value) or _is_text(value)
-    return copy.copy(value) if is_kept else float(value)
 
 
 def _is_text(value: Any) -> bool:

@@ -24,10 +24,8 @@ class ModelCache:
     ----------
     learner
         The learner.
-    read
-        Returns the stored state of a key, or None.
-    write
-        Stores the state of a key.
+    read, write
+        Functions that return the stored state of a key, or None, and that store it.
     max_live
         Largest number of live models.
 
@@ -120,10 +118,8 @@ def run_local(
 
     Parameters
     ----------
-    events
-        The events.
-    learner
-        The learner.
+    events, learner
+        The events, and what learns them.
     states
         The states by key: those to continue from, and at the end the new ones.
     max_live
@@ -132,8 +128,8 @@ def run_local(
     Raises
     ------
     ValueError
-        If an event is refused; at the end, if the state of a key was too large to be stored, as
-        `ModelCache` describes. All other models that have changed are stored in any case.
+        If an event is refused; at the end, if the state of a key was too large. All other models that
+        have changed are stored in any case.
 
     Examples
     --------

@@ -175,11 +175,9 @@ class KeyedLearner:
         self._check_model(new.model)
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
-        """Return the new state of the event's key, given the old one (None for a new key), and the
-        prediction.
+        """Return the new state of a key, given the old one (None for a new key), and the prediction.
 
-        Raises CheckpointError if the state is invalid, and ValueError if the event is refused, as
-        by `advance`, or the new state is too large.
+        Raises as `deserialize`, `advance` and `serialize`.
         """
         keyed = self.deserialize(state)
         prediction = self.advance(keyed, event)
@@ -214,8 +212,7 @@ class KeyedLearner:
         """Return the prediction of an event, then update a live model with the event.
 
         Raises ValueError if a value, a label, an arm or a reward is refused, a new event lacks
-        features, or its number is not an integer or too far from the last one. The model does not
-        change.
+        features, or its number is no integer or too far from the last one. The model stays as it was.
         """
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
@@ -279,19 +276,18 @@ class KeyedLearner:
 
 
 def _text_bytes(state: bytes) -> int:
-    """Return the size of all but the arrays of a state: of its header, which begins with its length."""
+    """Return the size of a state without its arrays, of the header, which begins with its length."""
     return 8 + int.from_bytes(state[:8], "little")
 
 
 class PolicyLearner(KeyedLearner):
     """Chooses among the arms of each event, and learns the reward that comes later.
 
-    Take it for one `bandit.ArmClassifiers` per user. It runs wherever a `KeyedLearner` does. A new
-    event has the `arms` to choose from, and is answered with the arm as `y_pred`. Its number is the
-    ticket: the reward, 1 or 0, is the label `y` of a later event with the same number, which needs no
-    features. A decision that is delivered again is answered with the same arm while its reward is
-    missing; a reward is learned once, and those that are unknown or too late are answered with None.
-    `accuracy` is the share of successes among the rewards.
+    Take it for one `bandit.ArmClassifiers` per user. A new event has the `arms` to choose from, and is
+    answered with the arm as `y_pred`. The reward, 1 or 0, is the label `y` of a later event with the
+    same number, which needs no features. A decision that is delivered again is answered with the same
+    arm while its reward is missing; a reward is learned once, and those that are unknown or too late
+    are answered with None. `accuracy` is the share of successes among the rewards.
 
     Parameters
     ----------

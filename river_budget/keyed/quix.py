@@ -76,10 +76,8 @@ def apply(
 
     Parameters
     ----------
-    sdf
-        The stream. The key of a message selects its model.
-    learner
-        The learner.
+    sdf, learner
+        The stream, of which the key of a message selects its model, and what learns it.
     event
         Returns the event of a message's value and key; raises an error if there is none.
     max_live
