@@ -27,67 +27,55 @@ cdef struct Pair:                     # two terms to merge
     double log_k                      # the logarithm of the kernel value of their vectors
     double own, other, inner          # squared norms and product of their coefficients
 
-cdef struct Shares:                   # of a vector's projection onto its nearest one and the example
-    double nearest, example
-
 
 def safest(Expansion f, const double[:, ::1] scores):
-    """Return the vector with the largest margin without its own term, the oldest among ties.
+    """Return the vector with the largest margin without its own term; n, the example, is the youngest.
 
-    Parameters
-    ----------
-    scores
-        The scores at each vector without its own term (labels, n or more), to which the term of the
-        example of the round is added first. The example is the youngest vector, n.
+    Given are the scores at each vector without its own term (labels, n or more), to which the term of
+    the example of the round is added first.
     """
-    cdef Py_ssize_t i, n = f.store.n
-    cdef double size = 0.0, largest = f.y.margin
-    cdef double[::1] losses = np.empty(n)
+    cdef Py_ssize_t c, i, label, n = f.store.n
+    cdef double score, own, rival, change, size = 1.0
+    cdef double[::1] costs = np.empty(n + 1)
     check_scores(f, scores, n)
-    for i in range(f.n_labels):
-        size = max(size, fabs(f.answers[i]))
+    for c in range(f.n_labels):
+        size = max(size, fabs(f.answers[c]))
     for i in range(n):
-        losses[i] = -margin_of(f, scores, i, &size)
-        largest = max(largest, -losses[i])
-    # What differs by less may differ by rounding only.
-    return oldest(f, losses, -(largest - ROUNDING * max(1.0, size)))
-
-
-cdef Py_ssize_t oldest(Expansion f, const double[::1] costs, double limit) noexcept:
-    """Return the oldest vector that costs at most so much (n,); n, the example, if there is none."""
-    cdef Py_ssize_t i, best = f.store.n
-    for i in range(f.store.n):
-        if costs[i] <= limit and (
-            best == f.store.n or f.store.inserted[i] < f.store.inserted[best]
-        ):
-            best = i
-    return best
+        label, own, rival = f.label_of(i), 0.0, -INFINITY
+        change = f.y.weight * f.store.rows[i]
+        for c in range(f.n_labels):
+            score = scores[c, i] + change * ((c == f.y.label) - (c == f.y.rival))
+            size = max(size, fabs(score))
+            if c == label:
+                own = score
+            else:
+                rival = max(rival, score)
+        costs[i] = -0.5 * (own - rival)
+    costs[n] = -f.y.margin
+    return f.cheapest(costs, ROUNDING * size)
 
 
 def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
     """Change such scores before the example takes the slot of a vector, or the slot n."""
-    cdef Py_ssize_t c, i, label, rival, n = f.store.n
+    cdef Py_ssize_t c, label, rival, n = f.store.n
     cdef double step
-    cdef const double *row
     check_scores(f, scores, n + 1)
     require(0 <= slot <= n, "there is no such vector")
     add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
     for c in range(f.n_labels):
         scores[c, n] = f.answers[c]
-    if slot == n:
-        return
-    label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
-    add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
-    scores[label, n] -= step * f.store.rows[slot]
-    scores[rival, n] += step * f.store.rows[slot]
-    for c in range(f.n_labels):
-        scores[c, slot] = scores[c, n]
+    if slot < n:
+        label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
+        add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
+        scores[label, n] -= step * f.store.rows[slot]
+        scores[rival, n] += step * f.store.rows[slot]
+        for c in range(f.n_labels):
+            scores[c, slot] = scores[c, n]
 
 
 cdef int check_scores(Expansion f, const double[:, ::1] scores, Py_ssize_t n) except -1:
     fits = scores.shape[0] == f.n_labels and scores.shape[1] >= n
     require(fits, "scores are missing for vectors or labels")
-    return 0
 
 
 cdef void add_term(
@@ -100,25 +88,8 @@ cdef void add_term(
         scores[rival, i] -= step * row[i]
 
 
-cdef double margin_of(
-    Expansion f, const double[:, ::1] scores, Py_ssize_t slot, double *size
-) noexcept:
-    """Return a margin after the example is added, and raise the largest size of a score."""
-    cdef Py_ssize_t c, label = f.label_of(slot)
-    cdef double score, own = 0.0, rival = -INFINITY
-    cdef double change = f.y.weight * f.store.rows[slot]
-    for c in range(f.n_labels):
-        score = scores[c, slot] + change * ((c == f.y.label) - (c == f.y.rival))
-        size[0] = max(size[0], fabs(score))
-        if c == label:
-            own = score
-        else:
-            rival = max(rival, score)
-    return 0.5 * (own - rival)
-
-
 def cheapest(Expansion f, const double[::1] squares, double rest, double own, double slack):
-    """Return the vector whose removal costs least, the oldest among ties; n, the example, is the youngest.
+    """Return the vector whose removal costs least; n, the example, is the youngest.
 
     Parameters
     ----------
@@ -132,28 +103,24 @@ def cheapest(Expansion f, const double[::1] squares, double rest, double own, do
         Costs are ties if they differ by less than this.
     """
     cdef Py_ssize_t c, i, n = f.store.n
-    cdef double size, least = own
-    cdef double[::1] costs = np.empty(n)
+    cdef double size
+    cdef double[::1] costs = np.empty(n + 1)
     require(squares.shape[0] == n, "a distance is needed for each vector")
     for i in range(n):
         size = 0.0
         for c in range(f.n_labels):
             size += (f.scale * f.table[c, i]) ** 2
         costs[i] = 0.5 * (0.5 * size) * squares[i] + rest
-        least = min(least, costs[i])
-    return oldest(f, costs, least + slack)
+    costs[n] = own
+    return f.cheapest(costs, slack)
 
 
 cdef class Neighbours:
     """The nearest other vector of each one, the oldest among ties, and projections onto that.
 
-    It is derived when it is needed, and follows as long as examples replace vectors.
-
-    Parameters
-    ----------
-    apart
-        Two vectors are numerically dependent if their Gram determinant is at most this fraction of the
-        product of their squared norms.
+    It is derived when it is needed, and follows as long as examples replace vectors. Two vectors are
+    numerically dependent if their Gram determinant is at most a fraction, `apart`, of the product of
+    their squared norms.
     """
 
     cdef double apart
@@ -172,7 +139,6 @@ cdef class Neighbours:
 
     @property
     def gram(self):
-        """The Gram matrix (n, n); without elements until it is needed."""
         return self.table.base
 
     @property
@@ -182,8 +148,8 @@ cdef class Neighbours:
     def squares(self, Expansion f):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
         cdef Py_ssize_t i, n = f.store.n
+        cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
-        cdef Shares shares
         require(n > 1, "a single vector has no nearest other one")
         if self.table.shape[0] != n:
             self.table = f.store.gram()
@@ -191,19 +157,18 @@ cdef class Neighbours:
             for i in range(n):
                 self.find_nearest(f, i, n)
         for i in range(n):
-            shares = self.project(f, i)
+            nearest, example = self.shares(f, i)
             squares[i] = max(
                 0.0,
-                self.table[i, i] - shares.nearest * self.table[i, self.nearest[i]]
-                - shares.example * f.store.rows[i],
+                self.table[i, i] - nearest * self.table[i, self.nearest[i]]
+                - example * f.store.rows[i],
             )
         return squares.base
 
     def projection(self, Expansion f, Py_ssize_t slot):
-        """Return the vector nearest to another one, and the shares of that one and the example."""
         require(0 <= slot < self.table.shape[0], "there is no such vector")
-        cdef Shares shares = self.project(f, slot)
-        return self.nearest[slot], shares.nearest, shares.example
+        nearest, example = self.shares(f, slot)
+        return self.nearest[slot], nearest, example
 
     def replace(self, Expansion f, Py_ssize_t slot):
         """Follow before the example replaces the vector in a slot."""
@@ -220,16 +185,14 @@ cdef class Neighbours:
             elif distance < self.distances[i]:
                 self.nearest[i], self.distances[i] = slot, distance
 
-    cdef Shares project(self, Expansion f, Py_ssize_t i) noexcept:
+    cdef (double, double) shares(self, Expansion f, Py_ssize_t i) noexcept:
+        """Return the shares of the nearest vector and of the example in a vector's projection."""
         cdef Py_ssize_t j = self.nearest[i]
         cdef double own = f.y.self_value, between = f.store.rows[j], square = self.table[j, j]
-        cdef double determinant = square * own - between * between
-        cdef Shares shares
-        shares.nearest = 0.0
+        cdef double determinant = square * own - between * between, nearest = 0.0
         if determinant > self.apart * square * own:
-            shares.nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
-        shares.example = (f.store.rows[i] - shares.nearest * between) / own
-        return shares
+            nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
+        return nearest, (f.store.rows[i] - nearest * between) / own
 
     cdef void find_nearest(self, Expansion f, Py_ssize_t i, Py_ssize_t youngest) noexcept:
         """Find the vector nearest to another one, where a slot has the youngest vector."""
@@ -259,7 +222,7 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
         The largest coefficient afterwards.
     """
     cdef Py_ssize_t c, i, slot = 0, n = f.store.n
-    cdef double growth, rest, total = 0.0
+    cdef double growth, rest = 0.0, total = 0.0
     cdef double[::1] steps = np.empty(n), chances = np.empty(n)
     require(n > 0, "there is no vector to remove")
     for i in range(n):
@@ -267,7 +230,6 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
         chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
         total += chances[i]
     is_weighted &= 0.0 < total < INFINITY
-    rest = 0.0
     for i in range(n):
         chances[i] = max(0.0, 1.0 - (n - 1) * chances[i] / total) if is_weighted else 1.0
         rest += chances[i]
@@ -328,21 +290,18 @@ cdef double kept(Pair *pair, double h) noexcept nogil:
 
 cdef double best_place(Pair *pair) noexcept nogil:
     """Return the share h that keeps most; among ties, the search goes left, and 0 wins."""
-    cdef double low = 0.0, high = 1.0, slack = ROUNDING * (pair.own + pair.other)
+    cdef double h, low = 0.0, high = 1.0, slack = ROUNDING * (pair.own + pair.other)
     cdef double left = 1.0 - GOLDEN, right = GOLDEN
     cdef double of_left = kept(pair, left), of_right = kept(pair, right)
-    cdef bint goes_left
     for _ in range(N_SECTIONS):
         # One of the new places is an old one but for rounding, so its value is known.
-        goes_left = of_left >= of_right - slack
-        if goes_left:
+        if of_left >= of_right - slack:
             high = right
-        else:
-            low = left
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        if goes_left:
+            left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             of_left, of_right = kept(pair, left), of_left
         else:
+            low = left
+            left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             of_left, of_right = of_right, kept(pair, right)
     h = 0.5 * (low + high)
     return h if kept(pair, h) >= kept(pair, 0.0) - slack else 0.0

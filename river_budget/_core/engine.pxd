@@ -3,9 +3,9 @@
 # A subclass says how the example of the store is answered and learned, and makes room for labels. The
 # rest is the same for all: who may use the model, new labels, blocks, and answers that are still known.
 #
-# A round is open from the moment that it asks for an update until `commit` or `roll_back`; only the
-# thread that began it may use the engine then. Most engines learn within the round and never open one.
-# A round that asks for a check is followed by it before another thread may use the engine.
+# A round is open from the moment that it asks for an update until `commit` or `roll_back`. Most engines
+# learn within the round and never open one. Only the thread of a round that asks for an update or a check
+# may use the engine until it calls `release`.
 from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Store
@@ -24,9 +24,9 @@ cdef class Engine:
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`
     cdef int64_t stamp                # that of the store when they were computed; -1: not any more
 
-    # The use by threads: whether native code runs that may give up the GIL, whether a round is open or
-    # the model claimed, by which thread (0: none), and the thread that was refused last.
-    cdef bint is_busy, is_open, is_claimed
+    # The use by threads: whether native code runs that may give up the GIL, whether a round is open, the
+    # only thread that may use the engine (0: any), and the one that was refused last.
+    cdef bint is_busy, is_open
     cdef unsigned long owner, refused
 
     # What a subclass defines. Compute the scores at the example of the store.
@@ -39,7 +39,6 @@ cdef class Engine:
     # with a call of the method of `Engine`, before the first change.
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
 
-    cdef void hold(self) noexcept
     cdef int require_free(self) except -1
     cdef int require_closed(self) except -1
     cdef int begin(self) except -1

@@ -19,7 +19,6 @@ cdef enum:
 
 
 cdef class Engine:
-    """A model over a store, and its rounds."""
 
     def __cinit__(self, *_):
         self.stamp = -1
@@ -29,13 +28,11 @@ cdef class Engine:
 
     @property
     def n(self):
-        """Number of vectors."""
         return self.store.n
 
     # Forecasts.
 
     def best(self, x):
-        """Return the column of the largest score at x, the first among ties."""
         cdef Py_ssize_t c, best = 0
         self.evaluate(x)
         for c in range(1, self.n_labels):
@@ -44,30 +41,22 @@ cdef class Engine:
         return best
 
     def scores(self, x):
-        """Return the scores at x (labels,)."""
         self.evaluate(x)
         return self.last_scores()
 
     def last_scores(self):
-        """Return the scores at the last example (labels,)."""
         cdef Py_ssize_t c
         return [self.answers[c] for c in range(self.n_labels)]
 
     def has_predicted(self, x):
-        """Return whether x is the last example whose scores were computed, and they still hold."""
-        self.begin()
-        try:
-            self.store.evaluate(x)
-            return self.stamp == self.store.stamp
-        finally:
-            self.is_busy = False
+        self.require_closed()
+        self.store.evaluate(x)
+        return self.stamp == self.store.stamp
 
     def forget_prediction(self):
-        """Forget the scores at the last example."""
         self.stamp = -1
 
     def score_block(self, Block block):
-        """Return the scores at each row of a block (rows, labels)."""
         cdef Py_ssize_t i
         cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
         self.begin()
@@ -83,20 +72,13 @@ cdef class Engine:
         return scores.base
 
     def block(self, columns, rows):
-        """Return validated rows of a frame; see `Store.block`."""
-        self.begin()
-        try:
-            return self.store.block(columns, rows)
-        finally:
-            self.is_busy = False
+        self.require_closed()
+        return self.store.block(columns, rows)
 
     def set_example(self, x):
-        """Evaluate an example that is learned next. Raises ValueError if it is refused."""
         self.begin_rounds()
-        try:
-            self.store.evaluate(x)
-        finally:
-            self.is_busy = False
+        self.is_busy = False
+        self.store.evaluate(x)
 
     cdef int evaluate(self, x) except -1:
         """Compute the scores at x, unless they are known."""
@@ -120,10 +102,6 @@ cdef class Engine:
     # Rounds.
 
     def round(self, x, Py_ssize_t label, double weight, double threshold):
-        """Go through a round; return the sum of UPDATE and CHECK as they are due.
-
-        If CHECK is, the model is claimed until it is released.
-        """
         cdef int due
         self.begin_rounds()
         try:
@@ -132,13 +110,12 @@ cdef class Engine:
                 self.store.evaluate(x)
             due = self.learn_example(label, weight, threshold)
             if due >= DUE_CHECK:
-                self.hold()
+                self.owner = PyThread_get_thread_ident()
             return due
         finally:
             self.is_busy = False
 
     def scan(self, Block block, double threshold):
-        """Go through the next rows by `round` until something is due, or for a while; return that."""
         cdef int due = 0
         cdef double weight
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
@@ -184,32 +161,22 @@ cdef class Engine:
         return rival
 
     def commit(self):
-        """End a round that asked for an update."""
+        pass
 
     def roll_back(self):
-        """Take back an open round; return whether there was one."""
         return False
 
     # Use, and labels.
 
     def claim(self):
-        """Let only this thread use the model until `release`."""
-        self.begin()
-        self.is_busy = False
-        self.hold()
-
-    cdef void hold(self) noexcept:
-        self.is_claimed, self.owner = True, PyThread_get_thread_ident()
+        self.require_closed()
+        self.owner = PyThread_get_thread_ident()
 
     def release(self):
-        """End the claim of this thread, if it has one."""
-        if self.is_claimed and self.owner == PyThread_get_thread_ident():
-            self.is_claimed = False
-            if not self.is_open:
-                self.owner = 0
+        if self.owner == PyThread_get_thread_ident() and not self.is_open:
+            self.owner = 0
 
     def was_refused(self):
-        """Return, once, whether this thread wanted to learn while the model was in use."""
         cdef bint refused = self.refused == PyThread_get_thread_ident()
         if refused:
             self.refused = 0
@@ -222,26 +189,23 @@ cdef class Engine:
             raise RuntimeError("the model is in use: two threads need two models, or a lock")
 
     cdef int require_closed(self) except -1:
+        """Raise RuntimeError also if a round is open."""
         self.require_free()
         if self.is_open:
             raise RuntimeError("the update of the last round has not ended")
 
     cdef int begin(self) except -1:
-        """Set that the model is in use, if it is not and no round is open."""
+        """Begin a call, which has to end by `is_busy = False`."""
         self.require_closed()
         self.is_busy = True
 
     cdef int begin_rounds(self) except -1:
         """Begin to learn; see `was_refused`."""
+        self.refused = PyThread_get_thread_ident()
+        self.begin()
         self.refused = 0
-        if self.is_busy or self.is_open or self.owner or self.store.is_busy:
-            self.refused = PyThread_get_thread_ident()
-            self.require_closed()
-            self.refused = 0
-        self.is_busy = True
 
     def widen(self, Py_ssize_t n_labels):
-        """Make room for a number of labels; fewer than there are change nothing."""
         if n_labels > self.n_labels:
             self.require_closed()
             self.set_labels(n_labels)

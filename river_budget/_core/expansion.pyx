@@ -25,11 +25,10 @@ Terms = namedtuple("Terms", ("steps", "labels", "rivals"))
 
 
 cdef class Example:
-    """The example of a round: columns of its label and of its rival, margin, weight, k(x, x)."""
+    pass
 
 
 cdef class Expansion(Engine):
-    """A kernel expansion for each label over the vectors of a store, and its rounds."""
 
     def __cinit__(self, Store store):
         self.store, self.y = store, Example()
@@ -51,13 +50,15 @@ cdef class Expansion(Engine):
     # The round.
 
     def commit(self):
-        """End an update that `round` or `scan` asked for."""
+        if self.is_open:
+            self.end()
+
+    cdef int end(self) except -1:
         if self.sums is not None:
             self.sums.add(self.store)
         self.close()
 
     def roll_back(self):
-        """Take back all since the round that asked for an update, and it; return whether it was open."""
         self.require_free()
         if not self.is_open:
             return False
@@ -65,12 +66,11 @@ cdef class Expansion(Engine):
             coefficients, saved = self.log.pop()
             if coefficients is None:
                 self.set_vectors(saved)
-                continue
-            old = np.frombuffer(coefficients).reshape(self.n_labels, -1)
-            if saved is None:
+            elif saved is None:
+                old = np.frombuffer(coefficients).reshape(self.n_labels, -1)
                 self.set_table(old, self.n_labels, self.table.shape[1])
             else:
-                self.table.base[:, saved[0] : saved[0] + 1] = old
+                self.table.base.T[saved[0] : saved[0] + 1] = np.frombuffer(coefficients)
                 self.store.undo(saved)
         self.scale, self.stamp = self.old_scale, -1
         self.n_rounds -= 1
@@ -80,11 +80,8 @@ cdef class Expansion(Engine):
         return True
 
     cdef void close(self) noexcept:
-        """Forget what an open round has overwritten."""
         self.is_open = self.has_kept_all = False
         self.store.owner, self.store.keeps_filled = 0, False
-        if not self.is_claimed:
-            self.owner = 0
         self.log.clear()
 
     cdef int answer(self) except -1 nogil:
@@ -123,40 +120,45 @@ cdef class Expansion(Engine):
 
     @property
     def oldest(self):
-        """Slot of the oldest vector."""
         self.store.check_slot(0)
         return loops.least(self.store.inserted, self.store.n)
 
     @property
     def row(self):
-        """The kernel row of the example (n,)."""
         return self.store.row()
 
     @property
     def smallest(self):
-        """Slot of the vector with the smallest step size, the oldest among ties."""
         cdef Py_ssize_t i, slot = 0
         cdef double step, least = INFINITY
+        cdef int64_t *inserted = self.store.inserted
         for i in range(self.store.n):
             step = self.table[self.label_of(i), i]
-            if step < least or (
-                step == least and self.store.inserted[i] < self.store.inserted[slot]
-            ):
+            if step < least or step == least and inserted[i] < inserted[slot]:
                 slot, least = i, step
         return slot
 
+    cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=0.0) except -1:
+        cdef Py_ssize_t i, n = self.store.n, best = n
+        cdef double limit = INFINITY
+        cdef int64_t *inserted = self.store.inserted
+        require(n <= costs.shape[0], "a cost is needed for each vector")
+        for i in range(costs.shape[0]):
+            limit = min(limit, costs[i])
+        for i in range(n):
+            if costs[i] <= limit + slack and (best == n or inserted[i] < inserted[best]):
+                best = i
+        return best
+
     def row_at(self, Py_ssize_t slot):
-        """Return the kernel value of the example and the vector in a slot."""
         self.store.check_slot(slot)
         return self.store.rows[slot]
 
     def step_of(self, Py_ssize_t slot):
-        """Return the step size of the vector in a slot, the coefficient of its label."""
         self.store.check_slot(slot)
         return self.scale * self.table[self.label_of(slot), slot]
 
     def margin_of(self, Py_ssize_t slot):
-        """Return the margin of the vector in a slot, with its label and its rival as stored."""
         cdef const double *row = self.store.rows_of(slot)
         cdef Py_ssize_t n = min((self.store.n + 7) // 8 * 8, self.table.shape[1])
         cdef double own = loops.dot(&self.table[self.label_of(slot), 0], row, n)
@@ -165,25 +167,21 @@ cdef class Expansion(Engine):
         return self.scale * 0.5 * (own - loops.dot(&self.table[self.rival_of(slot), 0], row, n))
 
     def margin_now(self):
-        """Return the margin of the example of the round under f as it is by now."""
         self.store.evaluate(self.store.example())
         self.forecast()
         return 0.5 * (self.answers[self.y.label] - self.answers[self.y.rival])
 
     def self_value_of(self, Py_ssize_t slot):
-        """Return k(s, s) for the vector s in a slot."""
         self.store.check_slot(slot)
         return self.store.self_value_of(slot, 0)
 
     def overlap(self, Py_ssize_t slot):
-        """Return the cosine of y and the vector in a slot, in label space."""
         self.store.check_slot(slot)
         cdef Py_ssize_t label = self.label_of(slot), rival = self.rival_of(slot)
         cdef int same = (self.y.label == label) + (self.y.rival == rival)
         return 0.5 * (same - (self.y.label == rival) - (self.y.rival == label))
 
     def terms(self, double step=1.0):
-        """Return the terms of f by slots, the incoming example last; see `Terms`."""
         rows = self.rows()
         labels = rows.argmax(axis=0)
         rivals = 1 - labels if self.n_labels == 2 else rows.argmin(axis=0)
@@ -195,23 +193,18 @@ cdef class Expansion(Engine):
 
     @property
     def coefficients(self):
-        """Coefficients by slots: signed (n,) with two labels, (n, labels) with more."""
-        matrix = self.matrix
-        return matrix[:, 1].copy() if self.n_labels == 2 else matrix
+        return self.matrix[:, 1].copy() if self.n_labels == 2 else self.matrix
 
     @property
     def matrix(self):
-        """Coefficients of all labels by slots (n, labels)."""
         return self.scale * self.rows().T
 
     @property
     def norm(self):
-        """Norm of f, computed from all pairs of vectors: `||f||^2 = sum_c ||g_c||^2 / 2`."""
         products = self.matrix * self.values()
         return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     def values(self):
-        """Return the scores at each vector, by slots (n, labels)."""
         cdef Py_ssize_t slot
         cdef double[:, ::1] values = np.empty((self.store.n, self.n_labels))
         for slot in range(self.store.n):
@@ -219,7 +212,6 @@ cdef class Expansion(Engine):
         return values.base
 
     cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil:
-        """Return the column of the largest coefficient, the first among ties."""
         cdef Py_ssize_t c, label = 0
         for c in range(1, self.n_labels):
             if self.table[c, slot] > self.table[label, slot]:
@@ -227,7 +219,6 @@ cdef class Expansion(Engine):
         return label
 
     cdef Py_ssize_t rival_of(self, Py_ssize_t slot) noexcept nogil:
-        """Return the column of the smallest coefficient; with two labels, that of the other one."""
         cdef Py_ssize_t c, rival = 0
         if self.n_labels == 2:
             return 1 - self.label_of(slot)
@@ -239,16 +230,13 @@ cdef class Expansion(Engine):
     # What an algorithm does.
 
     def add(self, Example y not None, double step=1.0):
-        """Add the example as a vector, with a step size that its weight multiplies."""
         self.put(self.store.n, y, step)
 
     def replace(self, Py_ssize_t slot, Example y not None, double step=1.0):
-        """Replace the vector in a slot by the example."""
         self.store.check_slot(slot)
         self.put(slot, y, step)
 
     def remove(self, slots):
-        """Remove vectors and their coefficients."""
         if not len(slots):
             return
         self.keep_all()
@@ -263,12 +251,10 @@ cdef class Expansion(Engine):
         self.set_rows(self.table.base[:, kept])
 
     def set_vectors(self, vectors):
-        """Set the vectors of the store as they were."""
         self.store.remove(range(self.store.n))
         self.store.__setstate__(vectors)
 
     def merge(self, Py_ssize_t slot, others, weights):
-        """Replace a vector by a linear combination of others; its coefficients become 0."""
         cdef Py_ssize_t c, i
         cdef const int64_t[::1] places = np.asarray(others, np.int64)
         cdef const double[::1] factors = np.asarray(weights, np.float64)
@@ -284,7 +270,6 @@ cdef class Expansion(Engine):
         end_change(self)
 
     def shrink(self, double factor):
-        """Multiply all coefficients by a factor from 0 to 1, in constant time as a rule."""
         if not 0.0 <= factor <= 1.0:
             raise ValueError(f"the factor {factor} is not between 0 and 1")
         if self.scale * factor < SMALLEST_SCALE:
@@ -296,7 +281,6 @@ cdef class Expansion(Engine):
         self.stamp = -1
 
     def shift(self, Example y not None, change):
-        """Add a change (n,), times the weight, to the coefficients of y, less for the rival."""
         cdef Py_ssize_t i
         cdef const double[::1] changes = np.ascontiguousarray(change, np.float64)
         cdef double part, factor = y.weight / self.scale
@@ -309,7 +293,6 @@ cdef class Expansion(Engine):
         end_change(self)
 
     def change(self, change):
-        """Add a change to the coefficients of all labels (n, labels), whose rows sum to 0."""
         cdef Py_ssize_t c, i
         cdef const double[:, ::1] changes = np.ascontiguousarray(change, np.float64)
         require(
@@ -326,10 +309,17 @@ cdef class Expansion(Engine):
 
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1:
         cdef double alpha = step * y.weight / self.scale
+        cdef double *old
+        cdef bytes column
         cdef Py_ssize_t c
         if not fabs(alpha) <= LARGEST:
             raise ValueError("a coefficient is not finite or too large")
-        self.keep_slot(slot)
+        if self.is_open:
+            column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
+            old = <double *> PyBytes_AS_STRING(column)
+            for c in range(self.n_labels):
+                old[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
+            self.log.append((column, self.store.save(slot)))
         self.store.put(slot)
         if self.store.capacity > self.table.shape[1]:
             self.set_table(self.table.base, self.n_labels, self.store.capacity)
@@ -339,21 +329,7 @@ cdef class Expansion(Engine):
         self.table[y.rival, slot] = -alpha
         self.stamp = -1
 
-    cdef int keep_slot(self, Py_ssize_t slot) except -1:
-        """Keep what is in a slot, or that nothing is, for `roll_back`."""
-        cdef Py_ssize_t c
-        cdef bytes column
-        cdef double *coefficients
-        if not self.is_open:
-            return 0
-        column = PyBytes_FromStringAndSize(NULL, self.n_labels * sizeof(double))
-        coefficients = <double *> PyBytes_AS_STRING(column)
-        for c in range(self.n_labels):
-            coefficients[c] = self.table[c, slot] if slot < self.table.shape[1] else 0.0
-        self.log.append((column, self.store.save(slot)))
-
     cdef int keep_all(self) except -1:
-        """Keep all coefficients for `roll_back`."""
         cdef Py_ssize_t size = self.n_labels * self.table.shape[1] * sizeof(double)
         if self.is_open and not self.has_kept_all:
             self.log.append((PyBytes_FromStringAndSize(<char *> &self.table[0, 0], size), None))
@@ -383,11 +359,9 @@ cdef class Expansion(Engine):
 
     @property
     def nbytes(self):
-        """Memory of the expansion and its store in bytes."""
         return self.n_labels * (self.table.shape[1] + 1) * sizeof(double) + self.store.nbytes
 
     def state(self):
-        """Return the vectors, their coefficients and the counts of rounds."""
         self.require_closed()
         return {
             "store": self.store.state(),
@@ -400,7 +374,6 @@ cdef class Expansion(Engine):
         }
 
     def restore(self, state):
-        """Restore an expansion without vectors, which has its labels, from its state."""
         self.store.restore(state["store"])
         rows = floats(state["coefficients"], (self.n_labels, self.store.n))
         largest, sums = abs(rows).max(initial=0.0), abs(rows.sum(axis=0)).max(initial=0.0)

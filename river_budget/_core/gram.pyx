@@ -28,19 +28,14 @@ cdef class GramFactor:
     def __setstate__(self, learned):
         self.restore(*learned)
 
-    cdef Py_ssize_t size(self) noexcept:
-        return self.n * (self.n + 1) // 2
-
     cdef int check(self, const double[::1] values) except -1:
-        require(values.shape[0] == self.n, f"expected {self.n} values, got {values.shape[0]}")
+        if values.shape[0] != self.n:
+            raise ValueError(f"expected {self.n} values, got {values.shape[0]}")
 
     def forward(self, const double[::1] row):
-        """Return z = L^-1 k (n,); `z.z` is the squared norm of the projection of x onto the span.
+        """Return z = L^-1 k (n,) for the kernel row k of x (n,).
 
-        Parameters
-        ----------
-        row
-            The kernel row k of x (n,).
+        `z.z` is the squared norm of the projection of x onto the span.
         """
         self.check(row)
         cdef double[::1] z = np.empty(self.n)
@@ -57,17 +52,9 @@ cdef class GramFactor:
         return d.base
 
     def append(self, const double[::1] z, double distance):
-        """Add a vector.
-
-        Parameters
-        ----------
-        z
-            The result of `forward` for its kernel row (n,).
-        distance
-            Its distance from the span of the other vectors, positive.
-        """
+        """Add a vector, given `forward` of its kernel row (n,) and its distance from the span, positive."""
         self.check(z)
-        cdef Py_ssize_t end = self.size()
+        cdef Py_ssize_t end = self.n * (self.n + 1) // 2
         if end + self.n + 1 > self.packed.shape[0]:
             self.packed = padded(self.packed.base, 2 * end + self.n + 1)
         self.packed.base[end : end + self.n] = z
@@ -81,18 +68,17 @@ cdef class GramFactor:
 
     @property
     def nbytes(self):
-        """Memory of the factor in bytes."""
         return self.packed.nbytes
 
     def matrix(self):
         """Return L as a matrix (n, n)."""
         factor = np.zeros((self.n, self.n))
-        factor[np.tril_indices(self.n)] = self.packed[: self.size()]
+        factor[np.tril_indices(self.n)] = self.state()["rows"]
         return factor
 
     def state(self):
         """Return the packed rows of L (n (n + 1) / 2,)."""
-        return {"rows": np.array(self.packed[: self.size()])}
+        return {"rows": self.packed.base[: self.n * (self.n + 1) // 2].copy()}
 
     def restore(self, state, Py_ssize_t n):
         """Restore a factor from its state for n vectors."""

@@ -130,15 +130,9 @@ struct loops {
         }                                                                                         \
     }
 
+#define MOST 8
 #define BODY "loops.h"
 #include "targets.h"
-#if defined(__x86_64__)
-BEGIN_TARGET("avx512f,avx512dq")
-#define W 8
-#include "loops.h"
-#undef W
-END_TARGET
-#endif
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_lanes(struct loops *table, int most) {

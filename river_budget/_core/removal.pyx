@@ -1,17 +1,16 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
 """Which vector to remove: validation examples, and their losses after each removal.
 
-A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of
-the examples. The example of a round *joins* as the last vector, all removals are evaluated, and one
-vector is removed, whose slot the last one takes. In a `VectorTable` the examples are the vectors; in
-a `CountedTable` they also count the labels of the examples that were nearest to them.
+A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of the
+examples. In a round that updates it, an example may be *offered*, and the incoming vector *joins*.
+They are kept beyond what is in use until `put`, `finish` or `count`, which also commit the hypothesis.
+Nothing of an update may come after that, so there is nothing to take back.
 
 All but the labels of examples and the counts follows from the hypothesis: `derive` sets it anew
-after a change of the kernel. `take_back` takes back the last round exactly, without a kernel value.
-The tables follow the number of labels of the hypothesis whenever an example comes.
+after a change of the kernel. The tables follow the number of labels of the hypothesis whenever an
+example comes.
 """
 
-from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
 
@@ -21,6 +20,7 @@ from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion
+from river_budget._core.store cimport Store
 
 cdef extern from "removal.h":
     struct Examples "examples":
@@ -29,14 +29,11 @@ cdef extern from "removal.h":
         const double *weights
         const int64_t *columns
         const double *steps
-        const double *alphas
         const int64_t *labels
         const int64_t *rivals
         long m, n, stride, room, n_labels
-    ctypedef void (*Losses)(const Examples *, double *, double *) noexcept nogil
     struct Loops "removals":
-        Losses errors[2]
-        Losses losses[2]
+        void (*losses)(const Examples *, double *, double *) noexcept nogil
         long (*unique_largest)(const double *, long) noexcept nogil
     void choose_removals(Loops *, int most)
 
@@ -45,6 +42,9 @@ cdef Loops loops
 # Kernel values far above 1 multiply the counts with every removal, until they overflow. SciPy's
 # Beta distribution returns NaN for parameters above about 1e15.
 cdef double LARGEST_COUNT = 1e12
+
+# SciPy's function, which is slow to import.
+cdef object betainc = None
 
 
 def use_lanes(int most):
@@ -55,107 +55,71 @@ def use_lanes(int most):
 use_lanes(8)
 
 
-# SciPy's regularized incomplete Beta function; its last argument is Cython's "skip dispatch".
-ctypedef double (*Beta)(double, double, double, int) noexcept nogil
-cdef Beta betainc = NULL
-
-
-cdef int load_betainc() except -1:
-    """Look up the function in SciPy, which is slow to import."""
-    global betainc
-    from scipy.special import cython_special
-
-    for name, capsule in cython_special.__pyx_capi__.items():
-        signature = PyCapsule_GetName(capsule)
-        if name.endswith("betainc") and signature.startswith(b"double (double, double, double, i"):
-            betainc = <Beta> PyCapsule_GetPointer(capsule, signature)
-    require(betainc != NULL, "this version of SciPy has no betainc for doubles")
-    return 0
-
-
-cdef struct Term:                         # what a vector adds to the score of its label, and takes from
-    double step                           # that of its rival
-    Py_ssize_t label, rival
-
-
-cdef Py_ssize_t extended(Py_ssize_t size, Py_ssize_t needed, Py_ssize_t limit):
-    """Return a size of at least `needed`: the present one, or twice that up to a limit."""
-    return size if needed <= size else max(needed, min(2 * size, limit))
+# The dimensions of the arrays of a table: labels, rows for examples, columns for vectors in groups of 8, and
+# vectors that are examples.
+DIMENSIONS = {
+    "table": "rc", "scores": "lr", "joined": "lr", "columns": "r", "counts": "lv", "weights": "lv",
+    "steps": "c", "sums": "c", "labels": "c", "rivals": "c",
+}
 
 
 cdef class ValidationTable:
     """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
 
-    Parameters
-    ----------
-    most_vectors
-        How many vectors there may be, the incoming one included.
-    most_examples
-        How many examples there may be.
+    There are at most so many vectors, the incoming one included, and examples. By default, the vectors
+    are the examples.
     """
 
     cdef readonly Py_ssize_t m, n, n_labels
+    cdef Py_ssize_t m_joined, n_joined    # with what has joined
     cdef readonly Py_ssize_t most_vectors, most_examples
+    cdef bint is_own                      # whether the vectors are the examples
     cdef readonly dict arrays             # owns the arrays below, by name; their lengths are room
-    cdef double[:, ::1] table             # kernel values (examples, vectors in groups of 8)
-    cdef double[:, ::1] scores            # (labels, examples)
+    cdef double[:, ::1] table             # kernel values
+    cdef double[:, ::1] scores, joined    # without and with the vector that has joined
     cdef int64_t[::1] columns             # the labels of the examples
-    # Scratch of `least`: what each vector adds to the score of its label and takes from that of its
-    # rival, and the loss after its removal.
-    cdef double[::1] steps, alphas, sums
+    # What each vector adds to the score of its label and takes from that of its rival, and the loss
+    # after its removal. With two labels, the label is 1 for all.
+    cdef double[::1] steps, sums
     cdef int64_t[::1] labels, rivals
+    # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
+    # follow from that; those to compute anew are NaN.
+    cdef double[:, ::1] counts, weights
+    cdef tuple arguments
 
-    # What the last round has changed, before that: sizes, all scores, the column of a removed vector,
-    # and the row and the label of an example; slots that are new stand for none.
-    cdef int64_t changed_in               # the number of the round; 0: nothing is kept
-    cdef Py_ssize_t old_m, old_n, old_slot, old_example
-    cdef double[:, ::1] old_scores
-    cdef double[::1] old_column, old_row
-    cdef int64_t old_label
-
-    def __init__(self, Py_ssize_t most_vectors, Py_ssize_t most_examples):
-        self.most_vectors, self.most_examples = most_vectors, most_examples
-        self.n_labels = 2
+    def __init__(self, Py_ssize_t most_vectors, most_examples=None):
+        self.arguments = most_vectors, most_examples
+        self.is_own, self.most_vectors = most_examples is None, most_vectors
+        self.most_examples = most_vectors if self.is_own else most_examples
         # With room for an example, so that a first one has an address.
-        self.arrays = {
-            name: np.zeros(shape, np.int64 if name in ("columns", "labels", "rivals") else float)
-            for name, shape in self.shapes(1, 0, 2).items()
-        }
-        self.bind()
+        self.set_room({}, 1, 0, 2)
 
     def __reduce__(self):
-        sizes = self.m, self.n, self.n_labels
-        return type(self), (self.most_vectors, self.most_examples), (sizes, self.arrays)
+        return type(self), self.arguments, (self.m, self.n, self.n_labels, self.arrays)
 
     def __setstate__(self, state):
-        (self.m, self.n, self.n_labels), arrays = state
-        self.arrays = {name: array.copy() for name, array in arrays.items()}
-        self.bind()
+        self.m, self.n, n_labels, arrays = state
+        rows, stride = arrays["table"].shape
+        self.set_room(arrays, rows, stride, n_labels)
 
-    def shapes(self, rows, stride, n_labels):
-        """Return the shapes of all arrays, by name."""
-        return {
-            "table": (rows, stride),
-            "scores": (n_labels, rows),
-            "columns": (rows,),
-            **dict.fromkeys(("steps", "alphas", "labels", "rivals", "sums"), (stride,)),
-            "old_scores": (n_labels, rows),
-            "old_column": (rows,),
-            "old_row": (stride,),
-        }
-
-    def bind(self):
-        """Take the arrays."""
-        arrays = self.arrays
-        self.table, self.scores, self.columns = arrays["table"], arrays["scores"], arrays["columns"]
-        self.steps, self.alphas, self.sums = arrays["steps"], arrays["alphas"], arrays["sums"]
-        self.labels, self.rivals = arrays["labels"], arrays["rivals"]
-        self.old_scores, self.old_column = arrays["old_scores"], arrays["old_column"]
-        self.old_row = arrays["old_row"]
+    cdef int set_room(self, dict arrays, rows, stride, n_labels) except -1:
+        """Copy the arrays to new ones with other lengths. All weights have to be computed anew."""
+        cdef dict lengths = {"r": rows, "c": stride, "l": n_labels, "v": rows * self.is_own}
+        copies = {}
+        for name, dimensions in DIMENSIONS.items():
+            integral = name in ("columns", "labels", "rivals")
+            old = arrays.get(name, np.zeros((0,) * len(dimensions), np.int64 if integral else float))
+            copies[name] = padded(old, *[lengths[each] for each in dimensions])
+        self.table, self.columns = copies["table"], copies["columns"]
+        self.scores, self.joined = copies["scores"], copies["joined"]
+        self.steps, self.sums = copies["steps"], copies["sums"]
+        self.labels, self.rivals = copies["labels"], copies["rivals"]
+        self.counts, self.weights = copies["counts"], copies["weights"]
+        self.weights[:] = NAN
+        self.n_labels, self.arrays = n_labels, copies
 
     @property
     def nbytes(self):
-        """Memory of the table in bytes."""
         return sum(array.nbytes for array in self.arrays.values())
 
     def scores_of_examples(self, Expansion f):
@@ -177,86 +141,32 @@ cdef class ValidationTable:
 
     def state(self, Expansion f):
         """Return the scores, the kernel values and the labels of the examples."""
+        table = self.kernel_values
         return {
             "scores": self.scores_of_examples(f).copy(),
-            "kernel_values": self.kernel_values.copy(),
+            "kernel_values": table[np.tril_indices(self.n)] if self.is_own else table.copy(),
             "columns": self.arrays["columns"][: self.m].copy(),
         }
 
-    def restore(self, state, Expansion f, m=None):
-        """Restore a new table of m examples, before the rest is derived."""
-        scores = floats(state["scores"], (m, f.n_labels), LARGEST_SUM)
-        columns = integers(state["columns"], (len(scores),))
+    def restore(self, state, Expansion f):
+        """Restore a new table, before `check` derives the rest."""
+        n = f.store.n
+        scores = floats(state["scores"], (n if self.is_own else None, f.n_labels), LARGEST_SUM)
+        m = len(scores)
+        columns = integers(state["columns"], (m,))
         is_valid = ((columns >= 0) & (columns < f.n_labels)).all()
         require(is_valid, "the labels of a validation set are wrong")
-        fits = f.store.n < self.most_vectors and len(scores) <= self.most_examples
+        fits = n < self.most_vectors and m <= self.most_examples
         require(fits, "a validation set has too many vectors or examples")
-        table = floats(state["kernel_values"], (len(scores), f.store.n))
-        self.reserve(len(scores), f.store.n, f.n_labels)
-        self.m, self.n = len(scores), f.store.n
-        self.scores_of_examples(f)[:] = scores
-        self.kernel_values[:] = table
-        self.arrays["columns"][: self.m] = columns
+        if self.is_own:
+            table, below = np.zeros((n, n)), np.tril_indices(n)
+            table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
+        else:
+            table = floats(state["kernel_values"], (m, n))
+        self.derive(f, scores, table)
+        self.arrays["columns"][:m] = columns
 
-    def put(self, Expansion f, Py_ssize_t i, row, scores, label):
-        """Write an example with its kernel row (n,), scores (labels,) and label; m is a new one."""
-        is_valid = 0 <= i <= self.m and len(row) == self.n and len(scores) == f.n_labels
-        require(is_valid, "an example has another size")
-        self.reserve(i + 1, self.n, f.n_labels)
-        self.keep(f)
-        self.keep_row(i)
-        self.arrays["table"][i, : self.n] = row
-        self.arrays["scores"][: len(scores), i] = scores
-        self.columns[i] = label
-        self.m = max(self.m, i + 1)
-
-    def join(self, Expansion f, column):
-        """Add the example of the round as the last vector, given its kernel values (m,)."""
-        require(len(column) == self.m, "a column has another size")
-        self.reserve(self.m, self.n + 1, f.n_labels)
-        self.keep(f)
-        self.arrays["table"][: self.m, self.n] = column
-        self.add_last(f)
-
-    def fewest_errors(self, Expansion f):
-        """Return the vector without which the examples have the least 0-1 loss, the oldest of them.
-
-        A margin of 0 is an error. The incoming example is the youngest vector.
-        """
-        return least(self, f, loops.errors[self.n_labels > 2], NULL)
-
-    def remove(self, Expansion f, Py_ssize_t slot):
-        """Remove a vector after one has joined, which takes its slot, before it does so in f."""
-        cdef Py_ssize_t i, last = self.n - 1
-        require(0 <= slot <= last and last == self.old_n, "there is no such vector")
-        self.add_term(slot, term_of(f, slot), -1.0)
-        self.old_slot = slot
-        for i in range(self.m):
-            self.old_column[i] = self.table[i, slot]
-            self.table[i, slot] = self.table[i, last]
-        self.n = last
-
-    def take_back(self, Expansion f):
-        """Take back what happened in a round that the hypothesis has taken back."""
-        if self.changed_in <= f.n_rounds:
-            return
-        self.m, self.n, self.changed_in = self.old_m, self.old_n, 0
-        if self.old_example < self.m:
-            self.table[self.old_example, :] = self.old_row
-            self.columns[self.old_example] = self.old_label
-        if self.old_slot < self.n:
-            self.table[: self.m, self.old_slot] = self.old_column[: self.m]
-        self.scores[:, : self.m] = self.old_scores[:, : self.m]
-
-    def derive(self, Expansion f, scores, table):
-        """Set all but the labels of the examples: scores (m, labels) and kernel values (m, n)."""
-        m, n = table.shape
-        self.reserve(m, n, f.n_labels)
-        self.m, self.n = m, n
-        self.scores_of_examples(f)[:] = scores
-        self.kernel_values[:] = table
-
-    def derive_restored(self, Expansion f, table):
+    def check(self, Expansion f, table):
         """Derive what a checkpoint does not have, given the kernel values from scratch (m, n).
 
         Their last bits depend on which came first, example or vector, so the stored ones remain.
@@ -266,226 +176,191 @@ cdef class ValidationTable:
         require(is_right, "the kernel values of a validation set are wrong")
         self.derive(f, self.scores_of_examples(f).copy(), self.kernel_values.copy())
 
+    def derive(self, Expansion f, scores, table):
+        """Set all but the labels of other examples: scores (m, labels) and kernel values (m, n)."""
+        m, n = table.shape
+        self.reserve(m, n, f.n_labels)
+        self.m, self.n = m, n
+        self.scores_of_examples(f)[:] = scores
+        self.kernel_values[:] = table
+        if self.is_own:
+            self.arrays["columns"][:n] = f.matrix.argmax(axis=1)
+
     cdef int reserve(self, Py_ssize_t m, Py_ssize_t n, Py_ssize_t n_labels) except -1:
         """Make room for some examples, vectors and labels."""
         cdef Py_ssize_t rows = self.table.shape[0], stride = self.table.shape[1]
         if m <= rows and n <= stride and n_labels <= self.n_labels:
             return 0
-        rows = extended(rows, m, self.most_examples)
-        # The loops go through groups of 8 vectors.
-        stride = (extended(stride, n, self.most_vectors) + 7) // 8 * 8
-        n_labels = max(n_labels, self.n_labels)
-        shapes = self.shapes(rows, stride, n_labels)
-        self.arrays = {name: padded(self.arrays[name], *shape) for name, shape in shapes.items()}
-        self.n_labels = n_labels
-        self.bind()
-        return 0
+        if m > rows:
+            rows = max(m, min(2 * rows, self.most_examples))
+        if n > stride:
+            stride = (max(n, min(2 * stride, self.most_vectors)) + 7) // 8 * 8
+        self.set_room(self.arrays, rows, stride, max(n_labels, self.n_labels))
 
-    cdef void keep(self, Expansion f) noexcept:
-        """Keep what the round of the expansion is about to change, for `take_back`."""
-        if self.changed_in == f.n_rounds:
-            return
-        self.changed_in, self.old_m, self.old_n = f.n_rounds, self.m, self.n
-        self.old_slot, self.old_example = self.n, self.m
-        self.old_scores[:, : self.m] = self.scores[:, : self.m]
+    def offer(self, Expansion f, row, scores, label):
+        """Write an example beyond the others: its kernel row (n,), scores (labels,) and label."""
+        fits = len(row) == self.n and len(scores) == f.n_labels and 0 <= label < f.n_labels
+        require(fits, "an example has another size")
+        self.reserve(self.m + 1, self.n, f.n_labels)
+        self.arrays["table"][self.m, : self.n] = row
+        self.arrays["scores"][: len(scores), self.m] = scores
+        self.columns[self.m] = label
 
-    cdef void keep_row(self, Py_ssize_t i) noexcept:
-        """Keep the row of an example, unless it is new."""
-        if i < self.old_m:
-            self.old_example, self.old_label = i, self.columns[i]
-            self.old_row[:] = self.table[i, :]
+    def put(self, Expansion f, Py_ssize_t i, Store store=None):
+        """End a round with the example that was offered in the row i, m or less, as in its store."""
+        require(i >= 0, "there is no such example")
+        self.end(f, self.n, i, store)
+        self.take(i)
 
-    cdef void add_last(self, Expansion f) noexcept:
-        """Add the term of the example of the round, whose kernel values are there."""
-        self.add_term(self.n, term_of_example(f), 1.0)
-        self.n += 1
+    def join(self, Expansion f, column=None):
+        """Add the example of the round as the last vector.
 
-    cdef void add_term(self, Py_ssize_t slot, Term term, double sign) noexcept:
-        """Add the term of a vector to the scores of all examples, or take it away."""
-        cdef double change, step = sign * term.step
+        Given are its kernel values with the examples and, if it is offered, with itself. Vectors that are
+        examples take those of the hypothesis.
+        """
+        cdef Py_ssize_t c, i, m = self.m, n = self.n
+        require(f.store.n == n, "the table has other vectors than the hypothesis")
+        self.reserve(m + self.is_own, n + 1, f.n_labels)
+        if self.is_own:
+            for i in range(n):
+                self.table[n, i] = self.table[i, n] = f.store.rows[i]
+            self.table[n, n] = f.y.self_value
+            for c in range(f.n_labels):
+                self.scores[c, n] = f.answers[c]
+                self.counts[c, n], self.weights[c, n] = 0.0, NAN
+            self.columns[n], self.counts[f.y.label, n] = f.y.label, f.y.weight
+            m += 1
+        else:
+            m = len(column)
+            require(self.m <= m <= self.table.shape[0], "a column has another size")
+            self.arrays["table"][:m, n] = column
+        for i in range(n):
+            self.labels[i] = 1 if self.n_labels == 2 else f.label_of(i)
+            self.rivals[i] = 0 if self.n_labels == 2 else f.rival_of(i)
+            self.steps[i] = f.scale * f.table[self.labels[i], i]
+        self.labels[n], self.rivals[n] = f.y.label, f.y.rival
+        self.steps[n] = f.y.weight
+        if self.n_labels == 2:
+            self.labels[n], self.rivals[n] = 1, 0
+            self.steps[n] *= f.y.label - f.y.rival
+        self.joined[:, :m] = self.scores[:, :m]
+        self.m_joined, self.n_joined = m, n + 1
+        self.add_term(n, self.steps[n])
+
+    def fewest_errors(self, Expansion f):
+        """Return the vector without which the 0-1 loss is least, the oldest of them."""
+        return self.least(f, NULL)
+
+    def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t place=-1, Store store=None):
+        """End a round in which a vector has joined, also in the hypothesis.
+
+        It takes the slot of another one, or a new one for -1. An example that was offered takes a place,
+        m or less, or none for -1. It is that of the store, if there is one for examples.
+        """
+        require(-1 <= slot < self.n_joined == self.n + 1, "there is no such vector")
+        self.end(f, slot, place, store)
+        self.move(slot)
+        if self.is_own and slot != self.n:
+            place = slot if slot >= 0 else self.m
+        if place >= 0:
+            self.take(place)
+
+    cdef Py_ssize_t least(self, Expansion f, const double *weights) except -1:
+        """Return the vector without which a loss of the examples is least, the oldest among ties."""
+        cdef double[::1] sums = self.sums, scratch = np.empty(2 * self.n_labels)
+        cdef Examples e
+        require(self.n_joined == self.n + 1, "no vector has joined")
+        e.m, e.n, e.n_labels = self.m_joined, self.n_joined, self.n_labels
+        e.room, e.stride = self.table.shape[0], self.table.shape[1]
+        e.table, e.scores, e.weights = &self.table[0, 0], &self.joined[0, 0], weights
+        e.columns, e.steps = &self.columns[0], &self.steps[0]
+        e.labels, e.rivals = &self.labels[0], &self.rivals[0]
+        sums[:] = 0.0
+        loops.losses(&e, &sums[0], &scratch[0])
+        return f.cheapest(sums[: self.n_joined])
+
+    cdef int end(self, Expansion f, Py_ssize_t slot, Py_ssize_t place, Store store) except -1:
+        """Change the hypothesis and the store, and commit the round; or the store does not change."""
+        require(-1 <= place <= self.m, "there is no such example")
+        if slot != self.n:
+            f.put(self.n if slot < 0 else slot, f.y, 1.0)
+        if store is None or place < 0:
+            return f.end()
+        saved = store.save(place)
+        try:
+            store.put(place)
+            f.end()
+        except BaseException:
+            store.undo(saved)
+            raise
+
+    cdef void move(self, Py_ssize_t slot) noexcept:
+        """Take the vector that has joined, in place of another one if that is not negative."""
         cdef Py_ssize_t i
-        cdef double *own = &self.scores[term.label, 0]
-        cdef double *rival = &self.scores[term.rival, 0]
-        for i in range(self.m):
+        self.n_joined = 0
+        if slot >= 0:
+            self.add_term(slot, -self.steps[slot])
+            for i in range(self.m_joined):
+                self.table[i, slot] = self.table[i, self.n]
+        else:
+            self.n += 1
+        self.scores[:, : self.m_joined] = self.joined[:, : self.m_joined]
+
+    cdef void take(self, Py_ssize_t place) noexcept:
+        """Take the example that was offered, in place of another one if that is in use."""
+        if place == self.m:
+            self.m += 1
+        else:
+            self.table[place, :] = self.table[self.m, :]
+            self.scores[:, place] = self.scores[:, self.m]
+            self.columns[place] = self.columns[self.m]
+
+    cdef void add_term(self, Py_ssize_t slot, double step) noexcept:
+        """Add the term of a vector to the scores of all examples."""
+        cdef double change
+        cdef Py_ssize_t i
+        cdef double *own = &self.joined[self.labels[slot], 0]
+        cdef double *rival = &self.joined[self.rivals[slot], 0]
+        for i in range(self.m_joined):
             change = step * self.table[i, slot]
             own[i] += change
             rival[i] -= change
 
 
-cdef Term term_of_example(Expansion f) noexcept:
-    return Term(f.y.weight, f.y.label, f.y.rival)
+cdef class CountedTable(ValidationTable):
+    """Vectors, which are the examples, and count the labels of the examples that were nearest to them."""
 
-
-cdef Term term_of(Expansion f, Py_ssize_t slot) noexcept:
-    """Return the term of a vector; beyond those of f, it is the example of the round."""
-    cdef Py_ssize_t label, rival
-    if slot >= f.store.n:
-        return term_of_example(f)
-    label = f.label_of(slot)
-    rival = 1 - label if f.n_labels == 2 else f.rival_of(slot)
-    return Term(f.scale * f.table[label, slot], label, rival)
-
-
-cdef void set_terms(ValidationTable v, Expansion f) noexcept:
-    """Set what each vector adds to scores: with two labels, alphas alone are read."""
-    cdef double[:, ::1] table = f.table
-    cdef double[::1] alphas = v.alphas
-    cdef Py_ssize_t j
-    cdef Term term
-    if v.n_labels == 2:
-        for j in range(v.n):
-            is_last = j >= f.store.n
-            alphas[j] = f.y.weight * (f.y.label - f.y.rival) if is_last else f.scale * table[1, j]
-        return
-    for j in range(v.n):
-        term = term_of(f, j)
-        v.steps[j], v.labels[j], v.rivals[j] = term.step, term.label, term.rival
-
-
-cdef Py_ssize_t least(
-    ValidationTable v, Expansion f, Losses losses, const double *weights
-) except? -1:
-    """Return the vector without which a loss of the examples is least, the oldest among ties."""
-    cdef Py_ssize_t j, best = v.n - 1
-    cdef int64_t *inserted = f.store.inserted
-    cdef double[::1] sums = v.sums, scratch = np.empty(2 * v.n_labels)
-    cdef Examples e
-    set_terms(v, f)
-    e.m, e.n, e.n_labels = v.m, v.n, v.n_labels
-    e.room, e.stride = v.table.shape[0], v.table.shape[1]
-    e.table, e.scores, e.weights, e.columns = &v.table[0, 0], &v.scores[0, 0], weights, &v.columns[0]
-    e.steps, e.alphas, e.labels, e.rivals = &v.steps[0], &v.alphas[0], &v.labels[0], &v.rivals[0]
-    sums[:] = 0.0
-    losses(&e, &sums[0], &scratch[0])
-    for j in range(v.n - 1):
-        if sums[j] < sums[best] or sums[j] == sums[best] and (
-            best == v.n - 1 or inserted[j] < inserted[best]
-        ):
-            best = j
-    return best
-
-
-cdef class VectorTable(ValidationTable):
-    """The vectors themselves as examples: the table is their Gram matrix."""
-
-    def __init__(self, Py_ssize_t most_vectors, Py_ssize_t most_examples=0):
-        super().__init__(most_vectors, most_vectors)
-
-    def join(self, Expansion f, column=None):
-        """Add the example of the round as the last vector and example."""
-        cdef Py_ssize_t i, n = self.n
-        cdef double *row = f.store.rows
-        require(0 <= f.store.n - n <= 1, "the table has other vectors than the hypothesis")
-        self.reserve(n + 1, n + 1, f.n_labels)
-        self.keep(f)
-        for i in range(n):
-            self.table[n, i] = self.table[i, n] = row[i]
-        self.table[n, n] = f.store.own_values[0]
-        for i in range(f.n_labels):
-            self.scores[i, n] = f.answers[i]
-        self.columns[n] = f.y.label
-        self.m = n + 1
-        self.add_last(f)
-
-    def remove(self, Expansion f, Py_ssize_t slot):
-        cdef Py_ssize_t c, last = self.n - 1
-        require(0 <= slot <= last, "there is no such vector")
-        self.keep_row(slot)
-        super().remove(f, slot)
-        self.table[slot, :] = self.table[last, :]
-        for c in range(self.n_labels):
-            self.scores[c, slot] = self.scores[c, last]
-        self.columns[slot] = self.columns[last]
-        self.m = last
-
-    def derive(self, Expansion f, scores, table):
-        """Set all: scores (n, labels) and the Gram matrix (n, n)."""
-        super().derive(f, scores, table)
-        self.arrays["columns"][: self.n] = f.matrix.argmax(axis=1)
-
-    def state(self, Expansion f):
-        """Return the scores and the labels of the vectors, and half of their Gram matrix."""
-        half = self.kernel_values[np.tril_indices(self.n)]
-        return {**super().state(f), "kernel_values": half}
-
-    def restore(self, state, Expansion f, m=None):
-        n = f.store.n
-        table, below = np.zeros((n, n)), np.tril_indices(n)
-        table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
-        super().restore({**state, "kernel_values": table}, f, n)
-
-
-cdef class CountedTable(VectorTable):
-    """Vectors that count the labels of the examples that were nearest to them.
-
-    Parameters
-    ----------
-    ranks
-        Whether a larger kernel value always means a smaller distance.
-    """
-
-    cdef readonly bint ranks
-    cdef double[:, ::1] counts, weights   # (labels, vectors); weights to compute anew are NaN
-    # The last change of counts: its round, the slots, and their counts before (2, labels).
-    cdef int64_t counted_in
-    cdef Py_ssize_t[2] counted
-    cdef double[:, ::1] old_counts
+    cdef readonly bint ranks              # whether a larger kernel value always means a smaller distance
 
     def __init__(self, Py_ssize_t most_vectors, bint ranks):
-        self.ranks = ranks
         super().__init__(most_vectors)
-
-    def __reduce__(self):
-        _, _, state = super().__reduce__()
-        return type(self), (self.most_vectors, self.ranks), state
-
-    def shapes(self, rows, stride, n_labels):
-        by_labels = {"counts": (n_labels, rows), "weights": (n_labels, rows)}
-        by_labels["old_counts"] = 2, n_labels
-        return {**super().shapes(rows, stride, n_labels), **by_labels}
-
-    def bind(self):
-        """Take the arrays; all weights have to be computed anew."""
-        super().bind()
-        self.counts, self.weights = self.arrays["counts"], self.arrays["weights"]
-        self.old_counts = self.arrays["old_counts"]
-        self.weights[:] = NAN
+        self.ranks, self.arguments = ranks, (most_vectors, ranks)
 
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2:
         """Return the vector nearest to the example of the expansion; -1 if it is not known."""
         require(self.n == f.store.n, "the table has other vectors than the hypothesis")
         return loops.unique_largest(f.store.rows, self.n) if self.ranks else -1
 
-    def count(self, Expansion f):
-        """Count the example of the round at the nearest vector; return False if it is not known."""
-        cdef Py_ssize_t nearest = self.nearest_to_example(f)
-        if nearest >= 0:
-            self.count_at(f, nearest)
-        return nearest >= 0
+    def count(self, Expansion f, Py_ssize_t slot=-1):
+        """End a round by counting its example at a vector, times the kernel value.
 
-    cpdef int count_at(self, Expansion f, Py_ssize_t slot) except -1:
-        """Count the example of the round at a vector, times the kernel value."""
-        cdef Py_ssize_t c
-        require(0 <= slot < self.n, "there is no such vector")
+        By default, that is the nearest one; nothing happens and False is returned if it is not known.
+        """
+        cdef Py_ssize_t c, nearest = self.nearest_to_example(f) if slot < 0 else slot
+        if nearest < 0:
+            return False
+        require(nearest < self.n, "there is no such vector")
         self.reserve(self.m, self.n, f.n_labels)
-        self.keep_counts(f, slot, slot)
-        self.counts[f.y.label, slot] += f.y.weight * max(0.0, f.store.rows[slot])
+        f.end()
+        self.counts[f.y.label, nearest] += f.y.weight * max(0.0, f.store.rows[nearest])
         for c in range(self.n_labels):
-            self.weights[c, slot] = NAN
-        return 0
-
-    def join(self, Expansion f, column=None):
-        """Add the example of the round, which counts its own label."""
-        super().join(f)
-        cdef Py_ssize_t c, last = self.n - 1
-        for c in range(self.n_labels):
-            self.counts[c, last], self.weights[c, last] = 0.0, NAN
-        self.counts[f.y.label, last] = f.y.weight
+            self.weights[c, nearest] = NAN
+        return True
 
     @property
     def stale(self):
         """Slots of the vectors whose weights have to be computed anew."""
-        return np.flatnonzero(np.isnan(self.arrays["weights"][0, : self.n]))
+        return np.flatnonzero(np.isnan(self.arrays["weights"][0, : max(self.n, self.n_joined)]))
 
     def counts_of(self, slots):
         """Return the counts of vectors (slots, labels)."""
@@ -493,16 +368,19 @@ cdef class CountedTable(VectorTable):
 
     def renew(self, double prior):
         """Compute the weights of two labels anew where they have to be."""
+        global betainc
         cdef Py_ssize_t i
         cdef double a, b, divisor
         require(self.n_labels == 2, "there are more than two labels")
-        if betainc == NULL:
-            load_betainc()
-        for i in range(self.n):
+        if betainc is None:
+            from scipy.special import cython_special
+
+            betainc = cython_special.betainc["double"]
+        for i in range(max(self.n, self.n_joined)):
             if isnan(self.weights[0, i]):
                 a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
                 divisor = max(1.0, max(a, b) / LARGEST_COUNT)
-                self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5, 0)
+                self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
 
     def weigh(self, slots, weights):
@@ -511,61 +389,48 @@ cdef class CountedTable(VectorTable):
 
     def least_loss(self, Expansion f):
         """Return the vector without which the expected hinge loss is least, the oldest of them."""
-        return least(self, f, loops.losses[self.n_labels > 2], &self.weights[0, 0])
+        return self.least(f, &self.weights[0, 0])
 
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one; -1 if it is not known."""
-        require(0 <= slot < self.n, "there is no such vector")
+        cdef double own
+        require(0 <= slot < self.n_joined, "there is no such vector")
         if not self.ranks:
             return -1
-        row = self.arrays["table"][slot, : self.n].copy()
-        row[slot] = 0.0
-        cdef double[::1] values = row
-        return loops.unique_largest(&values[0], self.n)
+        own, self.table[slot, slot] = self.table[slot, slot], 0.0
+        nearest = loops.unique_largest(&self.table[slot, 0], self.n_joined)
+        self.table[slot, slot] = own
+        return nearest
 
-    def move_counts(self, Expansion f, Py_ssize_t slot, Py_ssize_t nearest):
-        """Remove a vector, and add its counts, times the kernel value, to those of the nearest one."""
-        cdef Py_ssize_t c, last = self.n - 1
+    def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t nearest=-1, Store store=None):
+        """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
+        cdef Py_ssize_t c, last = self.n
         cdef double factor, largest = 0.0
-        is_valid = 0 <= slot <= last and 0 <= nearest <= last and nearest != slot
+        is_valid = slot < 0 or 0 <= nearest < self.n_joined and nearest != slot < self.n_joined
         require(is_valid, "there is no such vector")
-        self.keep_counts(f, nearest, slot)
+        if slot < 0:
+            return super().finish(f)
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
         factor = max(0.0, self.table[nearest, slot]) / max(1.0, largest / LARGEST_COUNT)
+        super().finish(f, slot)
         for c in range(self.n_labels):
             self.counts[c, nearest] += factor * self.counts[c, slot]
             self.weights[c, nearest] = NAN
             self.counts[c, slot] = self.counts[c, last]
             self.weights[c, slot] = self.weights[c, last]
-        self.remove(f, slot)
 
     def start_again(self):
         """Set all counts to 0."""
         self.arrays["counts"][:] = 0.0
         self.weights[:] = NAN
 
-    def take_back(self, Expansion f):
-        if self.counted_in > f.n_rounds:
-            self.arrays["counts"].T[list(self.counted)] = self.arrays["old_counts"]
-            self.counted_in = 0
-            self.weights[:] = NAN
-        super().take_back(f)
-
     def state(self, Expansion f):
         """Return the scores, labels and counts of the vectors."""
         return {**super().state(f), "counts": self.counts_of(slice(self.n)).copy()}
 
-    def restore(self, state, Expansion f, m=None):
+    def restore(self, state, Expansion f):
         super().restore(state, f)
         counts = floats(state["counts"], (self.n, f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts
-
-    cdef void keep_counts(self, Expansion f, Py_ssize_t first, Py_ssize_t second) noexcept:
-        """Keep the counts of two vectors that are about to change."""
-        cdef Py_ssize_t c
-        for c in range(self.n_labels):
-            self.old_counts[0, c] = self.counts[c, first]
-            self.old_counts[1, c] = self.counts[c, second]
-        self.counted, self.counted_in = [first, second], f.n_rounds

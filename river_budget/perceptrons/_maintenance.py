@@ -26,15 +26,6 @@ class OwnProjection(NamedTuple):
     distance: float
 
 
-class Takeover(NamedTuple):
-    """The projection of a removed vector: its coefficients (n,), the incoming example's in the slot of
-    the vector, and the product of each g_c with what the projection leaves (labels,).
-    """
-
-    weights: Floats
-    scores: Floats
-
-
 class Maintenance(Learned):
     """Which vectors of f take over the term of a removed one: only the incoming example."""
 
@@ -42,30 +33,27 @@ class Maintenance(Learned):
         self.f = f
         self.forget()
 
-    @property
-    def n(self) -> int:
-        return self.f.n
-
     def own(self) -> OwnProjection:
-        """Return the projection of the incoming example; 0 if no vector takes over its term."""
-        return OwnProjection(np.zeros(self.n), 0.0, self.f.y.self_value)
+        """Return the projection of the incoming example onto the vectors, if they take over its term."""
+        return OwnProjection(np.zeros(self.f.n), 0.0, self.f.y.self_value)
 
     def squares(self, own: OwnProjection) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
         row, store = self.f.row, self.f.store
         return np.maximum(0.0, store.self_values() - row * (row / self.f.y.self_value))
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
-        """Return the projection of a vector onto its V, from which it has a squared distance."""
-        weights = np.zeros(self.n)
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
+        """Return the projection of a vector onto its V, from which it has a squared distance.
+
+        Returned are the coefficients (n,), the incoming example's in the slot of the vector, and the
+        product of each g_c with what the projection leaves (labels,).
+        """
+        weights = np.zeros(self.f.n)
         weights[slot] = self.f.row_at(slot) / self.f.y.self_value
-        return Takeover(weights, self._left(self.f.store.row_of(slot), weights[slot]))
+        return weights, self._left(self.f.store.row_of(slot), weights[slot])
 
-    def on_add(self, own: OwnProjection) -> None:
-        """Update what is kept before the incoming example is added."""
-
-    def on_replace(self, slot: int, own: OwnProjection) -> None:
-        """Update what is kept before the incoming example replaces the vector in a slot."""
+    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+        """Update what is kept before the incoming example is added, or replaces a vector."""
 
     def on_rescaled(self) -> None:
         """Change f so that what is kept exists, after the kernel has changed."""
@@ -88,14 +76,15 @@ class Nearest(Maintenance):
     def squares(self, own: OwnProjection) -> Floats:
         return self._neighbours.squares(self.f)
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
-        weights, gram = np.zeros(self.n), self._neighbours.gram
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
+        weights, gram = np.zeros(self.f.n), self._neighbours.gram
         nearest, share, weights[slot] = self._neighbours.projection(self.f, slot)
         weights[nearest] = share
-        return Takeover(weights, self._left(gram[slot] - share * gram[nearest], weights[slot]))
+        return weights, self._left(gram[slot] - share * gram[nearest], weights[slot])
 
-    def on_replace(self, slot: int, own: OwnProjection) -> None:
-        self._neighbours.replace(self.f, slot)
+    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+        if slot is not None:
+            self._neighbours.replace(self.f, slot)
 
     def forget(self) -> None:
         self._neighbours = Neighbours(IN_SPAN)
@@ -113,10 +102,9 @@ class Nearest(Maintenance):
 class GramRoot:
     """A square root W of the inverse of a Gram matrix whose vectors are replaced, `W W' = K^-1`.
 
-    Unlike a factor of K, it tells how far each vector is from the span of all others. Its condition
-    number is the root of that of K. An addition or a replacement takes O(n^2); `rebuild` removes
-    the errors that accumulate. A vector to add is given by the coefficients d of its projection (n,)
-    and its squared distance from the span, which is positive.
+    Unlike a factor of K, it tells how far each vector is from the span of all others. An addition or
+    a replacement takes O(n^2); `rebuild` removes the errors that accumulate. A vector to add is given
+    by the coefficients d of its projection (n,) and its squared distance from the span, positive.
     """
 
     __slots__ = ("matrix",)
@@ -129,12 +117,11 @@ class GramRoot:
         return self.matrix.nbytes
 
     def project(self, row: Floats) -> tuple[Floats, float]:
-        """Return the coefficients d = K^-1 k of a projection (n,) and its square, for a kernel row k."""
+        """Return the coefficients K^-1 k of a projection (n,) and its square, for a kernel row k."""
         z = row @ self.matrix
         return self.matrix @ z, float(z @ z)
 
     def append(self, d: Floats, square: float) -> None:
-        """Add a vector."""
         self.matrix = np.pad(self.matrix, (0, 1))
         self.matrix[:, -1] = np.append(-d, 1.0) / math.sqrt(square)
 
@@ -150,7 +137,6 @@ class GramRoot:
         return weights / (float(row @ row) + d[slot] * corner)
 
     def replace(self, slot: int, d: Floats, square: float) -> None:
-        """Replace the vector in a slot by one to add."""
         matrix, distance = self.matrix, math.sqrt(square)
         column = -d / distance
         # A reflection that turns the row of the vector towards the column of the other one.
@@ -172,8 +158,8 @@ class GramRoot:
     def state(self) -> State:
         return {"root": self.matrix.copy()}
 
-    def restore(self, state: State, n: int) -> None:
-        n = len(state["root"]) and n
+    def restore(self, state: State, f: Expansion) -> None:
+        n = len(state["root"]) and f.n
         self.matrix = floats(state["root"], (n, n), LARGEST_SUM)
         require(bool(self.matrix.any(axis=1).all()), "the root of the Gram matrix is singular")
 
@@ -181,12 +167,12 @@ class GramRoot:
 class Projection(Maintenance):
     """All other support vectors and the incoming example take over the removed term."""
 
-    _root = Part[GramRoot](restore=["n"])
+    _root = Part[GramRoot](restore=["f"])
     # Replacements since the root was last recomputed.
     _n_replaced = Count()
 
     def own(self) -> OwnProjection:
-        if len(self._root.matrix) != self.n:
+        if len(self._root.matrix) != self.f.n:
             self._rebuild()
         weights, square = self._root.project(self.f.row)
         return OwnProjection(weights, square, self.f.y.self_value - square)
@@ -194,23 +180,23 @@ class Projection(Maintenance):
     def squares(self, own: OwnProjection) -> Floats:
         return self._root.squares(own.weights, own.distance)
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> Takeover:
+    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
         weights = self._root.project_slot(slot, own.weights, own.distance)
         # All other vectors are orthogonal to what is left.
-        return Takeover(weights, self.f.matrix[slot] * square)
+        return weights, self.f.matrix[slot] * square
 
-    def on_add(self, own: OwnProjection) -> None:
-        self._root.append(own.weights, own.distance)
-
-    def on_replace(self, slot: int, own: OwnProjection) -> None:
-        if self._n_replaced == self.n:
+    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+        if slot is None:
+            self._root.append(own.weights, own.distance)
+            return
+        if self._n_replaced == self.f.n:
             self._rebuild()
             own = self.own()
         self._root.replace(slot, own.weights, own.distance)
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
-        basis = Basis(self.f.store.gram(), range(self.n))
+        basis = Basis(self.f.store.gram(), range(self.f.n))
         self.f.remove(basis.merge_others(self.f.merge))
 
     def forget(self) -> None:

@@ -18,11 +18,10 @@ IN_SPAN = 1e-10
 
 
 class Basis:
-    """The vectors that are apart from the span of those before them in a given order.
+    """The vectors, `kept`, that are apart from the span of those before them in an order.
 
     A vector is apart if its squared distance from the span is above a fraction of its squared norm.
-    `kept` are the chosen vectors, in order, and `factor` is the Cholesky factor of their Gram
-    matrix.
+    `factor` is the Cholesky factor of their Gram matrix.
     """
 
     __slots__ = ("_gram", "factor", "kept")

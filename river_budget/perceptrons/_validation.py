@@ -11,7 +11,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count
 from river_budget._core.choices import uniform
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.removal import ValidationTable, VectorTable
+from river_budget._core.removal import ValidationTable
 from river_budget._core.store import Store
 from river_budget._features import as_given
 from river_budget._state import Count, Learned, Part, require
@@ -30,26 +30,18 @@ class SupportVectors(Learned):
         self.table = table
 
     def on_correct(self, y: Example) -> None:
-        """Handle an example that was classified correctly."""
+        """End a round whose example was classified correctly."""
 
-    def join(self, y: Example) -> None:
-        """Let the example of the round join the vectors."""
-        self.table.join(self._f)
-
-    def replace(self, slot: int, y: Example) -> None:
-        """Replace a vector by the example, which may be the vector itself: `n_support`."""
-        self.table.remove(self._f, slot)
-        if slot < self._f.n:
-            self._f.replace(slot, y)
+    def on_mistake(self, y: Example, is_full: bool) -> None:
+        """End a round whose example is added; if the budget is full, a vector is removed."""
+        f, table = self._f, self.table
+        table.join(f)
+        table.finish(f, table.fewest_errors(f) if is_full else -1)
 
     def anew(self) -> tuple[Floats, Floats]:
         """Return scores and kernel values of the examples, computed from scratch."""
         gram = self._f.store.gram()
         return gram @ self._f.matrix, gram
-
-    def take_back(self) -> None:
-        """Take back what was learned in a round that the hypothesis has taken back."""
-        self.table.take_back(self._f)
 
     def rescale(self, scales: Scales) -> None:
         """Follow a change of the kernel."""
@@ -62,20 +54,12 @@ class StoredExamples(SupportVectors):
 
     def __init__(self, f: Expansion, table: ValidationTable) -> None:
         super().__init__(f, table)
-        self._begin()
-        # The last change of the store: its round, and how to undo it.
-        self._last: tuple[int, Any] = 0, None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_last": (0, None)}
+        self._store = f.store.empty_like()
 
     @property
     def examples(self) -> list[Features]:
         """The examples, in the order of the rows of the table."""
         return [as_given(self._store.vector(i)) for i in range(self._store.n)]
-
-    def join(self, y: Example) -> None:
-        self.table.join(self._f, self._column(self._f.store.example()))
 
     def anew(self) -> tuple[Floats, Floats]:
         f = self._f
@@ -83,18 +67,8 @@ class StoredExamples(SupportVectors):
         table = np.array(columns).reshape(f.n, self._store.n).T
         return table @ f.matrix, table
 
-    def take_back(self) -> None:
-        changed_in, saved = self._last
-        if changed_in > self._f.n_rounds:
-            self._store.undo(saved)
-            self._last = 0, None
-        super().take_back()
-
     def rescale(self, scales: Scales) -> None:
         self._store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
-
-    def _begin(self) -> None:
-        self._store = self._f.store.empty_like()
 
     def _check_restored(self) -> None:
         require(self.table.m == self._store.n, "a validation set has other examples than its store")
@@ -104,15 +78,16 @@ class StoredExamples(SupportVectors):
         self._store.set_example(x)
         return self._store.row()
 
-    def _put(self, i: int, x: Features, row: Floats, scores: Any, label: int) -> None:
-        """Store an example, in place of another one unless i is a new one."""
+    def _offer(self, x: Features, row: Floats, scores: Any, label: int) -> None:
+        """Prepare to store an example."""
         if self._store.n == 0:
-            self._begin()
-        store, f = self._store, self._f
-        self._last = f.n_rounds, store.save(i)
-        store.set_example(x)
-        store.put_example(i)
-        self.table.put(f, i, row, scores, label)
+            self._store = self._f.store.empty_like()
+        self._store.set_example(x)
+        self.table.offer(self._f, row, scores, label)
+
+    def _offer_example(self, y: Example) -> None:
+        f = self._f
+        self._offer(f.store.example(), f.row, f.last_scores(), y.label)
 
 
 class Reservoir(StoredExamples):
@@ -126,22 +101,29 @@ class Reservoir(StoredExamples):
         self._size = size
 
     def on_correct(self, y: Example) -> None:
-        i, f = self._draw(), self._f
+        i = self._draw()
         if i < self._size:
-            self._put(i, f.store.example(), f.row, f.last_scores(), y.label)
+            self._offer_example(y)
+            self.table.put(self._f, i, self._store)
 
-    def replace(self, slot: int, y: Example) -> None:
-        i, f = self._draw(), self._f
-        if i >= self._size:
-            super().replace(slot, y)
+    def on_mistake(self, y: Example, is_full: bool) -> None:
+        f, table = self._f, self.table
+        x = f.store.example()
+        table.join(f, self._column(x))
+        if not is_full:
+            table.finish(f)
             return
-        x, row, label = f.store.example(), f.row, y.label
+        i, slot = self._draw(), table.fewest_errors(f)
+        if i >= self._size:
+            table.finish(f, slot)
+            return
+        row, matrix, label = f.row, f.matrix, y.label
         if slot < f.n:
-            x, row = f.store.vector(slot), f.store.row_of(slot)
-            label = int(f.matrix[slot].argmax())
-            row[slot] = f.row_at(slot)
-        super().replace(slot, y)
-        self._put(i, x, row, row @ f.matrix, label)
+            x, row, label = f.store.vector(slot), f.store.row_of(slot), int(matrix[slot].argmax())
+            row[slot], matrix[slot] = f.row_at(slot), 0.0
+            matrix[slot, y.label], matrix[slot, y.rival] = y.weight, -y.weight
+        self._offer(x, row, row @ matrix, label)
+        table.finish(f, slot, i, self._store)
 
     def _draw(self) -> int:
         """Return the index for the next example, by algorithm R; at least the size to discard it."""
@@ -166,16 +148,15 @@ class AllExamples(StoredExamples):
         super().__init__(f, ValidationTable(budget + 1, sys.maxsize))
 
     def on_correct(self, y: Example) -> None:
-        self._append(self._f.store.example(), y)
+        self._offer_example(y)
+        self.table.put(self._f, self.table.m, self._store)
 
-    def join(self, y: Example) -> None:
-        x = self._f.store.example()
-        self._append(x, y)
-        self.table.join(self._f, self._column(x))
-
-    def _append(self, x: Features, y: Example) -> None:
+    def on_mistake(self, y: Example, is_full: bool) -> None:
         f, table = self._f, self.table
-        self._put(table.m, x, f.row[: table.n], f.last_scores(), y.label)
+        self._offer_example(y)
+        table.join(f, np.append(self._store.row(), y.self_value))
+        slot = table.fewest_errors(f) if is_full else -1
+        table.finish(f, slot, table.m, self._store)
 
 
 def validation_set(
@@ -183,7 +164,7 @@ def validation_set(
 ) -> SupportVectors:
     """Return an empty validation set; see `TighterPerceptron`."""
     if validation == "support":
-        return SupportVectors(f, VectorTable(budget + 1))
+        return SupportVectors(f, ValidationTable(budget + 1))
     if validation == "all":
         return AllExamples(f, budget)
     if isinstance(validation, str):

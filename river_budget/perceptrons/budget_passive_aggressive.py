@@ -124,7 +124,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         if square - own.square <= IN_SPAN * square:
             self._project(f, y, own)
         elif f.n < self.budget:
-            self._maintenance.on_add(own)
+            self._maintenance.on_put(own)
             f.add(y, self._count(y, square))
         else:
             self._replace_one(f, y, own)
@@ -140,12 +140,12 @@ class BudgetPassiveAggressive(NormedPerceptron):
             return
         term = f.matrix[r]
         square = 0.5 * float(term @ term) * squares[r]
-        taken = maintenance.take_over(r, own, squares[r])
-        self._square += square - float(term @ taken.scores)
+        weights, scores = maintenance.take_over(r, own, squares[r])
+        self._square += square - float(term @ scores)
         self.removal_displacement += math.sqrt(square)
-        maintenance.on_replace(r, own)
+        maintenance.on_put(own, r)
         f.replace(r, y, self._count(y, y.self_value))
-        f.change(np.multiply.outer(taken.weights, term))
+        f.change(np.multiply.outer(weights, term))
 
     def _project(self, f: Expansion, y: Example, own: OwnProjection) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,6 @@ from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import best_merging
 from river_budget.base import BudgetPerceptron, ClassWeight, Count, Example, Expansion, with_example
 from river_budget.kernels import RBF, Features, Kernel
-from river_budget.perceptrons._choice import oldest_of
 from river_budget.perceptrons.budgeted_ogd import LOSSES, slope_of
 
 MAINTENANCE = ["merging", "removal"]
@@ -111,27 +109,25 @@ class BudgetedSGD(BudgetPerceptron):
             self._longest = max(self._longest, len(f.store.example()))
         if f.n < self.budget:
             f.add(y, step)
-        elif self._merges:
-            self._merge_two(f, y, step)
-        else:
-            self._remove_one(f, y, step)
+            return
+        incoming = np.zeros((1, f.n_labels))
+        incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
+        matrix = np.concatenate((f.matrix, incoming))
+        squares = 1.0 if self._merges else np.append(f.store.self_values(), y.self_value)
+        sizes = (matrix**2).sum(axis=1) * squares
+        smallest = f.cheapest(sizes, 1e-9 * float(sizes.min()))
+        if self._merges:
+            self._merge(f, y, step, matrix, smallest)
+        elif smallest < f.n:
+            f.replace(smallest, y, step)
 
-    def _remove_one(self, f: Expansion, y: Example, step: float) -> None:
-        """Add the example, and remove the support vector with the smallest term."""
-        squares = np.append(f.store.self_values(), y.self_value)
-        r = _smallest(f, _matrix_with(f, y, step), squares)
-        if r < f.n:
-            f.replace(r, y, step)
-
-    def _merge_two(self, f: Expansion, y: Example, step: float) -> None:
-        """Add the example, and merge the smallest support vector with another one."""
-        store, n, matrix, row = f.store, f.n, _matrix_with(f, y, step), f.row
-        first = _smallest(f, matrix, np.ones(n + 1))
+    def _merge(self, f: Expansion, y: Example, step: float, matrix: Floats, first: int) -> None:
+        """Add the example, and merge a vector with another one; the coefficients are (n + 1, labels)."""
+        store, n, row = f.store, f.n, f.row
         if first < n:
             row = np.append(store.row_of(first), row[first])
         places, losses = best_merging(matrix, first, row)
-        least = losses.min() + ROUNDING * float((matrix**2).sum(axis=1).max())
-        second = oldest_of(store, losses <= least)
+        second = f.cheapest(losses, ROUNDING * float((matrix**2).sum(axis=1).max()))
         h, k, x = float(places[second]), row[second], store.example()
         merged = matrix[first] * k ** ((1 - h) ** 2) + matrix[second] * k ** (h * h)
         one, other = (store.vector(i) if i < n else x for i in (first, second))
@@ -147,25 +143,15 @@ class BudgetedSGD(BudgetPerceptron):
             f.replace(slots[1], y, step)
 
 
-def _matrix_with(f: Expansion, y: Example, step: float) -> Floats:
-    """Return the coefficients of all labels, those of the incoming example last (n + 1, labels)."""
-    incoming = np.zeros((1, f.n_labels))
-    incoming[0, y.label], incoming[0, y.rival] = step * y.weight, -step * y.weight
-    return np.concatenate((f.matrix, incoming))
-
-
-def _smallest(f: Expansion, matrix: Floats, squares: Floats) -> int:
-    """Return the vector with the smallest term, the oldest among ties."""
-    sizes = (matrix**2).sum(axis=1) * squares
-    return oldest_of(f.store, sizes <= sizes.min() * (1 + 1e-9))
-
-
 def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
     """Return `h x + (1 - h) z`, without small values of features that only one of the two has."""
     if h == 0:
         return z
     merged = {name: h * x.get(name, 0.0) + (1 - h) * z.get(name, 0.0) for name in {**x, **z}}
-    sizes = {name: _size(value) for name, value in merged.items()}
+    sizes = {
+        name: float(np.abs(value).max()) if isinstance(value, np.ndarray) else abs(value)
+        for name, value in merged.items()
+    }
     limit = NEGLIGIBLE * max(sizes.values(), default=0.0)
     of_one = sorted((sizes[name] for name in x.keys() ^ z.keys()), reverse=True)
     dropped = of_one[max(0, most_names - len(x.keys() & z.keys())) :]
@@ -176,8 +162,3 @@ def _between(h: float, x: Features, z: Features, most_names: int) -> Features:
         for name, value in merged.items()
         if sizes[name] > limit or (name in x and name in z)
     }
-
-
-def _size(value: Any) -> float:
-    """Return the absolute value of a number, or the largest one in an array."""
-    return float(np.abs(value).max()) if isinstance(value, np.ndarray) else abs(value)

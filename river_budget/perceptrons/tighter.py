@@ -58,10 +58,7 @@ class TighterPerceptron(BudgetPerceptron):
     def _check_restored(self) -> None:
         super()._check_restored()
         self._rescale_validation()
-        self._validation.table.derive_restored(self._f, self._validation.anew()[1])
-
-    def _derive(self) -> None:
-        self._validation.take_back()
+        self._validation.table.check(self._f, self._validation.anew()[1])
 
     def _on_rescaled(self) -> None:
         self._rescale_validation()
@@ -75,9 +72,5 @@ class TighterPerceptron(BudgetPerceptron):
         validation = self._validation
         if y.margin > 0:
             validation.on_correct(y)
-        elif f.n < self.budget:
-            f.add(y)
-            validation.join(y)
         else:
-            validation.join(y)
-            validation.replace(validation.table.fewest_errors(f), y)
+            validation.on_mistake(y, f.n == self.budget)

@@ -14,7 +14,6 @@ from river_budget._state import Part
 from river_budget.base import BudgetPerceptron, ClassWeight, with_example
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _posterior
-from river_budget.perceptrons._choice import oldest_of
 
 # Counts of nearest examples mean little once learned scales have made other vectors near. Without a
 # drift, scales of more than this number of examples change the kernel values less than that.
@@ -99,10 +98,7 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        self._vectors.derive_restored(self._f, self._f.store.gram())
-
-    def _derive(self) -> None:
-        self._vectors.take_back(self._f)
+        self._vectors.check(self._f, self._f.store.gram())
 
     def _on_rescaled(self) -> None:
         gram = self._f.store.gram()
@@ -113,18 +109,14 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _update(self, f: Expansion, y: Example) -> None:
         vectors = self._vectors
-        if y.margin <= 0.0:
-            vectors.join(f)
-            if f.n < self.budget:
-                f.add(y)
-            else:
-                self._remove_one(f, y)
-        elif not vectors.count(f):
-            vectors.count_at(f, self._nearest_by_distance(f))
-
-    def _remove_one(self, f: Expansion, y: Example) -> None:
-        """Remove the vector with the least loss, and move its counts to the nearest one."""
-        vectors = self._vectors
+        if y.margin > 0.0:
+            if not vectors.count(f):
+                vectors.count(f, self._nearest_by_distance(f))
+            return
+        vectors.join(f)
+        if f.n < self.budget:
+            vectors.finish(f)
+            return
         if f.n_labels == 2:
             vectors.renew(self.prior)
         else:
@@ -134,9 +126,7 @@ class TightestPerceptron(BudgetPerceptron):
         nearest = vectors.nearest(r)
         if nearest < 0:
             nearest = self._nearest_to_removed(f, r)
-        vectors.move_counts(f, r, nearest)
-        if r < f.n:
-            f.replace(r, y)
+        vectors.finish(f, r, nearest)
 
     def _posteriors(self, x: Features) -> list[float]:
         f, vectors = self._f, self._vectors
@@ -151,8 +141,7 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _nearest_by_distance(self, f: Expansion) -> int:
         """Return the slot nearest to the example, the oldest among ties."""
-        distances = f.store.distances()
-        return oldest_of(f.store, distances == distances.min())
+        return f.cheapest(f.store.distances())
 
     def _nearest_to_removed(self, f: Expansion, r: int) -> int:
         """Return the slot nearest to slot r by distance; `f.n` for the incoming example."""
@@ -160,7 +149,7 @@ class TightestPerceptron(BudgetPerceptron):
             return self._nearest_by_distance(f)
         distances = np.append(f.store.distances_of(r), f.store.distances()[r])
         distances[r] = math.inf
-        return oldest_of(f.store, distances == distances.min())
+        return f.cheapest(distances)
 
 
 def _similarity(before: Floats, after: Floats) -> float:
