@@ -357,35 +357,30 @@ cdef class CountedTable(ValidationTable):
             self.weights[c, nearest] = NAN
         return True
 
-    @property
-    def stale(self):
-        """Slots of the vectors whose weights have to be computed anew."""
-        return np.flatnonzero(np.isnan(self.arrays["weights"][0, : max(self.n, self.n_joined)]))
-
     def counts_of(self, slots):
         """Return the counts of vectors (slots, labels)."""
         return self.arrays["counts"].T[slots]
 
-    def renew(self, double prior):
-        """Compute the weights of two labels anew where they have to be."""
+    def renew(self, double prior, posteriors):
+        """Compute weights anew where they have to be, with a function for more than two labels."""
         global betainc
         cdef Py_ssize_t i
         cdef double a, b, divisor
-        require(self.n_labels == 2, "there are more than two labels")
+        if self.n_labels > 2:
+            weights = self.arrays["weights"].T[: self.n_joined]
+            stale = np.flatnonzero(np.isnan(weights[:, 0]))
+            weights[stale] = posteriors(self.counts_of(stale) + prior)
+            return
         if betainc is None:
             from scipy.special import cython_special
 
             betainc = cython_special.betainc["double"]
-        for i in range(max(self.n, self.n_joined)):
+        for i in range(self.n_joined):
             if isnan(self.weights[0, i]):
                 a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
                 divisor = max(1.0, max(a, b) / LARGEST_COUNT)
                 self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
-
-    def weigh(self, slots, weights):
-        """Set the weights of vectors (slots, labels)."""
-        self.arrays["weights"].T[slots] = weights
 
     def least_loss(self, Expansion f):
         """Return the vector without which the expected hinge loss is least, the oldest of them."""

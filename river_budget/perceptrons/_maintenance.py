@@ -14,7 +14,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
-from river_budget._state import LARGEST_SUM, Count, Learned, Part, State, floats, require
+from river_budget._state import LARGEST_SUM, Learned, State, count, floats, require
 from river_budget.perceptrons._span import IN_SPAN, Basis
 
 
@@ -99,100 +99,54 @@ class Nearest(Maintenance):
         return self._neighbours.nbytes
 
 
-class GramRoot:
-    """A square root W of the inverse of a Gram matrix whose vectors are replaced, `W W' = K^-1`.
+class Projection(Maintenance):
+    """All other support vectors and the incoming example take over the removed term.
 
-    Unlike a factor of K, it tells how far each vector is from the span of all others. An addition or
-    a replacement takes O(n^2); `rebuild` removes the errors that accumulate. A vector to add is given
-    by the coefficients d of its projection (n,) and its squared distance from the span, positive.
+    It keeps a square root W of the inverse Gram matrix, `W W' = K^-1`. Unlike a factor of K, it tells
+    how far each vector is from the span of all others. An update takes O(n^2), and from time to time
+    W is computed anew, so that errors do not accumulate.
     """
 
-    __slots__ = ("matrix",)
-
-    def __init__(self) -> None:
-        self.matrix: Floats = np.zeros((0, 0))
-
-    @property
-    def nbytes(self) -> int:
-        return self.matrix.nbytes
-
-    def project(self, row: Floats) -> tuple[Floats, float]:
-        """Return the coefficients K^-1 k of a projection (n,) and its square, for a kernel row k."""
-        z = row @ self.matrix
-        return self.matrix @ z, float(z @ z)
-
-    def append(self, d: Floats, square: float) -> None:
-        self.matrix = np.pad(self.matrix, (0, 1))
-        self.matrix[:, -1] = np.append(-d, 1.0) / math.sqrt(square)
-
-    def squares(self, d: Floats, square: float) -> Floats:
-        """Return the squared distance of each vector from all others and one to add (n,)."""
-        return 1 / ((self.matrix**2).sum(axis=1) + d**2 / square)
-
-    def project_slot(self, slot: int, d: Floats, square: float) -> Floats:
-        """Return the projection of a vector onto all others and one to add (n,), that in its slot."""
-        row, corner = self.matrix[slot], d[slot] / square
-        weights = -(self.matrix @ row + d * corner)
-        weights[slot] = corner
-        return weights / (float(row @ row) + d[slot] * corner)
-
-    def replace(self, slot: int, d: Floats, square: float) -> None:
-        matrix, distance = self.matrix, math.sqrt(square)
-        column = -d / distance
-        # A reflection that turns the row of the vector towards the column of the other one.
-        axis, last = matrix[slot].copy(), column[slot]
-        length = math.hypot(float(np.linalg.norm(axis)), last)
-        tip = last + math.copysign(length, last)
-        share = 2 / (float(axis @ axis) + tip**2)
-        along = matrix @ axis + column * tip
-        along[slot] = tip / distance
-        matrix[slot] = 0.0
-        matrix -= np.multiply.outer(share * along, axis)
-
-    def rebuild(self, gram: Floats, order: Any) -> None:
-        """Recompute the root, where each vector is apart from the span of those before it."""
-        factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
-        self.matrix = np.zeros_like(gram)
-        self.matrix[order] = np.linalg.inv(factor).T
-
-    def state(self) -> State:
-        return {"root": self.matrix.copy()}
-
-    def restore(self, state: State, f: Expansion) -> None:
-        n = len(state["root"]) and f.n
-        self.matrix = floats(state["root"], (n, n), LARGEST_SUM)
-        require(bool(self.matrix.any(axis=1).all()), "the root of the Gram matrix is singular")
-
-
-class Projection(Maintenance):
-    """All other support vectors and the incoming example take over the removed term."""
-
-    _root = Part[GramRoot](restore=["f"])
-    # Replacements since the root was last recomputed.
-    _n_replaced = Count()
+    _root: Floats
+    _n_replaced: int  # since then
 
     def own(self) -> OwnProjection:
-        if len(self._root.matrix) != self.f.n:
+        if len(self._root) != self.f.n:
             self._rebuild()
-        weights, square = self._root.project(self.f.row)
-        return OwnProjection(weights, square, self.f.y.self_value - square)
+        z = self.f.row @ self._root
+        square = float(z @ z)
+        return OwnProjection(self._root @ z, square, self.f.y.self_value - square)
 
     def squares(self, own: OwnProjection) -> Floats:
-        return self._root.squares(own.weights, own.distance)
+        return 1 / ((self._root**2).sum(axis=1) + own.weights**2 / own.distance)
 
     def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
-        weights = self._root.project_slot(slot, own.weights, own.distance)
+        row, corner = self._root[slot], own.weights[slot] / own.distance
+        weights = -(self._root @ row + own.weights * corner)
+        weights[slot] = corner
+        weights /= float(row @ row) + own.weights[slot] * corner
         # All other vectors are orthogonal to what is left.
         return weights, self.f.matrix[slot] * square
 
     def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
         if slot is None:
-            self._root.append(own.weights, own.distance)
+            self._root = np.pad(self._root, (0, 1))
+            self._root[:, -1] = np.append(-own.weights, 1.0) / math.sqrt(own.distance)
             return
         if self._n_replaced == self.f.n:
             self._rebuild()
             own = self.own()
-        self._root.replace(slot, own.weights, own.distance)
+        root, distance = self._root, math.sqrt(own.distance)
+        column = -own.weights / distance
+        # A reflection that turns the row of the vector towards the column of the other one.
+        axis, last = root[slot].copy(), column[slot]
+        length = math.hypot(float(np.linalg.norm(axis)), last)
+        tip = last + math.copysign(length, last)
+        share = 2 / (float(axis @ axis) + tip**2)
+        along = root @ axis + column * tip
+        along[slot] = tip / distance
+        root[slot] = 0.0
+        root -= np.multiply.outer(share * along, axis)
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
@@ -200,13 +154,32 @@ class Projection(Maintenance):
         self.f.remove(basis.merge_others(self.f.merge))
 
     def forget(self) -> None:
-        self._root, self._n_replaced = GramRoot(), 0
+        self._root = np.zeros((0, 0))
+        self._n_replaced = 0
 
     def error(self) -> float:
-        gram = self.f.store.gram() if len(self._root.matrix) else self._root.matrix
-        products = self._root.matrix.T @ gram
+        gram = self.f.store.gram() if len(self._root) else self._root
+        products = self._root.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
 
+    @property
+    def nbytes(self) -> int:
+        return self._root.nbytes
+
+    def state(self) -> State:
+        return {"root": {"root": self._root.copy()}, "n_replaced": self._n_replaced}
+
+    def restore(self, state: State) -> None:
+        root = state["root"]["root"]
+        n = len(root) and self.f.n
+        self._root = floats(root, (n, n), LARGEST_SUM)
+        require(bool(self._root.any(axis=1).all()), "the root of the Gram matrix is singular")
+        self._n_replaced = count(state["n_replaced"])
+
     def _rebuild(self) -> None:
-        self._root.rebuild(self.f.store.gram(), self.f.store.by_age)
+        """Compute the root anew, where each vector is apart from the span of those before it."""
+        gram, order = self.f.store.gram(), self.f.store.by_age
+        factor: Any = np.linalg.cholesky(gram[np.ix_(order, order)])
+        self._root = np.zeros_like(gram)
+        self._root[order] = np.linalg.inv(factor).T
         self._n_replaced = 0

@@ -117,11 +117,7 @@ class TightestPerceptron(BudgetPerceptron):
         if f.n < self.budget:
             vectors.finish(f)
             return
-        if f.n_labels == 2:
-            vectors.renew(self.prior)
-        else:
-            stale = vectors.stale
-            vectors.weigh(stale, _posterior.largest(vectors.counts_of(stale) + self.prior))
+        vectors.renew(self.prior, _posterior.largest)
         r = vectors.least_loss(f)
         nearest = vectors.nearest(r)
         if nearest < 0:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.perceptrons._maintenance import GramRoot
+from river_budget._core.expansion import Expansion
+from river_budget._core.store import Store
+from river_budget.perceptrons._maintenance import Projection
 
 MAINTENANCE = ["simple", "nearest", "projection"]
 each_maintenance = pytest.mark.parametrize("maintenance", MAINTENANCE)
@@ -151,24 +155,29 @@ def test_the_errors_of_the_root_do_not_accumulate():
 def test_the_root_of_the_inverse_by_its_definition():
     rng = np.random.default_rng(1)
     points = rng.normal(size=(30, 9))
-    gram, root, kept = points @ points.T, GramRoot(), []
+    f, gram, kept = Expansion(Store([rb.Linear()])), points @ points.T, []
+    projection = Projection(f)
     for t in range(30):
-        d, projected = root.project(gram[t, kept])
-        square = gram[t, t] - projected
+        f.round(dict(enumerate(points[t].tolist())), 1, 1.0, math.inf)
+        own = projection.own()
         if len(kept) < 6:
-            root.append(d, square)
+            projection.on_put(own)
+            f.add(f.y)
             kept.append(t)
         else:
             around = np.linalg.inv(gram[np.ix_([*kept, t], [*kept, t])])
-            assert root.squares(d, square) == pytest.approx(1 / around.diagonal()[:6])
+            assert projection.squares(own) == pytest.approx(1 / around.diagonal()[:6])
             slot = t % 6
             weights = -around[slot] / around[slot, slot]
             weights[slot] = weights[6]
-            assert root.project_slot(slot, d, square) == pytest.approx(weights[:6])
-            root.replace(slot, d, square)
+            assert projection.take_over(slot, own, 1.0)[0] == pytest.approx(weights[:6])
+            projection.on_put(own, slot)
+            f.replace(slot, f.y)
             kept[slot] = t
+        f.commit()
+        root = projection.state()["root"]["root"]
         inverse = np.linalg.inv(gram[np.ix_(kept, kept)])
-        assert root.matrix @ root.matrix.T == pytest.approx(inverse)
+        assert root @ root.T == pytest.approx(inverse)
 
 
 @pytest.mark.parametrize(

@@ -167,15 +167,16 @@ def test_the_weights_of_a_model_are_those_of_its_counts():
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=20, prior=0.7)
     for x, y in synth.TwoGaussians(300, flip=0.3, seed=1):
         model.learn_one(x, y)
-    counts = counts_of(model, slice(20))
-    model._vectors.renew(0.7)
+    f, counts = model._f, counts_of(model, slice(20))
+    f.round(f.store.example(), 0, 1.0, math.inf)
+    model._vectors.join(f)
+    model._vectors.renew(0.7, _posterior.largest)
     weights = model._vectors.arrays["weights"].T[:20]
     assert weights == pytest.approx(_posterior.largest(counts + 0.7), rel=1e-12)
     # Only those of changed counts are computed anew.
     model._vectors.arrays["weights"][:, :20] = 0.5
     model._vectors.arrays["weights"][:, 7] = math.nan
-    assert model._vectors.stale.tolist() == [7]
-    model._vectors.renew(0.7)
+    model._vectors.renew(0.7, _posterior.largest)
     expected = np.full((20, 2), 0.5)
     expected[7] = _posterior.largest(counts[[7]] + 0.7)[0]
     assert model._vectors.arrays["weights"].T[:20] == pytest.approx(expected, rel=1e-12)
@@ -186,7 +187,7 @@ def test_the_weights_of_many_labels_are_those_of_their_counts():
     rng = np.random.default_rng(1)
     for x in rng.normal(size=(80, 2)).tolist():
         model.learn_one(dict(enumerate(x)), int(rng.integers(3)))
-    known = np.setdiff1d(np.arange(8), model._vectors.stale)
+    known = np.flatnonzero(~np.isnan(model._vectors.arrays["weights"][0, :8]))
     assert len(known) > 3
     weights = model._vectors.arrays["weights"].T[known]
     expected = _posterior.largest(counts_of(model, known) + 0.7)
