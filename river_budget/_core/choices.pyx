@@ -16,12 +16,11 @@ from river_budget._core.expansion cimport Expansion
 # largest score or to both vectors.
 cdef double ROUNDING = 1e-12
 
+cdef double SMALLEST = 5e-324
+
 # The golden section search for the place of a merged vector ends at an interval of 2e-4.
 cdef double GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
-cdef enum:
-    N_SECTIONS = 18
-
-cdef double SMALLEST = 5e-324
+cdef enum: N_SECTIONS = 18
 
 cdef struct Pair:                     # two terms to merge
     double log_k                      # the logarithm of the kernel value of their vectors
@@ -91,16 +90,8 @@ cdef void add_term(
 def cheapest(Expansion f, const double[::1] squares, double rest, double own, double slack):
     """Return the vector whose removal costs least; n, the example, is the youngest.
 
-    Parameters
-    ----------
-    squares
-        The squared distance of each vector from those that take over its term (n,).
-    rest
-        What the cost of each removal is added to.
-    own
-        The cost of not adding the example.
-    slack
-        Costs are ties if they differ by less than this.
+    Given are the squared distance of each vector from those that take over its term (n,), to whose cost
+    `rest` is added, and the cost of not adding the example. Ties differ by at most `slack`.
     """
     cdef Py_ssize_t c, i, n = f.store.n
     cdef double size
@@ -212,14 +203,8 @@ cdef class Neighbours:
 def draw(Expansion f, double drawn, bint is_weighted, double limit):
     """Draw a vector to remove, and divide the terms of the others by their chances to stay.
 
-    Parameters
-    ----------
-    drawn
-        A random number from 0 to 1.
-    is_weighted
-        Whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`, and not the same for all.
-    limit
-        The largest coefficient afterwards.
+    A random number from 0 to 1 is given, whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`
+    and not the same for all, and the largest coefficient afterwards.
     """
     cdef Py_ssize_t c, i, slot = 0, n = f.store.n
     cdef double growth, rest = 0.0, total = 0.0
@@ -251,15 +236,9 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
 def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] row):
     """Return the best merging of each vector with the first one.
 
-    A merged vector is h times the first one and 1 - h times the other. Returned are the shares h (n,)
-    and the squared norms of what is lost (n,), infinite for the first one itself.
-
-    Parameters
-    ----------
-    rows
-        The coefficients of all labels (n, labels).
-    row
-        The kernel row of the first one. It may end before the last vector, if that is the first one.
+    Given are the coefficients (n, labels), and the kernel row of the first one, which may end before the
+    last vector if that is it. A merged vector is h times the first one and 1 - h times the other. Returned
+    are the shares h (n,) and the squared norms of what is lost (n,), infinite for the first one itself.
     """
     cdef Py_ssize_t c, i, n = rows.shape[0]
     cdef double k

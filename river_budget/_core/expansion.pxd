@@ -37,7 +37,7 @@ cdef class Expansion(Engine):
     cdef int end(self) except -1
     cdef void close(self) noexcept
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=*) except -1
-    cdef int set_table(self, rows, Py_ssize_t n_labels, Py_ssize_t width) except -1
+    cdef int set_table(self, rows) except -1
     cdef int keep_all(self) except -1
     cdef int put(self, Py_ssize_t slot, Example y, double step) except -1
     cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil

@@ -33,8 +33,7 @@ cdef class Expansion(Engine):
     def __cinit__(self, Store store):
         self.store, self.y = store, Example()
         self.scale, self.log = 1.0, []
-        # Never without slots, so that each row has an address.
-        self.set_table(np.zeros((2, 0)), 2, max(8, store.capacity))
+        self.set_table(np.zeros((2, 0)))
 
     def __reduce__(self):
         self.require_closed()
@@ -45,7 +44,7 @@ cdef class Expansion(Engine):
     def __setstate__(self, learned):
         rows, self.scale, counts, self.largest_self_value, self.sums = learned
         self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at = counts
-        self.set_rows(rows)
+        self.set_table(rows)
 
     # The round.
 
@@ -67,8 +66,7 @@ cdef class Expansion(Engine):
             if coefficients is None:
                 self.set_vectors(saved)
             elif saved is None:
-                old = np.frombuffer(coefficients).reshape(self.n_labels, -1)
-                self.set_table(old, self.n_labels, self.table.shape[1])
+                self.set_table(np.frombuffer(coefficients).reshape(self.n_labels, -1))
             else:
                 self.table.base.T[saved[0] : saved[0] + 1] = np.frombuffer(coefficients)
                 self.store.undo(saved)
@@ -248,7 +246,7 @@ cdef class Expansion(Engine):
             raise
         if self.is_open:
             self.log.append((None, vectors))
-        self.set_rows(self.table.base[:, kept])
+        self.set_table(self.table.base[:, kept])
 
     def set_vectors(self, vectors):
         self.store.remove(range(self.store.n))
@@ -322,7 +320,7 @@ cdef class Expansion(Engine):
             self.log.append((column, self.store.save(slot)))
         self.store.put(slot)
         if self.store.capacity > self.table.shape[1]:
-            self.set_table(self.table.base, self.n_labels, self.store.capacity)
+            self.set_table(self.table.base)
         for c in range(self.n_labels):
             self.table[c, slot] = 0.0
         self.table[y.label, slot] = alpha
@@ -338,24 +336,20 @@ cdef class Expansion(Engine):
     # The table.
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
-        return self.set_table(self.table.base, n_labels, self.table.shape[1])
+        return self.set_table(padded(self.table.base, n_labels, self.table.shape[1]))
 
-    cdef int set_table(self, rows, Py_ssize_t n_labels, Py_ssize_t width) except -1:
-        """Set the coefficients without their common factor, with room for more labels and slots."""
-        cdef double[:, ::1] table = padded(rows, n_labels, width)
-        Engine.set_labels(self, n_labels)
+    cdef int set_table(self, rows) except -1:
+        """Set the coefficients without their common factor (labels, n or more), with room for more slots."""
+        # Never without slots, so that each row has an address.
+        width = max(8, rows.shape[1], self.store.capacity)
+        cdef double[:, ::1] table = padded(rows, rows.shape[0], width)
+        Engine.set_labels(self, table.shape[0])
         self.table = table
 
     def rows(self):
         """Return the coefficients without their common factor (labels, n)."""
         self.store.require_own()
         return self.table.base[:, : self.store.n].copy()
-
-    def set_rows(self, rows):
-        """Set the coefficients without their common factor (labels, n)."""
-        require(rows.shape[1] == self.store.n, "a coefficient is needed for each vector")
-        width = max(self.table.shape[1], self.store.capacity)
-        self.set_table(rows, max(self.n_labels, rows.shape[0]), width)
 
     @property
     def nbytes(self):
@@ -383,7 +377,7 @@ cdef class Expansion(Engine):
         self.restore_counts(state)
         self.n_weighted = count(state["n_weighted"])
         self.largest_self_value = finite(state["largest_self_value"], 0.0, LARGEST)
-        self.set_rows(rows)
+        self.set_table(rows)
 
 
 cdef int end_change(Expansion f) except -1:

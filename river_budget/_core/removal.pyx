@@ -129,7 +129,6 @@ cdef class ValidationTable:
 
     @property
     def kernel_values(self):
-        """The kernel values of the examples (m, n)."""
         return self.arrays["table"][: self.m, : self.n]
 
     def errors(self, Expansion f, scores, table):
@@ -140,7 +139,6 @@ cdef class ValidationTable:
         }
 
     def state(self, Expansion f):
-        """Return the scores, the kernel values and the labels of the examples."""
         table = self.kernel_values
         return {
             "scores": self.scores_of_examples(f).copy(),
@@ -149,7 +147,6 @@ cdef class ValidationTable:
         }
 
     def restore(self, state, Expansion f):
-        """Restore a new table, before `check` derives the rest."""
         n = f.store.n
         scores = floats(state["scores"], (n if self.is_own else None, f.n_labels), LARGEST_SUM)
         m = len(scores)
@@ -164,17 +161,17 @@ cdef class ValidationTable:
         else:
             table = floats(state["kernel_values"], (m, n))
         self.derive(f, scores, table)
-        self.arrays["columns"][:m] = columns
+        if not self.is_own:
+            self.arrays["columns"][:m] = columns
 
-    def check(self, Expansion f, table):
-        """Derive what a checkpoint does not have, given the kernel values from scratch (m, n).
+    def check(self, table):
+        """Raise ValueError unless kernel values are those from scratch (m, n), but for rounding.
 
-        Their last bits depend on which came first, example or vector, so the stored ones remain.
+        Their last bits depend on which came first, example or vector, so they remain as they are.
         """
         tolerance = ROUNDING * abs(table).max(initial=1.0)
         is_right = (abs(self.kernel_values - table) <= tolerance).all()
         require(is_right, "the kernel values of a validation set are wrong")
-        self.derive(f, self.scores_of_examples(f).copy(), self.kernel_values.copy())
 
     def derive(self, Expansion f, scores, table):
         """Set all but the labels of other examples: scores (m, labels) and kernel values (m, n)."""
@@ -358,7 +355,6 @@ cdef class CountedTable(ValidationTable):
         return True
 
     def counts_of(self, slots):
-        """Return the counts of vectors (slots, labels)."""
         return self.arrays["counts"].T[slots]
 
     def renew(self, double prior, posteriors):
@@ -416,12 +412,10 @@ cdef class CountedTable(ValidationTable):
             self.weights[c, slot] = self.weights[c, last]
 
     def start_again(self):
-        """Set all counts to 0."""
         self.arrays["counts"][:] = 0.0
         self.weights[:] = NAN
 
     def state(self, Expansion f):
-        """Return the scores, labels and counts of the vectors."""
         return {**super().state(f), "counts": self.counts_of(slice(self.n)).copy()}
 
     def restore(self, state, Expansion f):

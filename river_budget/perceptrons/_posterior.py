@@ -25,10 +25,9 @@ LARGEST = 1e12
 def largest(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) under Dirichlet distributions (rows, labels).
 
-    The parameters of each distribution are positive (rows, labels). With two labels, the result is a
-    value of the regularized incomplete Beta function. With more, the shares are in the proportions
-    of independent Gamma variables, over whose largest value is integrated numerically, with an error
-    of at most 1e-8.
+    The parameters are positive (rows, labels). With two labels, the result is a value of the
+    regularized incomplete Beta function. With more, the shares are in the proportions of independent
+    Gamma variables, over whose largest value is integrated, with an error of at most 1e-8.
     """
     bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
     if parameters.shape[1] == 2:

@@ -58,7 +58,7 @@ class TighterPerceptron(BudgetPerceptron):
     def _check_restored(self) -> None:
         super()._check_restored()
         self._rescale_validation()
-        self._validation.table.check(self._f, self._validation.anew()[1])
+        self._validation.table.check(self._validation.anew()[1])
 
     def _on_rescaled(self) -> None:
         self._rescale_validation()

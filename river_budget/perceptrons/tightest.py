@@ -98,7 +98,7 @@ class TightestPerceptron(BudgetPerceptron):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        self._vectors.check(self._f, self._f.store.gram())
+        self._vectors.check(self._f.store.gram())
 
     def _on_rescaled(self) -> None:
         gram = self._f.store.gram()
