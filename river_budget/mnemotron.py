@@ -1,3 +1,8 @@
+"""Mnemotron: Gaussian process experts with different kernels and forgetting factors.
+
+The rounds are native: `_core.experts` over one store, and the posteriors in `_core.posteriors`.
+"""
+
 from __future__ import annotations
 
 import math
@@ -7,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_dtype, check_not_negative
+from river_budget._checks import check_count, check_dtype, check_not_negative, check_positive
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
@@ -15,8 +20,26 @@ from river_budget._state import Part
 from river_budget.base import ClassWeight, Machine, documented
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
-from river_budget.kernels import Features, Kernel
-from river_budget.mnemotron.parameters import kernels_of, pairs_of_kernels
+from river_budget.kernels import (
+    AdditiveRationalQuadratic,
+    Features,
+    Kernel,
+    Normalized,
+    Polynomial,
+    RationalQuadratic,
+    check_kernel,
+)
+
+# Forgetting factors and noise variances.
+DEFAULT_PAIRS = ((1.0, 0.1), (0.9999, 1.0), (0.998, 0.1), (0.98, 0.1))
+FEW_PAIRS = ((1.0, 0.1), (0.998, 0.1))
+
+DEFAULTS: dict[Kernel, Any] = {
+    RationalQuadratic(): DEFAULT_PAIRS,
+    AdditiveRationalQuadratic(): DEFAULT_PAIRS,
+    RationalQuadratic(gamma_factor=10.0): FEW_PAIRS,
+    Normalized(Polynomial(degree=1)): FEW_PAIRS,
+}
 
 
 class Archive(KernelLDA):
@@ -146,8 +169,8 @@ class Mnemotron(Machine):
         if archive is not None:
             check_n_features("archive", archive)
         check_dtype(dtype)
-        self._given = kernels_of(kernels)
-        pairs = pairs_of_kernels(forgetting, kernels, len(self._given))
+        self._given = _kernels_of(kernels)
+        pairs = _pairs_of_kernels(forgetting, kernels, len(self._given))
         learns = any(kernel.learns_scales for kernel in self._given)
         self._is_scaled = [
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
@@ -213,9 +236,8 @@ class Mnemotron(Machine):
         With more than two labels, its square is half the sum of the squared norms of all means.
         """
         f, square = self._f, 0.0
-        kernel_of = np.array([z for z, _, _ in f.posteriors.experts])
         for z in range(f.store.n_kernels):
-            mean = f.posteriors.mean(np.where(kernel_of == z, f.hedge, 0.0), f.n)
+            mean = f.posteriors.mean(np.where(self._kernel_of == z, f.hedge, 0.0), f.n)
             square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
 
@@ -238,6 +260,11 @@ class Mnemotron(Machine):
         residuals = inverses @ self._f.grams() - np.eye(self._f.n)
         return {"inverses": float(np.abs(residuals).max(initial=0.0))}
 
+    @property
+    def _kernel_of(self) -> Any:
+        """The number of the kernel of each expert."""
+        return np.array([z for z, _, _ in self._f.posteriors.experts])
+
     def _check(self) -> None:
         super()._check()
         if self._archive is not None:
@@ -249,8 +276,13 @@ class Mnemotron(Machine):
             self._archive.follow()
 
     def _rescale(self, scales: Scales) -> None:
-        """Rescale the store, and keep what the data say about f at the support vectors."""
-        store, before = self._f.store, self._f.grams_before()
+        """Rescale the store, and give each expert the prior of the kernels as they are now.
+
+        What the data say about f at the support vectors is kept: with the precision L that they add,
+        `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D, the
+        change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
+        """
+        f, store, before = self._f, self._f.store, self._f.grams_before()
         kernels = [
             given.with_width(scales.gamma, store.names)
             if scales.gamma and given.learns_scales
@@ -258,19 +290,9 @@ class Mnemotron(Machine):
             for given, kernel in zip(self._given, store.kernels, strict=True)
         ]
         store.rescale(kernels, scales.factors, scales.pooled)
-        self._follow_prior(before)
-
-    def _follow_prior(self, before: Floats) -> None:
-        """Give each expert the prior of the kernels as they are now, given the `grams` before.
-
-        What the data say about f at the support vectors is kept: with the precision L that they add,
-        `C = -(K + L^-1)^-1` and `a = -C (L^-1 h)`, where L and h do not depend on K. So with D, the
-        change of K, and `M = I - C D`, the new C and a are `M^-1 C` and `M^-1 a`.
-        """
-        f, n = self._f, before.shape[-1]
-        after = f.grams()
+        after, n = f.grams(), before.shape[-1]
         covariances, means = f.posteriors.posteriors(n)
-        for e, (z, _, _) in enumerate(f.posteriors.experts):
+        for e, z in enumerate(self._kernel_of):
             system = np.eye(n) - covariances[e] @ (after[z] - before[z])
             solution = np.linalg.solve(system, np.hstack((covariances[e], means[e].T)))
             covariances[e], means[e] = solution[:, :n], solution[:, n:].T
@@ -278,10 +300,52 @@ class Mnemotron(Machine):
         f.set_posteriors(inverses, covariances, means)
 
     def _novelty(self, x: Features) -> float:
-        weights: Any = np.zeros(self._f.store.n_kernels)
-        for (z, _, _), weight in zip(self._f.posteriors.experts, self._f.hedge, strict=True):
-            weights[z] += weight
+        weights = np.bincount(self._kernel_of, self._f.hedge)
         return max(0.0, 1.0 - float(weights @ self._f.projections(x)))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return 0.5 + 0.5 * scores if scores.shape[1] > 1 else np.ones_like(scores)
+
+
+def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
+    """Return the kernels that a user has given, the default ones for None. Raises ValueError."""
+    if kernels is None:
+        return tuple(DEFAULTS)
+    if not isinstance(kernels, Sequence) or not kernels:
+        raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
+    for kernel in kernels:
+        check_kernel(kernel)
+        if not kernel.has_unit_norm:
+            raise ValueError(
+                f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
+            )
+    return tuple(kernels)
+
+
+def _pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> list[Any]:
+    """Return the pairs of forgetting factor and noise variance of each kernel. Raises ValueError."""
+    if forgetting is None:
+        return list(DEFAULTS.values()) if kernels is None else [DEFAULT_PAIRS] * n_kernels
+    try:
+        is_nested = isinstance(forgetting[0][0], Sequence)
+    except (TypeError, LookupError):
+        is_nested = False
+    by_kernel = list(forgetting) if is_nested else [forgetting] * n_kernels
+    expected = "forgetting must be pairs of a forgetting factor and a noise variance"
+    for pairs in by_kernel:
+        if not isinstance(pairs, Sequence) or not pairs:
+            raise ValueError(f"{expected}, got {pairs!r}")
+        for pair in pairs:
+            if not isinstance(pair, Sequence) or len(pair) != 2:
+                raise ValueError(f"{expected}, got {pair!r}")
+            check_positive("forgetting: a forgetting factor", pair[0])
+            check_positive("forgetting: a noise variance", pair[1])
+            if pair[0] > 1:
+                raise ValueError(
+                    f"forgetting: a forgetting factor must be at most 1, got {pair[0]!r}"
+                )
+    if len(by_kernel) != n_kernels:
+        raise ValueError(
+            f"forgetting has pairs for {len(by_kernel)} kernels, but there are {n_kernels}"
+        )
+    return by_kernel
