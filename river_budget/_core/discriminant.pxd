@@ -1,9 +1,31 @@
-# A linear discriminant on random features.
-from libc.stdint cimport int64_t
-
+# A linear discriminant on random features, and these: who owns what.
+#
+# The frequencies of a name follow from it and the seed, so that the order of names never matters, and
+# none is a part of the state. A cache has those of the last names, and of no more than MOST_COLUMNS.
+# An array is projected by signs and Hadamard transforms, which take the place of a dense matrix.
 from river_budget._core.engine cimport Engine
-from river_budget._core.fourier cimport Fourier
 from river_budget._core.symmetric cimport Loops
+
+
+cdef class Fourier:
+    cdef readonly Py_ssize_t n        # frequencies, half the number of features
+    cdef readonly object seed
+    cdef readonly tuple scales        # inverse scales of names, that of all others, and gamma
+    cdef dict rows                    # names -> their frequencies, float32 arrays (n,)
+    cdef dict signs                   # (name, length) -> int8 array (blocks, 3, size)
+    cdef list columns                 # the last list of names
+    cdef Py_ssize_t[::1] frequencies  # the addresses of their rows; 0: not in the cache
+    cdef double[::1] weights          # their inverse scales, times the root of 2 gamma
+    cdef double[::1] z                # the projections (n,)
+
+    # Compute cosines and sines of the projections of an example (2 n,), from the values of its numbers
+    # and its arrays, which may be None. Takes the GIL for arrays and names that differ from the last.
+    cdef int transform(
+        self, list columns, const double *values, dict arrays, double *features
+    ) except -1 nogil
+    cdef list weights_of(self, names)
+    cdef int look_up(self, list columns) except -1
+    cdef int add_array(self, name, array) except -1
 
 
 cdef class Discriminant(Engine):
@@ -18,9 +40,7 @@ cdef class Discriminant(Engine):
     cdef double[::1] counts                # weights of the examples of each label
     cdef double beta, squares              # the temperature, and the sum of its second derivatives
     cdef Py_ssize_t turn                   # of the floors and of the prior's directions
-    # The labels and weights of the examples in the store.
-    cdef int64_t[::1] kept_labels
-    cdef double[::1] kept_weights
+    cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
     # The example with `stamp`.
     cdef double[::1] features
     cdef object elements, product          # phi and P phi with the type of P (width,)
@@ -32,10 +52,8 @@ cdef class Discriminant(Engine):
     cdef char *u
     cdef Py_ssize_t width, row_bytes, room
 
-    cdef void discriminate(self) noexcept nogil
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil
     cdef double regress(self, Py_ssize_t label, double weight, double factor) noexcept nogil
-    cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil
     cdef double times_inverse(self, const double *x, double *product) noexcept nogil
     cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil

@@ -1,14 +1,16 @@
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from river_budget._core.engine import Engine
 from river_budget._core.store import Store
 
 BUFFER: int
 
-class Discriminant(Engine):
-    """A linear discriminant on random features."""
+def frequencies_of(seed: int, name: Any, n: int) -> NDArray[np.float32]: ...
 
-    n_features: int
+class Discriminant(Engine):
     is_kept: bool
     def __init__(
         self, store: Store, n_features: int, forgetting: float, seed: int, learns_scales: bool

@@ -2,17 +2,33 @@
 # cython: initializedcheck=False, cdivision=True
 """Linear discriminant analysis on random features, one example at a time."""
 
-from libc.math cimport exp, fmax, fmin, log, sqrt
+from libc.math cimport INFINITY, cos, exp, fmax, fmin, log, sin, sqrt
+from libc.stdint cimport int8_t
+from libc.string cimport memset
+
+from fractions import Fraction
+from hashlib import shake_256
+import math
+import numbers
+import sys
 
 import numpy as np
 
+from river_budget._arrays import padded
 from river_budget._core.symmetric import unpacked
-from river_budget._state import LARGEST_NUMBER, count, finite, floats, integers, require, require_definite
+from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, require_definite
+from river_budget.kernels.base import Category
 
 from river_budget._core.engine cimport DUE_CHECK, Engine
-from river_budget._core.fourier cimport Fourier
 from river_budget._core.store cimport Store
 from river_budget._core.symmetric cimport DOUBLES, FLOATS, loops, symmetric_place
+
+# Names, and arrays, whose frequencies are kept.
+cdef Py_ssize_t MOST_COLUMNS = 1000
+cdef Py_ssize_t MOST_ARRAYS = 16
+
+# Shorter arrays are padded with zeros up to this length, so that their projections are nearly normal.
+cdef Py_ssize_t SMALLEST_SIZE = 64
 
 # Scales and width are learned from so many examples, which are kept until then.
 BUFFER = 256
@@ -36,6 +52,127 @@ cdef double START = 1.0
 cdef double KEPT = 0.999
 
 
+def text_of(name):
+    """Return a text that equal names share, on any machine; other names than numbers, texts, None and
+    tuples of these are told apart by their `repr`."""
+    if isinstance(name, tuple):
+        return f"({','.join([text_of(part) for part in name])},)"
+    if isinstance(name, frozenset):
+        return f"{{{','.join(sorted([text_of(part) for part in name]))}}}"
+    if isinstance(name, numbers.Real) and math.isfinite(name):
+        return str(Fraction(name if isinstance(name, numbers.Rational) else float(name)))
+    return repr(str(name)) if isinstance(name, str) else repr(name)
+
+
+def bits_of(seed, name, n_bytes):
+    """Return random bytes that follow from a seed and a name."""
+    return shake_256(f"{seed}:{text_of(name)}".encode(errors="surrogatepass")).digest(n_bytes)
+
+
+def frequencies_of(seed, name, n):
+    """Return n normal numbers that follow from a seed and a name, as float32."""
+    bits = np.frombuffer(bits_of(seed, name, 8 * n), "<u4").reshape(2, n)
+    u, v = (bits + 0.5) / 2.0**32
+    return (np.sqrt(-2.0 * np.log(u)) * np.cos(2.0 * np.pi * v)).astype(np.float32)
+
+
+cdef class Fourier:
+    """Random Fourier features of the Gaussian kernel with gamma, of features that are scaled."""
+
+    def __init__(self, Py_ssize_t n, seed):
+        self.n, self.seed, self.z = n, seed, np.zeros(n)
+        self.rows, self.signs, self.weights = {}, {}, np.zeros(0)
+        self.set_scales({}, 1.0, 0.0)
+
+    def set_scales(self, dict factors, double pooled, double gamma):
+        """Set the inverse scales of names, that of all others, and gamma."""
+        self.scales, self.columns = (factors, pooled, gamma), None
+
+    cdef list weights_of(self, names):
+        """Return the inverse scales of names, times the root of 2 gamma."""
+        factors, pooled, gamma = self.scales
+        root = sqrt(2.0 * gamma)
+        return [root * factors.get(name, pooled) for name in names]
+
+    @property
+    def nbytes(self):
+        parts = self.rows | self.scales[0]
+        texts = [name[1] for name in parts if type(name) is Category]
+        names = sum([sys.getsizeof(part) for part in (self.rows, self.scales[0], *parts, *texts)])
+        arrays = sum([array.nbytes for array in (*self.rows.values(), *self.signs.values(), self.z)])
+        return names + arrays + 2 * self.weights.nbytes
+
+    cdef int transform(
+        self, list columns, const double *values, dict arrays, double *features
+    ) except -1 nogil:
+        cdef Py_ssize_t i, j
+        cdef double *z = &self.z[0]
+        cdef bint is_cached = True
+        if <void *> columns != <void *> self.columns:
+            with gil:
+                self.look_up(columns)
+        memset(z, 0, self.n * sizeof(double))
+        for j in range(self.weights.shape[0]):
+            if values[j] != 0.0 and self.frequencies[j]:
+                own = <const float *> self.frequencies[j]
+                loops[DOUBLES].add_floats(z, values[j] * self.weights[j], own, self.n)
+            elif values[j] != 0.0:
+                is_cached = False
+        if not is_cached or arrays is not None:
+            with gil:
+                for j, name in enumerate(columns):
+                    if values[j] != 0.0 and not self.frequencies[j]:
+                        row = frequencies_of(self.seed, name, self.n)
+                        self.z.base[:] += values[j] * self.weights[j] * row.astype(np.float64)
+                for name, array in (arrays or {}).items():
+                    self.add_array(name, array)
+        for i in range(self.n):
+            features[i], features[self.n + i] = cos(z[i]), sin(z[i])
+        return 0
+
+    cdef int look_up(self, list columns) except -1:
+        """Find the frequencies and weights of other names; the cache is emptied before it overflows."""
+        cdef Py_ssize_t j
+        cdef const float[::1] row
+        self.columns = None
+        if sum([name not in self.rows for name in columns]) > MOST_COLUMNS - len(self.rows):
+            self.rows = {}
+        self.weights = np.array(self.weights_of(columns), np.float64)
+        self.frequencies = np.zeros(len(columns), np.intp)
+        for j, name in enumerate(columns):
+            if name not in self.rows and len(self.rows) < MOST_COLUMNS:
+                self.rows[name] = frequencies_of(self.seed, name, self.n)
+            row = self.rows.get(name)
+            if row is not None:
+                self.frequencies[j] = <Py_ssize_t> &row[0]
+        self.columns = columns
+        return 0
+
+    cdef int add_array(self, name, array) except -1:
+        """Add what an array adds to the projections: H D H D H D x of each block, as it is orthogonal."""
+        cdef Py_ssize_t b, d, length = len(array)
+        cdef Py_ssize_t size = max(SMALLEST_SIZE, 1 << (length - 1).bit_length())
+        cdef double[::1] x
+        cdef const int8_t[:, :, ::1] signs
+        if (name, length) not in self.signs:
+            if len(self.signs) >= MOST_ARRAYS:
+                self.signs = {}
+            shape = ((self.n + size - 1) // size, 3, size)
+            bits = np.frombuffer(bits_of(self.seed, name, math.prod(shape) // 8), np.uint8)
+            self.signs[name, length] = (2 * np.unpackbits(bits).astype(np.int8) - 1).reshape(shape)
+        signs = self.signs[name, length]
+        scaled = np.zeros(size)
+        weight, = self.weights_of([name])
+        scaled[:length] = weight / size * np.asarray(array, np.float64)
+        for b in range(len(signs)):
+            x = scaled.copy()
+            for d in range(3):
+                loops[DOUBLES].hadamard(&x[0], &signs[b, d, 0], size)
+            z = self.z.base[b * size : (b + 1) * size]
+            z += x.base[: len(z)]
+        return 0
+
+
 cdef class Discriminant(Engine):
     """The statistics of a linear discriminant on random features phi, and the rounds.
 
@@ -43,20 +180,8 @@ cdef class Discriminant(Engine):
     coefficients of the regression of one-hot labels, B = sum phi e_y', by labels. K is the inverse of R =
     N - B' P B, the sum of squares that the regression leaves, where N has the numbers of examples. Both
     have a row for each label; that of a label without examples is 0. Its scores are twice the logits,
-    with a sum of 0. Its rounds include their update, so none of them stays open.
-
-    Parameters
-    ----------
-    store
-        Packs examples, and keeps those from which scales are learned.
-    n_features
-        Number of random features, even.
-    forgetting
-        Factor of the sums in each round, at most 1.
-    seed
-        The seed of the random features.
-    learns_scales
-        Whether the first examples are kept.
+    with a sum of 0. Its rounds include their update, so none of them stays open. The store packs
+    examples and, if scales are learned, keeps the first ones.
     """
 
     def __init__(
@@ -74,8 +199,7 @@ cdef class Discriminant(Engine):
         self.phi, self.u = address(self.elements), address(self.product)
         self.P = np.zeros(symmetric_place(self.width, 0), dtype)
         self.p = address(self.P)
-        n_kept = BUFFER if learns_scales else 0
-        self.kept_labels, self.kept_weights = np.zeros(n_kept, np.int64), np.zeros(n_kept)
+        self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
         self.set_labels(2)
         self.reset()
 
@@ -93,27 +217,13 @@ cdef class Discriminant(Engine):
     # Forecasts.
 
     cdef int answer(self) except -1 nogil:
-        cdef Py_ssize_t c
-        cdef double mean = 0.0
+        """Compute means, discriminants, logits and scores of the example of the store."""
+        cdef Py_ssize_t c, n_labels = self.n_labels
+        cdef double total = 0.0, least = INFINITY, mean = 0.0, inner, square
+        means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
         self.fourier.transform(
             self.store.columns, self.store.values, self.store.arrays, &self.features[0]
         )
-        self.discriminate()
-        for c in range(self.n_labels):
-            mean += self.outputs[2, c] / self.n_labels
-        for c in range(self.n_labels):
-            self.answers[c] = 2.0 * (self.outputs[2, c] - mean)
-        if self.n_labels == 2:
-            self.answers[1] = self.outputs[2, 1] - self.outputs[2, 0]
-            self.answers[0] = -self.answers[1]
-        return 0
-
-    cdef void discriminate(self) noexcept nogil:
-        """Compute means, discriminants and logits from the features."""
-        cdef Py_ssize_t c, n_labels = self.n_labels
-        cdef double total = 0.0, least = 0.0, inner, square
-        cdef bint is_first = True
-        means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
         self.loops.convert(
             &self.features[0], sqrt(2.0 / self.n_features), self.phi, self.n_features
         )
@@ -127,11 +237,19 @@ cdef class Discriminant(Engine):
             square = fmax(0.0, self.K[c, c] - 1.0 / self.counts[c])
             discriminants[c] = total * (inner - 0.5 * square)
             logits[c] = self.beta * discriminants[c] + log(self.counts[c] / total)
-            least = logits[c] if is_first else fmin(least, logits[c])
-            is_first = False
+            least = fmin(least, logits[c])
+        if total == 0.0:
+            least = 0.0
         for c in range(n_labels):
             if self.counts[c] == 0.0:
                 logits[c] = least + UNSEEN
+            mean += logits[c] / n_labels
+        for c in range(n_labels):
+            self.answers[c] = 2.0 * (logits[c] - mean)
+        if n_labels == 2:
+            self.answers[1] = logits[1] - logits[0]
+            self.answers[0] = -self.answers[1]
+        return 0
 
     # Rounds.
 
@@ -143,9 +261,9 @@ cdef class Discriminant(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef Py_ssize_t slot = self.n_rounds
-        if slot < self.kept_weights.shape[0]:
+        if slot < self.kept.shape[0]:
             self.store.put(slot)
-            self.kept_labels[slot], self.kept_weights[slot] = label, weight
+            self.kept[slot, 0], self.kept[slot, 1] = label, weight
         if self.sums is not None:
             self.sums.add(self.store)
         # Nothing fails from here on; what failed before is taken back by `roll_back`.
@@ -157,10 +275,22 @@ cdef class Discriminant(Engine):
 
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
         """Learn the example of the features and answers."""
-        if self.counts[label] > 0.0:
+        cdef Py_ssize_t c
+        cdef double gain, inner
+        cdef bint is_known = self.counts[label] > 0.0
+        if is_known:
             self.adapt(label, weight)
         self.loops.multiply(self.p, self.phi, self.u, self.width)
-        self.update_residuals(label, self.regress(label, weight, 1.0))
+        gain = self.regress(label, weight, 1.0)
+        residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
+        if is_known:
+            self.add_to_residuals(residuals, gain)
+        else:
+            # R gets a row, [[R + gain a a', gain a], [gain a', gain]], as its residual is 1.
+            inner = self.times_inverse(residuals, product)
+            for c in range(self.n_labels):
+                self.K[label, c] = self.K[c, label] = -product[c]
+            self.K[label, label] = 1.0 / gain + inner
         self.counts[label] += weight
         if self.forgetting < 1.0:
             self.forget()
@@ -183,19 +313,6 @@ cdef class Discriminant(Engine):
         self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
         self.loops.subtract(self.p, factor, self.u, self.width)
         return gain
-
-    cdef void update_residuals(self, Py_ssize_t label, double gain) noexcept nogil:
-        """Add gain r r' to R, for its inverse K; a new label gets a row."""
-        cdef Py_ssize_t c
-        residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
-        if self.counts[label] > 0.0:
-            self.add_to_residuals(residuals, gain)
-            return
-        # R is [[R + gain a a', gain a], [gain a', gain]], as the residual of a new label is 1.
-        inner = self.times_inverse(residuals, product)
-        for c in range(self.n_labels):
-            self.K[label, c] = self.K[c, label] = -product[c]
-        self.K[label, label] = 1.0 / gain + inner
 
     cdef double times_inverse(self, const double *x, double *product) noexcept nogil:
         """Compute K x, and return x' K x."""
@@ -291,22 +408,21 @@ cdef class Discriminant(Engine):
             for slot in range(self.n_rounds):
                 self.store.evaluate(self.store.vector(slot))
                 self.answer()
-                self.update(self.kept_labels[slot], self.kept_weights[slot])
+                self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1])
         finally:
             self.is_busy = False
 
     def end_buffer(self):
         """Drop the examples that were kept."""
         empty = self.store.empty_like()  # Python code, where an interrupt may come, before any change
-        self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
-        self.store, self.stamp = empty, -1
+        self.store, self.kept, self.stamp = empty, np.zeros((0, 2)), -1
 
     cdef int reset(self) except -1:
         """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""
         diagonal = np.arange(self.n_features)
         self.P[:], self.W[:] = 0.0, 0.0
         self.P[places(diagonal, diagonal)] = PRIOR
-        np.asarray(self.K)[:], np.asarray(self.counts)[:] = 0.0, 0.0
+        self.K[:], self.counts[:] = 0.0, 0.0
         self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
         return 0
 
@@ -327,31 +443,31 @@ cdef class Discriminant(Engine):
     @property
     def matrix(self):
         """K (labels, labels), which is not a copy."""
-        return np.asarray(self.K)[:, : self.n_labels]
+        return self.K.base[:, : self.n_labels]
 
     @property
     def is_kept(self):
         """Whether examples are kept for scales that are not fixed yet."""
-        return self.kept_weights.shape[0] > 0
+        return self.kept.shape[0] > 0
 
     @property
     def nbytes(self):
         arrays = [
-            self.P, self.W, self.K, self.counts, self.kept_labels, self.kept_weights, self.features,
-            self.elements, self.product, self.outputs,
+            self.P, self.W, self.K, self.counts, self.kept, self.features, self.elements,
+            self.product, self.outputs, self.fourier, self.store,
         ]
-        return sum([array.nbytes for array in arrays]) + self.fourier.nbytes + self.store.nbytes
+        return sum([array.nbytes for array in arrays])
 
     def own_state(self):
         """Return the state without that of the store."""
-        n = min(self.store.n, self.kept_weights.shape[0])
+        n_kept = min(self.store.n, self.kept.shape[0])
         return {
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
             "coefficients": self.W[:, : self.n_features].copy(),
-            "residuals": self.matrix.copy(), "counts": np.array(self.counts),
+            "residuals": self.matrix.copy(), "counts": self.counts.base.copy(),
             "beta": self.beta, "squares": self.squares, "turn": self.turn,
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
-            "labels": np.array(self.kept_labels[:n]), "weights": np.array(self.kept_weights[:n]),
+            "kept": self.kept.base[:n_kept].copy(),
         }
 
     def restore_own(self, state):
@@ -359,10 +475,10 @@ cdef class Discriminant(Engine):
         cdef Py_ssize_t n = self.n_labels
         n_rounds = count(state["n_rounds"])
         is_kept = self.learns_scales and n_rounds < BUFFER
-        n_kept = n_rounds if is_kept else 0
-        require(self.store.n == n_kept, "the examples that are kept are not those of the rounds")
-        labels, weights = integers(state["labels"], (n_kept,)), floats(state["weights"], (n_kept,))
-        require(((labels >= 0) & (labels < n)).all() and (weights > 0).all(), "a kept example is wrong")
+        kept = floats(state["kept"], (n_rounds if is_kept else 0, 2))
+        require(self.store.n == len(kept), "the examples that are kept are not those of the rounds")
+        is_label = (kept[:, 0] >= 0) & (kept[:, 0] < n)
+        require(is_label.all() and (kept[:, 1] > 0).all(), "a kept example is wrong")
         size = self.n_features * (self.n_features + 1) // 2
         inverse = floats(state["inverse"], (size,), dtype=self.P.dtype)
         P = unpacked(inverse[np.newaxis], self.n_features)[0]
@@ -371,24 +487,19 @@ cdef class Discriminant(Engine):
         require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")
         W = floats(state["coefficients"], (n, self.n_features), dtype=self.P.dtype)
         counts, K = floats(state["counts"], (n,)), floats(state["residuals"], (n, n))
-        seen = counts > 0
-        require((counts >= 0).all() and (K[~seen] == 0).all(), "a label without examples has some")
+        require((counts >= 0).all() and (K[counts == 0] == 0).all(), "a label without examples has some")
         require_definite(K, "the inverse of the residuals is wrong")
-        beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
-        squares, turn = finite(state["squares"], 0.0, LARGEST_NUMBER), count(state["turn"])
+        self.beta = finite(state["beta"], LEAST_BETA, MOST_BETA)
+        self.squares = finite(state["squares"], 0.0, LARGEST_NUMBER)
+        self.turn = count(state["turn"])
         # The blocks on the diagonal are whole.
         of_block = np.arange(self.n_features) // 8
         rows, columns = np.nonzero(of_block[:, np.newaxis] >= of_block)
         self.P[places(rows, columns)] = P[rows, columns]
         self.W[:, : self.n_features] = W
-        self.matrix[:], np.asarray(self.counts)[:] = K, counts
-        self.beta, self.squares, self.turn = beta, squares, turn
+        self.matrix[:], self.counts = K, counts
         self.restore_counts(state)
-        if is_kept:
-            np.asarray(self.kept_labels)[:n_kept] = labels
-            np.asarray(self.kept_weights)[:n_kept] = weights
-        else:
-            self.kept_labels, self.kept_weights = np.zeros(0, np.int64), np.zeros(0)
+        self.kept = padded(kept, BUFFER if is_kept else 0)
 
     def state(self):
         """Return all that is learned, with the examples that are kept."""
