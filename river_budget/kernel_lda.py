@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 from river_budget._checks import check_count, check_dtype, check_probability
@@ -10,7 +9,7 @@ from river_budget._features import is_array
 from river_budget._state import AtLeast
 from river_budget.base import ClassWeight, OnlineClassifier, documented
 from river_budget.base.machine import NEVER
-from river_budget.base.scales import Scales, next_update
+from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
 
 # The learned gamma as a share of the perceptrons': for numbers, and for arrays.
@@ -85,7 +84,14 @@ class KernelLDA(OnlineClassifier):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        _check_parameters(n_features, forgetting, kernel, seed)
+        check_n_features("n_features", n_features)
+        check_probability("forgetting", forgetting)
+        if not forgetting:
+            raise ValueError("forgetting must be above 0 and at most 1, got 0")
+        if kernel is not None and not isinstance(kernel, RBF):
+            raise ValueError(f"kernel must be an RBF, got {kernel!r}")
+        if not hasattr(seed, "__index__"):
+            raise ValueError(f"seed must be a whole number, got {seed!r}")
         check_dtype(dtype)
         given = RBF() if kernel is None else kernel
         store = Store([given], dtype, [given.learns_scales])
@@ -108,8 +114,7 @@ class KernelLDA(OnlineClassifier):
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        if self._feature_scales is not None:
-            scales = self._feature_scales
+        if (scales := self._feature_scales) is not None:
             self._f.set_scales(scales.factors, scales.pooled, self._gamma)
 
     def _complete(self) -> None:
@@ -118,26 +123,22 @@ class KernelLDA(OnlineClassifier):
         self._check()
 
     def _check(self) -> None:
-        n, scales = self._f.n_rounds, self._feature_scales
-        if scales is not None and self._f.is_kept and n > 0 and next_update(n - 1) == n:
-            self._rescale(scales)
+        """Learn scales and width if they are due; a second time changes nothing."""
+        f, scales = self._f, self._feature_scales
+        if scales is not None and f.is_kept and f.n_rounds == next_update(f.n_rounds - 1):
+            scales.update(f.store.names)
+            has_arrays = any(map(is_array, f.store.vector(0).values()))
+            self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)
+            f.relearn(scales.factors, scales.pooled, self._gamma)
+            if f.n_rounds == BUFFER:
+                f.end_buffer()
+                scales.sums.clear()
         self._schedule()
-
-    def _rescale(self, scales: Scales) -> None:
-        """Learn scales and width; a second time changes nothing."""
-        f = self._f
-        scales.update(f.store.names)
-        has_arrays = any(map(is_array, f.store.vector(0).values()))
-        self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)
-        f.relearn(scales.factors, scales.pooled, self._gamma)
-        if f.n_rounds == BUFFER:
-            f.end_buffer()
-            scales.sums.clear()
 
     def _schedule(self) -> None:
         f, scales = self._f, self._feature_scales
-        is_learning = f.n_rounds < BUFFER
-        f.checked_at = NEVER if scales is None or not is_learning else next_update(f.n_rounds)
+        is_learning = scales is not None and f.n_rounds < BUFFER
+        f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
         f.sums = scales.sums if scales is not None and is_learning else None
 
 
@@ -146,14 +147,3 @@ def check_n_features(name: str, n_features: Any) -> None:
     check_count(name, n_features, MOST_FEATURES)
     if n_features % 2:
         raise ValueError(f"{name} must be even, got {n_features}")
-
-
-def _check_parameters(n_features: Any, forgetting: Any, kernel: Any, seed: Any) -> None:
-    check_n_features("n_features", n_features)
-    check_probability("forgetting", forgetting)
-    if not forgetting:
-        raise ValueError("forgetting must be above 0 and at most 1, got 0")
-    if kernel is not None and not isinstance(kernel, RBF):
-        raise ValueError(f"kernel must be an RBF, got {kernel!r}")
-    if not isinstance(seed, numbers.Integral):
-        raise ValueError(f"seed must be a whole number, got {seed!r}")

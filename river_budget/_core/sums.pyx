@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from river_budget._arrays import padded
-from river_budget._state import LARGEST_SUM, count, floats, require
+from river_budget._state import LARGEST_SUM, count, finite, floats, require
 from river_budget.kernels.base import Category
 
 from river_budget._core.store cimport Store
@@ -39,7 +39,6 @@ cdef class Sums:
     def __init__(self):
         self.rows, self.arrays, self.means = {}, {}, {}
         self.set_table(np.zeros((1, N_COLUMNS)))
-        self.columns, self.n_columns = None, 0
 
     def __reduce__(self):
         return type(self), (), self.state()
@@ -57,6 +56,10 @@ cdef class Sums:
         self.add(store)
 
     cdef int add(self, Store store) except -1 nogil:
+        cdef const double *values
+        cdef FeatureSums *own
+        cdef double difference
+        cdef Py_ssize_t i
         if (
             <void *> store.columns != <void *> self.columns
             or self.n_inserted not in (-1, store.n_inserted)
@@ -67,10 +70,7 @@ cdef class Sums:
         if store.arrays is not None:
             with gil:
                 self.add_arrays(store.arrays, store.names)
-        cdef const double *values = store.values
-        cdef FeatureSums *own
-        cdef double difference
-        cdef Py_ssize_t i
+        values = store.values
         for i in range(self.n_columns):
             if self.slots[i] < UNSEEN:
                 self.features[UNKNOWN - self.slots[i]].since += 1.0
@@ -84,9 +84,9 @@ cdef class Sums:
         self.n_observed += 1
 
     cdef int look_up(self, Store store) except -1:
-        """Set the rows of the example's numbers, where new names get one."""
+        """Set the rows of the example's numbers, where names that some vector has get new ones."""
         cdef list columns = store.columns
-        cdef Py_ssize_t n_before
+        cdef Py_ssize_t row, n_before
         self.columns, self.n_columns = None, 0
         n_before = len(self.rows)
         try:
@@ -96,7 +96,14 @@ cdef class Sums:
                 n_before = len(self.rows)
                 for i, name in enumerate(columns):
                     if name not in self.rows and name in names:
-                        self.begin(name, store.values[i])
+                        row = len(self.rows)
+                        if row == len(self.table):
+                            self.set_table(padded(self.table, 2 * row))
+                        # Its first value is not added yet.
+                        self.features[row] = FeatureSums(
+                            self.n_observed, store.values[i], 0.0, 0.0, 0.0, 0.0
+                        )
+                        self.rows[name] = row
             found = [self.rows.get(name, UNSEEN) for name in columns] or [0]
             if store.has_filled:
                 found = [
@@ -113,34 +120,32 @@ cdef class Sums:
         self.columns = None if store.has_filled else columns
         self.n_inserted = n_inserted
 
-    cdef int begin(self, name, double value) except -1:
-        """Give a name a row; its first value is not added yet."""
-        cdef Py_ssize_t row = len(self.rows)
-        if row == len(self.table):
-            self.set_table(padded(self.table, 2 * row))
-        self.features[row] = FeatureSums(self.n_observed, value, 0.0, 0.0, 0.0, 0.0)
-        self.rows[name] = row
-
     cdef int set_table(self, table) except -1:
         cdef double[:, ::1] rows = table
+        self.columns, self.n_columns = None, 0
         self.table, self.features = table, <FeatureSums *> &rows[0, 0]
 
     cdef int add_arrays(self, dict arrays, names) except -1:
+        cdef const double[::1] values
+        cdef double[:, ::1] sums
+        cdef double difference
+        cdef Py_ssize_t i, n_nonzero
         kept = {name: own for name, own in self.arrays.items() if name in names}
-        used = {
-            name: np.ascontiguousarray(array, np.float64)
-            for name, array in arrays.items()
-            if name in names
-        }
-        for name, values in used.items():
+        for name, array in arrays.items():
+            if name not in names:
+                continue
+            values, n_nonzero = np.ascontiguousarray(array, np.float64), 0
             if name not in kept or kept[name][1].shape[1] != len(values):
-                counts, sums = np.zeros(N_COLUMNS), np.zeros((3, len(values)))
-                counts[0], sums[0] = self.n_observed, values
-                kept[name] = counts, sums
-        self.arrays = kept
-        for name, values in used.items():
+                kept[name] = np.zeros(N_COLUMNS), np.zeros((3, len(values)))
+                kept[name][0][0], kept[name][1][0] = self.n_observed, values
             counts, sums = kept[name]
-            add_elements(values, counts, sums)
+            for i in range(len(values)):
+                difference = values[i] - sums[0, i]
+                n_nonzero += values[i] != 0.0
+                sums[1, i] += difference
+                sums[2, i] += difference * difference
+            counts[2:4] += 1.0, n_nonzero
+        self.arrays = kept
 
     def drop_unused(self, names):
         """Drop sums of names that are not given, if there are many."""
@@ -170,7 +175,6 @@ cdef class Sums:
         kept = self.table[[self.rows[name] for name in names]]
         # Names may run Python code, which may raise, before the first change.
         rows = {name: row for row, name in enumerate(names)}
-        self.columns, self.n_columns = None, 0
         self.set_table(padded(kept, max(1, len(kept))))
         self.rows = rows
 
@@ -196,65 +200,43 @@ cdef class Sums:
         return containers + self.table.nbytes + of_arrays + 16 * len(self.rows)
 
     def state(self):
-        arrays = {"names": tuple(self.arrays)}
-        for i, (counts, sums) in enumerate(self.arrays.values()):
-            arrays[str(i)] = {"counts": counts.copy(), "sums": sums.copy()}
+        arrays = {name: [part.copy() for part in own] for name, own in self.arrays.items()}
+        table = self.table[: len(self.rows)].copy()
         return {
-            "n_observed": self.n_observed,
-            "names": tuple(self.rows),
-            "sums": self.table[: len(self.rows)].copy(),
-            "arrays": arrays,
-            "means": {
-                "names": tuple(self.means),
-                "values": np.array([*self.means.values()], np.float64),
-            },
+            "n_observed": self.n_observed, "names": tuple(self.rows), "sums": table,
+            "arrays": arrays, "means": dict(self.means),
         }
 
     def restore(self, state):
-        n_observed = count(state["n_observed"])
-        names, sums = state["names"], floats(state["sums"], (None, N_COLUMNS), LARGEST_SUM)
-        require(type(names) is tuple and len(names) == len(sums), "sums lack names")
-        check(sums, 1, n_observed)
+        n_observed, names, means = count(state["n_observed"]), state["names"], state["means"]
+        table = floats(state["sums"], (None, N_COLUMNS), LARGEST_SUM)
+        require(type(names) is tuple and len(names) == len(table), "sums lack names")
+        arrays = {
+            name: (floats(counts, (N_COLUMNS,)), floats(sums, (3, None), LARGEST_SUM))
+            for name, (counts, sums) in state["arrays"].items()
+        }
+        checked = [(own[np.newaxis], len(sums.T), sums[2]) for own, sums in arrays.values()]
+        for counts, n_elements, squares in [(table, 1, table[:, 5]), *checked]:
+            since, _, present, nonzero, _, _ = counts.T
+            require(
+                (since >= 0).all() and (present >= 1).all() and (present + since <= n_observed).all()
+                and (nonzero >= 0).all() and (nonzero <= n_elements * present).all()
+                and (squares >= 0).all(),
+                "the sums of a feature are wrong",
+            )
+        for mean in means.values():
+            finite(mean, -LARGEST_MEAN, LARGEST_MEAN)
         rows = {name: row for row, name in enumerate(names)}
         require(len(rows) == len(names), "a feature has two sums")
-        arrays = {}
-        for i, name in enumerate(state["arrays"]["names"]):
-            own = state["arrays"][str(i)]
-            counts = floats(own["counts"], (N_COLUMNS,))
-            of_array = floats(own["sums"], (3, None), LARGEST_SUM)
-            check(counts[np.newaxis], of_array.shape[1], n_observed)
-            require((of_array[2] >= 0).all(), "the sums of an array are wrong")
-            arrays[name] = counts, of_array
-        self.means = restored_means(state["means"]) if "means" in state else {}
-        self.n_observed, self.rows, self.arrays = n_observed, rows, arrays
-        self.set_table(padded(sums, max(1, len(sums))))
-        self.columns, self.n_columns = None, 0
-
-
-cdef void add_elements(
-    const double[::1] values, double[::1] counts, double[:, ::1] sums
-) noexcept:
-    """Add an array to its sums."""
-    cdef FeatureSums *own = <FeatureSums *> &counts[0]
-    cdef double difference
-    cdef Py_ssize_t i
-    for i in range(values.shape[0]):
-        difference = values[i] - sums[0, i]
-        own.n_nonzero += values[i] != 0.0
-        sums[1, i] += difference
-        sums[2, i] += difference * difference
-    own.n_present += 1.0
+        self.n_observed, self.rows, self.arrays, self.means = n_observed, rows, arrays, dict(means)
+        self.set_table(padded(table, max(1, len(table))))
 
 
 def measures_of(n_observed, counts, sums):
     """Return the measures of features with the same number of elements, whose squares are averaged.
 
-    Parameters
-    ----------
-    counts
-        Their rows of the table (features, columns).
-    sums
-        References, sums of differences and of their squares (3, features, elements).
+    `counts` are their rows of the table (features, columns), `sums` references, sums of differences
+    and of their squares (3, features, elements).
     """
     since, _, n_present, n_nonzero, _, _ = counts.T[:, :, np.newaxis]
     reference, total, squares = sums
@@ -268,24 +250,3 @@ def measures_of(n_observed, counts, sums):
     is_dense = (2.0 * n_nonzero >= n_values)[:, 0]
     scales = np.sqrt(np.where(is_dense, variances.mean(axis=1), mean_nonzero))
     return n_values[:, 0], variances.sum(axis=1), scales
-
-
-def restored_means(state):
-    """Return the means of a state by names."""
-    names, values = state["names"], floats(state["values"], (None,), LARGEST_MEAN)
-    require(type(names) is tuple and len(set(names)) == len(values), "means lack names")
-    return dict(zip(names, values.tolist(), strict=True))
-
-
-def check(sums, n_elements, n_observed):
-    """Raise ValueError unless the sums of features with a number of elements are possible."""
-    since, _, present, nonzero, _, squares = sums.T
-    require(
-        (since >= 0).all()
-        and (nonzero >= 0).all()
-        and (nonzero <= n_elements * present).all()
-        and (present >= 1).all()
-        and (present + since <= n_observed).all()
-        and (squares >= 0).all(),
-        "the sums of a feature are wrong",
-    )

@@ -11,7 +11,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
-from river_budget._state import State, finite, floats, require
+from river_budget._state import State, finite, number, require
 from river_budget.kernels import Kernel
 from river_budget.kernels.wrappers import Scaled
 
@@ -116,8 +116,7 @@ class Scales:
     def state(self) -> State:
         return {
             "sums": self.sums.state(),
-            "names": tuple(self.factors),
-            "factors": np.array(list(self.factors.values()), np.float64),
+            "factors": dict(self.factors),
             "pooled": self.pooled,
             "offset": self._offset,
             "gamma": self.gamma,
@@ -125,10 +124,8 @@ class Scales:
 
     def restore(self, state: State) -> None:
         self.sums.restore(state["sums"])
-        names, factors = state["names"], floats(state["factors"], (None,)).tolist()
-        require(type(names) is tuple and len(names) == len(factors), "scales lack names")
-        self.factors = dict(zip(names, map(_factor, factors), strict=True))
-        self.pooled = _factor(finite(state["pooled"], 0.0, math.inf))
+        self.factors = {name: _factor(factor) for name, factor in state["factors"].items()}
+        self.pooled = _factor(state["pooled"])
         self._offset = finite(state["offset"], -math.inf, math.inf)
         self.gamma = finite(state["gamma"], 0.0, math.inf)
 
@@ -138,8 +135,9 @@ def _nearest(logs: Any) -> Any:
     return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
 
 
-def _factor(value: float) -> float:
-    mantissa, exponent = math.frexp(value)
+def _factor(value: Any) -> float:
+    """Return a restored inverse scale. Raises ValueError if it is impossible."""
+    mantissa, exponent = math.frexp(number(value))
     valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
     require(valid and value > 0, f"the scale of a feature is 1 / {value}, which is impossible")
     return value

@@ -174,7 +174,7 @@ def test_a_state_goes_on_exactly():
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("pooled", 0.0), ("pooled", 0.3), ("factors", np.array([0.3])), ("names", ("a", "b")),
+        ("pooled", 0.0), ("pooled", 0.3), ("factors", {"a": 0.3}), ("factors", {"a": -1.0}),
         ("offset", math.nan),
     ],
 )  # fmt: skip

@@ -182,7 +182,7 @@ def test_means_are_kept_when_the_scales_are_final(make):
     model._feature_scales.sums.clear()
     copy = checkpoint.loads(checkpoint.dumps(model))
     for each in (model, copy):
-        assert each._feature_scales.sums.state()["means"]["names"] == ("a", "b")
+        assert each._feature_scales.sums.state()["means"].keys() == {"a", "b"}
         assert each.scores_one({"a": 5.0, "b": None}) == each.scores_one({"a": 5.0, "b": mean})
 
 

@@ -219,24 +219,10 @@ def sums_in(content):
     return content["model"]["state"]["feature_scales"]["state"]["sums"]["state"]
 
 
-def test_a_checkpoint_without_means_is_read():
+@pytest.mark.parametrize("mean", [None, "x", {"float": "nan"}, 1e200])
+def test_forged_means_are_refused(mean):
     content, tensors = with_means()
-    tensors.pop(sums_in(content).pop("means")["state"]["values"]["tensor"])
-    assert checkpoint.loads(forged(content, tensors)).n_support == 5
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda means, tensors: means["names"]["tuple"].append("x"),
-        lambda means, tensors: means["names"]["tuple"].__setitem__(0, means["names"]["tuple"][1]),
-        lambda means, tensors: tensors[means["values"]["tensor"]].__setitem__(0, np.nan),
-        lambda means, tensors: tensors[means["values"]["tensor"]].__setitem__(0, 1e200),
-    ],
-)
-def test_forged_means_are_refused(change):
-    content, tensors = with_means()
-    change(sums_in(content)["means"]["state"], tensors)
+    sums_in(content)["means"] = {"state": {"u": mean}}
     refused(content, tensors)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 
 import numpy as np
@@ -201,9 +202,11 @@ def test_an_example_of_many_names_leaves_nothing():
         ("sums", -np.ones((2, 6))),
         ("sums", np.ones((2, 5))),
         ("sums", np.ones((2, 6), np.float32)),
-        ("arrays", {"names": ("e",), "0": {"counts": np.ones(6), "sums": -np.ones((3, 2))}}),
-        ("arrays", {"names": ("e",), "0": {"counts": np.ones(5), "sums": np.ones((3, 2))}}),
-        ("arrays", {"names": ("e",), "0": {"counts": np.full(6, 9e9), "sums": np.ones((3, 2))}}),
+        ("arrays", {"e": [np.ones(6), -np.ones((3, 2))]}),
+        ("arrays", {"e": [np.ones(5), np.ones((3, 2))]}),
+        ("arrays", {"e": [np.full(6, 9e9), np.ones((3, 2))]}),
+        ("means", {"a": math.nan}),
+        ("means", {"a": 1e200}),
     ],
 )
 def test_an_invalid_state_is_refused(path, value):
