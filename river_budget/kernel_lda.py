@@ -33,8 +33,8 @@ class KernelLDA(OnlineClassifier):
 
     For D random features, d features and C labels, a round takes O(D (d + D + C) + C^2). The model
     takes about `2 D^2 + 4 D C + 8 C^2` bytes, and `2 D` bytes for the projection of each of the
-    last 1,000 names. Projections follow from names and seed, so checkpoints leave them out. An
-    array feature, such as an embedding, is projected by Hadamard transforms.
+    last 1,000 names. Projections follow from names and seed, so checkpoints leave them out. Array
+    features, such as embeddings, are projected by Hadamard transforms.
 
     Parameters
     ----------
@@ -53,14 +53,10 @@ class KernelLDA(OnlineClassifier):
 
     Examples
     --------
-
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
+    >>> from river import datasets, evaluate, metrics
     >>> import river_budget as rb
 
     >>> model = rb.KernelLDA(n_features=300)
-
     >>> evaluate.progressive_val_score(datasets.ImageSegments(), model, metrics.Accuracy())
     Accuracy: 94.15%
 

@@ -60,10 +60,9 @@ class Mnemotron(Machine):
     """A mixture of Gaussian process experts on one support set. Try it first.
 
     You need not choose a kernel or a speed of forgetting. Each expert is a sparse online Gaussian
-    process [^1] with its own kernel and forgetting factor [^2]. It is updated if the label is not
-    ahead of the others by a margin of 1 [^3]. Once the budget is full, the support vector that
-    contributes least to the mixture is removed, possibly the incoming one. There is no mistake
-    bound.
+    process [^1] with its own kernel and forgetting factor [^2], updated if the label is not ahead of
+    the others by a margin of 1 [^3]. Once the budget is full, the support vector that contributes
+    least to the mixture is removed, possibly the incoming one. There is no mistake bound.
 
     Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), and two
     online logistic regressions on the experts' log probabilities, a slow and a fast one. A second
@@ -78,10 +77,8 @@ class Mnemotron(Machine):
 
     All labels share the support set and the covariance of each expert. The means differ; their
     prior is -1 + 2 / C, so a new label raises it for the others. With two labels it is the binary
-    algorithm.
-
-    Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] also mix kernels online, on
-    random features.
+    algorithm. Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] also mix kernels
+    online, on random features.
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
     with an update of an expert and O(B d + E B C) without. The matrices take about
@@ -97,9 +94,9 @@ class Mnemotron(Machine):
         and kernels without a width also read scaled features.
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
-        variance: a tuple of pairs for all kernels, or a tuple of such tuples, one for each kernel.
-        There is one expert for each kernel and pair. Defaults to (1, 0.1), (0.9999, 1), (0.998,
-        0.1) and (0.98, 0.1); the last two default kernels have the first and the third of these.
+        variance: a tuple of pairs for all kernels, or one such tuple for each kernel. Each pair of
+        a kernel is an expert. Defaults to (1, 0.1), (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the last two
+        default kernels have the first and the third of these.
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
         as a share of its squared norm, in the weighted mean over the experts.
@@ -107,26 +104,20 @@ class Mnemotron(Machine):
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
         numbers of their examples so far. The weight of an example divides its noise variance.
     repeats
-        Whether to add an expert that predicts from the last label and the length of its run. It
-        helps where labels repeat in time. Turn it off to measure what the features alone tell. It
-        abstains when the example that is learned is not the one predicted last (late labels, blocks
-        of rows, a scaler that learns or a copy that is made in between), until both agree again. It
-        takes `8 C (C + 22)` bytes.
+        Whether to add an expert that predicts from the last label and the length of its run. Turn
+        it off to measure what the features alone tell. It abstains while the example that is
+        learned is not the one predicted last (late labels, blocks of rows, a scaler that learns or
+        a copy that is made in between). It takes `8 C (C + 22)` bytes.
     archive
-        Number of random features, even, of a `KernelLDA` that is added as an expert. Use it for
-        classes that come one after the other: it forgets none of them. It costs the time and the
-        memory of that `KernelLDA`.
+        Number of random features, even, of a `KernelLDA` that is added as an expert, at the cost of
+        its time and memory. It forgets no class when classes come one after the other.
 
     Examples
     --------
-
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import metrics
+    >>> from river import datasets, evaluate, metrics
     >>> import river_budget as rb
 
     >>> model = rb.Mnemotron(budget=100)
-
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.Accuracy())
     Accuracy: 90.22%
 

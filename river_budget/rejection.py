@@ -31,13 +31,11 @@ class Reject(ClassifierWrapper):
       Projectron) or from the nearest one, as a share of the squared norm. It finds examples unlike
       all others.
     - Entropy of the predicted probabilities, as a share of the largest possible. It finds examples
-      that could belong to several labels. Use calibrated probabilities: `Mnemotron`, or
-      `Calibrated`.
+      that could belong to several labels. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
     To choose between them, and a threshold, compare the doubt about known and unknown examples with
     `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the share that is
-    answered. Learning rejects nothing: new labels are learned as usual. `predict_proba_one` is that of
-    the model.
+    answered. `learn_one` and `predict_proba_one` reject nothing.
 
     Parameters
     ----------
@@ -56,7 +54,6 @@ class Reject(ClassifierWrapper):
 
     Examples
     --------
-
     >>> import numpy as np
     >>> import river_budget as rb
 
@@ -80,8 +77,7 @@ class Reject(ClassifierWrapper):
     ...     model = rb.Reject(classifier, threshold, doubt="entropy")
     ...     accuracy, n_answered = metrics.Accuracy(), 0
     ...     for x, y in datasets.Phishing():
-    ...         y_pred = model.predict_one(x)
-    ...         if y_pred is not None:
+    ...         if (y_pred := model.predict_one(x)) is not None:
     ...             accuracy.update(y, y_pred)
     ...             n_answered += 1
     ...         model.learn_one(x, y)

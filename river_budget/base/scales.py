@@ -11,7 +11,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
-from river_budget._state import State, finite, number, require
+from river_budget._state import AtLeast, Dict, Learned, Number, Part, number, require
 from river_budget.kernels import Kernel
 from river_budget.kernels.wrappers import Scaled
 
@@ -43,7 +43,7 @@ def next_update(n: int) -> int:
     return (n // interval + 1) * interval
 
 
-class Scales:
+class Scales(Learned):
     """Scales of features and the width of a kernel, learned from the first examples.
 
     A scale is as near to the geometric mean of all scales as two standard errors allow, so features
@@ -55,15 +55,12 @@ class Scales:
     constant.
     """
 
-    __slots__ = ("_offset", "factors", "gamma", "pooled", "sums")
-
-    def __init__(self) -> None:
-        self.factors: dict[Any, float] = {}
-        self.pooled = 1.0
-        self.gamma = 0.0
-        self.sums = Sums()
-        # The fraction of the mean of the logarithms of all scales, or it plus an integer.
-        self._offset = 0.0
+    sums = Part[Sums](Sums)
+    factors = Dict()
+    pooled = Number(1.0)
+    gamma = AtLeast(0.0)
+    # The fraction of the mean of the logarithms of all scales, or it plus an integer.
+    _offset = Number()
 
     def update(self, names: Collection[Any]) -> bool:
         """Update all, given the names of features; return whether anything has changed."""
@@ -113,31 +110,13 @@ class Scales:
     def nbytes(self) -> int:
         return self.sums.nbytes + sys.getsizeof(self.factors)
 
-    def state(self) -> State:
-        return {
-            "sums": self.sums.state(),
-            "factors": dict(self.factors),
-            "pooled": self.pooled,
-            "offset": self._offset,
-            "gamma": self.gamma,
-        }
-
-    def restore(self, state: State) -> None:
-        self.sums.restore(state["sums"])
-        self.factors = {name: _factor(factor) for name, factor in state["factors"].items()}
-        self.pooled = _factor(state["pooled"])
-        self._offset = finite(state["offset"], -math.inf, math.inf)
-        self.gamma = finite(state["gamma"], 0.0, math.inf)
+    def _check_restored(self) -> None:
+        for factor in (self.pooled, *self.factors.values()):
+            mantissa, exponent = math.frexp(number(factor))
+            valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
+            require(valid and factor > 0, f"a scale of a feature is 1 / {factor}: impossible")
 
 
 def _nearest(logs: Any) -> Any:
     mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
     return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
-
-
-def _factor(value: Any) -> float:
-    """Return a restored inverse scale. Raises ValueError if it is impossible."""
-    mantissa, exponent = math.frexp(number(value))
-    valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
-    require(valid and value > 0, f"the scale of a feature is 1 / {value}, which is impossible")
-    return value

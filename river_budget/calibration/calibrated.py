@@ -149,10 +149,7 @@ class Calibrated(ClassifierWrapper):
 
     Examples
     --------
-
-    >>> from river import datasets
-    >>> from river import evaluate
-    >>> from river import preprocessing
+    >>> from river import datasets, evaluate, preprocessing
     >>> import river_budget as rb
     >>> from river_budget import metrics
 
