@@ -102,9 +102,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
     _labels = Part[Labels](restore=["_f"])
     _feature_scales = Part[Scales | None]()
     _f = Part[Any](key="hypothesis")
-    _class_weights = Part[ClassWeights | None](
-        key="class_counts", state=["n_rounds"], restore=["n_rounds", "_labels"]
-    )
+    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -184,7 +182,9 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 f.set_example(x)
                 label = self._labels.add(y)
             if self._class_weights is not None:
-                w *= self._class_weights.of_next([label], f.n_rounds, self._labels)[0]
+                f.set_example(x)
+                self._class_weights.begin([label])
+                w *= self._class_weights.next(label, self._labels)
             due = f.round(x, label, w, self._threshold)
             if due:
                 self._follow(due)
@@ -281,9 +281,10 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
             if not weights.all():
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
-            if self._class_weights is not None:
-                following = columns.tolist(), self._f.n_rounds, self._labels
-                weights = weights * self._class_weights.of_next(*following)
+            if self._class_weights is not None and len(columns):
+                following = columns.tolist()
+                self._class_weights.begin(following)
+                weights = weights * [self._class_weights.next(c, self._labels) for c in following]
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
@@ -372,6 +373,8 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
             self._derive()
+        if self._class_weights is not None:
+            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""

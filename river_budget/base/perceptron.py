@@ -16,7 +16,7 @@ from river_budget._checks import check_count, check_dtype
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.store import Store
-from river_budget._state import Array, Part, require
+from river_budget._state import Array, require
 from river_budget.base.documented import documented
 from river_budget.base.machine import Machine
 from river_budget.base.scales import Scales
@@ -110,18 +110,10 @@ class KernelClassifier(Machine):
 class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
-    A subclass implements `_update`. If that raises anything, the expansion and the declared
-    attributes return to their former values. So replace a declared array instead of changing its
-    elements. `_derive` recomputes everything else.
+    A subclass implements `_update`. If that raises anything, the expansion and all attributes
+    return to their former values. So replace a declared array instead of changing its elements.
+    `_derive` takes back what other objects have learned.
     """
-
-    # The names of the values that subclasses declare; `_derive` takes back what parts have learned.
-    _declared: tuple[str, ...] = ()
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        fields = cls._fields.items()
-        cls._declared = tuple(name for name, field in fields if not isinstance(field, Part))
 
     @property
     def _assumptions(self) -> dict[str, bool]:
@@ -134,14 +126,13 @@ class Perceptron(KernelClassifier):
 
     def _follow(self, due: int) -> None:
         if due != CHECK:
-            f, names = self._f, self._declared
-            before = {name: getattr(self, name) for name in names} if names else {}
+            f, before = self._f, self.__dict__.copy()
             try:
                 self._update(f, f.y)
                 f.commit()
             except BaseException:
                 if f.roll_back():
-                    vars(self).update(before)
+                    self.__dict__.update(before)
                     self._derive()
                 raise
         if due >= CHECK:
