@@ -16,13 +16,19 @@ from .machine import (
     innermost_of,
     memory_of,
 )
-from .perceptron import BudgetPerceptron, GrowingPerceptron, KernelClassifier, Perceptron
+from .perceptron import (
+    BudgetPerceptron,
+    GrowingPerceptron,
+    KernelClassifier,
+    Perceptron,
+    RandomPerceptron,
+)
 from .weights import ClassWeight, weights_of
 
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example", "Expansion",
     "GrowingPerceptron", "KernelClassifier", "Labels", "Machine", "Number", "OnlineClassifier",
-    "Perceptron", "classifier_of", "documented", "forget_prediction", "frame_like", "frame_of",
+    "Perceptron", "RandomPerceptron", "classifier_of", "documented", "forget_prediction", "frame_like", "frame_of",
     "innermost_of", "labels_of", "memory_of", "plain_label", "rows_of", "series_like", "weights_of",
     "with_example",
 ]  # fmt: skip

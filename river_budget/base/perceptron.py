@@ -6,6 +6,7 @@ Each algorithm adds the update of its paper.
 from __future__ import annotations
 
 import abc
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
 from river_budget._checks import check_count, check_dtype
+from river_budget._core.choices import uniform
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.store import Store
-from river_budget._state import Array, require
+from river_budget._state import Array, Count, require
 from river_budget.base.documented import documented
 from river_budget.base.machine import Machine
 from river_budget.base.scales import Scales
@@ -159,6 +161,33 @@ class BudgetPerceptron(Perceptron):
         check_count("budget", budget)
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
         self.budget: int = budget
+
+
+class RandomPerceptron(BudgetPerceptron):
+    """A perceptron that draws at random, at most once in each round.
+
+    A draw follows from the key and the number of the round, so it needs no state.
+    """
+
+    _key = Count()
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        budget: int = 100,
+        seed: int | None = None,
+        gamma: float | None = None,
+        class_weight: ClassWeight | None = None,
+        max_classes: int = 1000,
+        dtype: str = "float32",
+    ) -> None:
+        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
+        self.seed = seed
+        self._key = random.Random(seed).getrandbits(62)
+
+    def _random(self) -> float:
+        """Return a number of at least 0 and below 1 for this round."""
+        return uniform(self._key, self._f.n_rounds)
 
 
 @documented

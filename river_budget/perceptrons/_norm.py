@@ -1,4 +1,4 @@
-"""Perceptrons that keep the norm of their hypothesis, and gradient descent in a ball."""
+"""Perceptrons that keep the norm of their hypothesis."""
 
 from __future__ import annotations
 
@@ -36,12 +36,7 @@ class NormedPerceptron(BudgetPerceptron):
 
 
 class BallPerceptron(NormedPerceptron):
-    """A perceptron with its hypothesis in a ball: w <- pi_C(decay (w - term) + eta y k(x, .)).
-
-    It is the template of Sutskever's unified analysis. A subclass chooses the term to remove, and
-    its constructor sets the ball. The norm of w is updated incrementally, so the projection pi_C
-    onto the ball needs no kernel row.
-    """
+    """The template of Sutskever's analysis: w <- pi_C(decay (w - term) + eta y k(x, .)), in a ball C."""
 
     _decay = 1.0
 
@@ -54,14 +49,13 @@ class BallPerceptron(NormedPerceptron):
         """Make one gradient step on the example, in place of the vector r if there is one."""
         decay, margin, square = self._decay, y.margin, self._square
         eta = self.learning_rate * y.weight
-        is_full = r < f.n
-        if is_full:
+        if r < f.n:
             sigma, mu = f.step_of(r), f.margin_of(r)
             square += sigma * (sigma * f.self_value_of(r) - 2 * mu)
             margin -= sigma * f.overlap(r) * f.row_at(r)
         self._square = decay**2 * square + eta * (2 * decay * margin + eta * y.self_value)
         f.shrink(decay)
-        if is_full:
+        if r < f.n:
             f.replace(r, y, self.learning_rate)
         else:
             f.add(y, self.learning_rate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from typing import Any
 
@@ -17,7 +18,6 @@ from river_budget._features import as_given
 from river_budget._state import Count, Learned, Part, require
 from river_budget.base.scales import Scales
 from river_budget.kernels import Features
-from river_budget.perceptrons._draws import key_of
 
 
 class SupportVectors(Learned):
@@ -97,7 +97,7 @@ class Reservoir(StoredExamples):
 
     def __init__(self, f: Expansion, budget: int, size: int, seed: int | None) -> None:
         super().__init__(f, ValidationTable(budget + 1, size))
-        self._key = key_of(seed)
+        self._key = random.Random(seed).getrandbits(62)
         self._size = size
 
     def on_correct(self, y: Example) -> None:

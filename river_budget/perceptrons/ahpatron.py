@@ -14,7 +14,7 @@ from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
 # A vector is numerically in the span of others, and a norm 0 beside another one, if its square is at
-# most this fraction. Smaller distances would lead to large coefficients that cancel.
+# most this fraction: smaller distances would lead to large coefficients that cancel.
 APART = 1e-8
 
 
@@ -25,22 +25,18 @@ class Ahpatron(NormedPerceptron):
     An example with a margin below `1 - epsilon` becomes a support vector with the coefficient
     `learning_rate`, and the hypothesis is projected onto a ball. Once the budget is full, the half
     of the support vectors with the smaller coefficients is removed: their terms are projected onto
-    the span of the others, and the result is scaled to its previous norm. Only then are kernel
-    values between vectors needed.
+    the span of the others, and the result is scaled to its previous norm.
 
     Let `k(x, x) <= 1`, `p = learning_rate` and `U = norm_bound`. With
     `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`, it makes at most
     `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` mistakes against any comparator `g`
-    with `||g|| <= U` and cumulative hinge loss `L(g)`. So norms may grow with `sqrt(B)`, and with
-    `sqrt(B / log(B))` in the Forgetron's theorem. This bound, and a sharper one after a run, are
-    our derivations; the constants of the paper's theorems differ.
+    with `||g|| <= U` and cumulative hinge loss `L(g)`. This bound, and a sharper one after a run,
+    are our derivations; the constants of the paper's theorems differ.
 
-    From the authors' code come the defaults and three choices. The example is added after the
-    removal, even if its margin is large enough by then. The projection is scaled to the norm before
-    it. Of equal coefficients, the older ones are kept. Unlike the code, which adds a small multiple
-    of the identity to the Gram matrix, the projection is exact; a kept vector that is numerically
-    in the span of larger ones is removed instead. With more than two labels, the size of a row of
-    coefficients is its Euclidean norm.
+    As in the authors' code, the example is added after the removal, even if its margin is large
+    enough by then, and of equal coefficients, the older ones are kept. Unlike there, the projection
+    is exact: a kept vector that is numerically in the span of larger ones is removed instead. With
+    more than two labels, the size of a row of coefficients is its Euclidean norm.
 
     Parameters
     ----------
@@ -58,9 +54,9 @@ class Ahpatron(NormedPerceptron):
         0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
     )
     bound_improvement = Number(
-        doc="The sum of what updates have improved the bound beyond what each mistake has to. An "
-        "update with the margin m, after the removal if there is one, adds `2 p (1 - m) - p^2 k(x, x)` "
-        "with the learning rate p, less `2 p - p^2` if the round is a mistake."
+        doc="What updates have improved the bound beyond what each mistake has to. An update with the "
+        "margin m, after a removal, adds `2 p (1 - m) - p^2 k(x, x)` with the learning rate p, less "
+        "`2 p - p^2` if the round is a mistake."
     )
 
     def __init__(
@@ -92,9 +88,8 @@ class Ahpatron(NormedPerceptron):
         """Return the bound, and that for the run so far; see `KernelPerceptron.guarantees`."""
         p, largest = self.learning_rate, self._radius
         theorem = bounds.ahpatron(norm, loss, self.budget, self.epsilon, p, largest)
-        run = bounds.ahpatron_run(
-            norm, loss, p, largest, self.removal_displacement, self.bound_improvement
-        )
+        learned = self.removal_displacement, self.bound_improvement
+        run = bounds.ahpatron_run(norm, loss, p, largest, *learned)
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
     def _update(self, f: Expansion, y: Example) -> None:
@@ -114,7 +109,7 @@ class Ahpatron(NormedPerceptron):
         self._limit_norm()
 
     def _halve(self, f: Expansion) -> None:
-        """Remove half of the support vectors."""
+        """Remove half of the support vectors, and restore the norm unless almost 0 is left."""
         gram, before, oldest_first = f.store.gram(), f.matrix, f.store.by_age
         sizes = np.linalg.norm(before[oldest_first] / abs(before).max(), axis=1)
         # Sizes that differ less may differ by rounding only.
@@ -122,11 +117,6 @@ class Ahpatron(NormedPerceptron):
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
         basis = Basis(gram, largest[: self.budget // 2].tolist(), APART)
         removed = basis.merge_others(f.merge)
-        self._restore_norm(f, before, gram)
-        f.remove(removed)
-
-    def _restore_norm(self, f: Expansion, before: Floats, gram: Floats) -> None:
-        """Scale the hypothesis to its norm before a projection, unless that was to almost 0."""
         projected = f.matrix
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) - 1 if left > APART * square else 0.0
@@ -134,6 +124,7 @@ class Ahpatron(NormedPerceptron):
         self._square = (1 + growth) ** 2 * left
         displacement = _square(before - (1 + growth) * projected, gram)
         self.removal_displacement += math.sqrt(displacement)
+        f.remove(removed)
 
 
 def _square(rows: Floats, gram: Floats) -> float:

@@ -4,9 +4,8 @@ import math
 
 from river_budget._checks import check_choice, check_not_negative, check_positive, check_real
 from river_budget._core.choices import draw
-from river_budget.base import ClassWeight, Example, Expansion, with_example
+from river_budget.base import ClassWeight, Example, Expansion, RandomPerceptron, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._draws import RandomPerceptron
 
 LOSSES = ["hinge", "logistic"]
 SAMPLINGS = ["weighted", "uniform"]
@@ -26,16 +25,13 @@ class BudgetedOGD(RandomPerceptron):
 
     BOGD draws all support vectors with the same probability, BOGD++ with
     `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum of all probabilities 1, so large terms tend
-    to stay. Negative probabilities, which the formula gives to terms far above the mean, are 0, and
-    the others are normalized.
-
-    Settled by JSAT and the code of the Ahpatron's authors: coefficients are clipped at a removal,
-    to `clip * learning_rate` (the toolbox of the paper's group scales all of them down instead).
+    to stay. Negative probabilities are 0, and the others are normalized. As in JSAT and the code of
+    the Ahpatron's authors, coefficients are clipped at a removal, to `clip * learning_rate`.
 
     Parameters
     ----------
     loss
-        `"hinge"` or `"logistic"`. With the logistic loss, every example becomes a support vector.
+        `"hinge"` or `"logistic"`, with which every example becomes a support vector.
     learning_rate
         Step size eta, positive.
     regularization

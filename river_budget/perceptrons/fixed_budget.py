@@ -13,8 +13,7 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     Use it with clean labels and no drift only: it keeps mislabelled examples. Once the budget is
     full, a misclassified example is added, and the support vector with the largest margin
-    `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the incoming example. The
-    margins are updated incrementally, so a mistake costs two kernel rows.
+    `y (f(x) - alpha k(x, x))` without its own term is removed. It may be the incoming example.
 
     References
     ----------

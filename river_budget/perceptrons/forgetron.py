@@ -12,9 +12,9 @@ from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 class Forgetron(BudgetPerceptron):
     """The self-tuned Forgetron.
 
-    Use it for a small state, drift, and a mistake bound. Once the budget is full, every mistake
-    shrinks all coefficients and removes the oldest support vector, whose coefficient is small by
-    then. The shrink factor is the largest one that the mistake bound allows.
+    Use it for drift, with a mistake bound. Once the budget is full, every mistake shrinks all
+    coefficients and removes the oldest support vector, whose coefficient is small by then. The
+    shrink factor is the largest one that the mistake bound allows.
 
     With a budget `B >= 83` and `k(x, x) <= 1`, it makes at most `2 ||g||^2 + 4 L(g)` mistakes
     against any comparator `g` with cumulative hinge loss `L(g)` and
@@ -28,13 +28,8 @@ class Forgetron(BudgetPerceptron):
 
     # 15/32 M - Q, which stays small, hence accurate, while M and Q grow without bound.
     _slack = AtLeast(0.0)
-    last_shrink_factor = Between(
-        0.0, 1.0, start=1.0, doc="The last shrink factor phi; 1 before the first removal."
-    )
-    shrinking_loss = AtLeast(
-        0.0,
-        doc="s, the sum of (1 - phi) / (1 + phi) over all removals; see `bounds.forgetron_run`.",
-    )
+    last_shrink_factor = Between(0.0, 1.0, start=1.0, doc="The last shrink factor phi.")
+    shrinking_loss = AtLeast(0.0, doc="s, the sum of (1 - phi) / (1 + phi) over all removals.")
 
     @property
     def removal_damage(self) -> float:

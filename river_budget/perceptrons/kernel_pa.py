@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 from river_budget._checks import check_positive
 from river_budget._state import LARGEST_NUMBER
 from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
@@ -12,9 +10,9 @@ from river_budget.kernels import Kernel
 class KernelPAClassifier(GrowingPerceptron):
     """The kernel passive-aggressive classifier, without a budget.
 
-    Use it as an unbounded baseline: it makes the fewest mistakes of the perceptrons and stores the
-    most support vectors. Every example with a margin below 1 becomes a support vector, with the
-    smallest coefficient that gives it a margin of 1, within the limit that `C` sets.
+    An unbounded baseline: it makes the fewest mistakes of the perceptrons and stores the most
+    support vectors. Every example with a margin below 1 becomes a support vector, with the smallest
+    coefficient that gives it a margin of 1, within the limit that `C` sets.
 
     Parameters
     ----------
@@ -51,14 +49,11 @@ class KernelPAClassifier(GrowingPerceptron):
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value
+        if square == 0:
+            return
+        step = loss / (square + (1 / (2 * self.C) if self.mode == 2 else 0))
+        if self.mode == 1:
+            step = min(self.C, step)
         # The coefficient of a vector with a norm close to 0 would overflow.
-        step = self._step(loss, square) if square > 0 else math.inf
         if 0 < step * y.weight <= LARGEST_NUMBER:
             self._add(f, y, step)
-
-    def _step(self, loss: float, square: float) -> float:
-        if self.mode == 0:
-            return loss / square
-        if self.mode == 1:
-            return min(self.C, loss / square)
-        return loss / (square + 1 / (2 * self.C))

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from river_budget.base import ClassWeight, Example, Expansion, with_example
+from river_budget.base import ClassWeight, Example, Expansion, RandomPerceptron, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._draws import RandomPerceptron
 from river_budget.perceptrons._norm import BallPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming
@@ -19,8 +18,7 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     With `k(x, x) <= 1` and the default learning rate, the expected number of mistakes is at most
     `4/3 (L(g) + B / 2 + 6 S sqrt(B))` against any moving comparator `g_1, g_2, ...` with cumulative
     hinge loss `L(g)`, path length `S = sum ||g_t - g_(t-1)||` and norms of at most `sqrt(B) / 8`
-    (Theorem 1). A comparator with a margin of 1 on every example has a norm of at least 1, which
-    takes a budget of 64.
+    (Theorem 1). A margin of 1 on every example takes a norm of 1, hence a budget of 64.
 
     Parameters
     ----------

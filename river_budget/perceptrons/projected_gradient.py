@@ -17,13 +17,12 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
 
     Gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum
     of the squared norms of past gradients. An example within distance `eta` of the span of the
-    support vectors (approximate linear dependence) is projected onto the span; any other one
-    becomes a support vector. Once the budget is full, every example with a loss is projected.
+    support vectors is projected onto the span; any other one becomes a support vector. Once the
+    budget is full, every example with a loss is projected.
 
-    These are the greedy set and the steps of POMDR, without its optimistic part, which predicts the
-    next gradient from the last 15 examples, and without its second stage and its threshold, which
-    depend on the length of the stream. The constant 3 and the ball are those of the authors' code.
-    The mistake bound for a run is our derivation.
+    These are the greedy set and the steps of POMDR, without its optimistic part and without its
+    second stage and threshold, which depend on the length of the stream. The constant 3 and the
+    ball are those of the authors' code. The mistake bound for a run is our derivation.
 
     Parameters
     ----------
@@ -38,9 +37,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     """
 
     _threshold = 1.0
-    gradients = AtLeast(
-        0.0, doc="G, the sum of the squared norms of the gradients that were followed."
-    )
+    gradients = AtLeast(0.0, doc="G, the sum of the squared norms of the gradients followed.")
     residuals = AtLeast(0.0, doc="R, the sum of the distances of projected examples from the span.")
     excess_loss = AtLeast(0.0, doc="E, the sum of the hinge losses, less 1 for each mistake.")
 
@@ -63,9 +60,8 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
 
     def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
         """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
-        run = bounds.projected_gradient_run(
-            norm, loss, self.norm_bound, self.gradients, self.residuals, self.excess_loss
-        )
+        learned = self.gradients, self.residuals, self.excess_loss
+        run = bounds.projected_gradient_run(norm, loss, self.norm_bound, *learned)
         return assuming(self._assumptions, *fixed_comparator(path_length, run))
 
     def _update(self, f: Expansion, y: Example) -> None:

@@ -10,11 +10,8 @@ from river_budget.perceptrons._span import SpanPerceptron
 from river_budget.theory import bounds
 from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
 
-# A squared distance of an example from the span of the support vectors is a rounding error if it is
-# at most this fraction of the squared norm.
+# A squared distance from the span is a rounding error up to this fraction of the squared norm.
 ROUNDING = 1e-12
-
-DEFAULT_ETA = 0.1
 
 
 @with_example(accuracy="85.79%", eta=0.3)
@@ -23,26 +20,24 @@ class Projectron(GrowingPerceptron, SpanPerceptron):
 
     Use it for a support set that stays small by itself, and a mistake bound. A misclassified
     example within distance `eta` of the span of the support vectors is projected onto the span; any
-    other one becomes a support vector. The support set stays finite on any bounded domain, but its
-    size depends on the problem; `budget` limits it in advance.
+    other one becomes a support vector. Their number stays finite on any bounded domain; `budget`
+    limits it in advance.
 
-    Let `k(x, x) <= 1`, and let `g` be any comparator with cumulative hinge loss `L(g)`. With a
-    fixed `eta` and `eta ||g|| < 1/2`, it makes at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)`
-    mistakes (Theorem 2). With `norm_bound=U` the threshold adapts in every round (Eq. 13), and it
-    makes at most `2 ||g||^2 + 4 L(g)` mistakes if `||g|| <= U` (Corollary 1). Neither bound holds
-    once `budget` is reached.
+    Let `k(x, x) <= 1`, and let `g` be any comparator with cumulative hinge loss `L(g)`. If
+    `eta ||g|| < 1/2`, it makes at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` mistakes (Theorem
+    2). With `norm_bound=U` the threshold adapts in every round (Eq. 13), and it makes at most
+    `2 ||g||^2 + 4 L(g)` mistakes if `||g|| <= U` (Corollary 1). Neither holds with a full budget.
 
     Parameters
     ----------
     eta
-        Threshold on the distance (not on its square), at least 0. Defaults to 0.1 without
-        `norm_bound`. With 0, only examples in the span are projected, and the hypothesis is that of
-        the kernel perceptron.
+        Threshold on the distance (not on its square), at least 0; 0.1 by default without
+        `norm_bound`. With 0, the hypothesis is that of the kernel perceptron.
     norm_bound
         Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a
         Forgetron.
     budget
-        Maximum number of support vectors. Once it is reached, every mistake is projected.
+        Maximum number of support vectors. Then, every mistake is projected.
 
     Raises
     ------
@@ -84,8 +79,8 @@ class Projectron(GrowingPerceptron, SpanPerceptron):
         """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
         theorems = fixed_comparator(path_length, *self._theorems(norm, loss))
         if self.budget is not None:
-            below = self.n_support < self.budget
-            theorems = tuple(g.assuming("a support set below its budget", below) for g in theorems)
+            is_below = {"a support set below its budget": self.n_support < self.budget}
+            theorems = assuming(is_below, *theorems)
         return assuming(self._assumptions, *theorems)
 
     def _theorems(self, norm: float, loss: float) -> Guarantees:
@@ -96,35 +91,26 @@ class Projectron(GrowingPerceptron, SpanPerceptron):
 
     @property
     def _fixed_eta(self) -> float:
-        return DEFAULT_ETA if self.eta is None else self.eta
+        return 0.1 if self.eta is None else self.eta
 
     def _update(self, f: Expansion, y: Example) -> None:
         z, projected, delta = self._project()
-        if delta == 0 or self._is_projected(f.n, y.margin, projected, delta):
+        eta = self._fixed_eta
+        if self.norm_bound is not None:
+            eta = (2 * (1 - y.margin) - projected - 0.5) / (2 * self.norm_bound)  # Eq. 13
+        if delta == 0 or f.n == self.budget or (f.n > 0 and delta <= eta):
             self._shift(f, y, self._factor.backward(z))
         else:
             self._factor.append(z, delta)
             self._add(f, y)
 
-    def _is_projected(self, n: int, margin: float, projected: float, delta: float) -> bool:
-        """Return whether a mistake outside the span is projected; the first one never is."""
-        if n == 0 or n == self.budget:
-            return n > 0
-        return delta <= self._largest_distance(margin, projected)
-
     def _project(self) -> tuple[Floats, float, float]:
         """Return the projection P k of the example onto the span of the support vectors.
 
-        Its coordinates in the basis of the Gram factor (n_support,); its squared norm; and the distance
-        ||delta|| from the span (Eq. 9), which is 0 if the example is numerically in the span.
+        Its coordinates in the basis of the Gram factor (n_support,), its squared norm, and the
+        distance ||delta|| (Eq. 9), which is 0 if the example is numerically in the span.
         """
         z, norm = self._factor.forward(self._f.row), self._f.store.self_value()
         projected = float(z @ z)
         square = norm - projected
         return z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0
-
-    def _largest_distance(self, margin: float, projected: float) -> float:
-        """Return the threshold on the distance: `eta`, or that of Eq. 13 for this round."""
-        if self.norm_bound is not None:
-            return (2 * (1 - margin) - projected - 0.5) / (2 * self.norm_bound)
-        return self._fixed_eta

@@ -14,16 +14,14 @@ class ProjectronPlusPlus(Projectron):
     """The Projectron++.
 
     A Projectron that also updates on margin errors: a correctly classified example with a margin
-    below 1 is projected with the weight `tau` if this improves the mistake bound. It never becomes
-    a support vector, so this takes no memory.
+    below 1 is projected with the weight `tau` if this improves the mistake bound.
 
     With `norm_bound=U`, a margin error updates if `beta >= 0`, where
     `beta = tau (2 loss - tau ||P k||^2 - 2 U ||delta||)` and `tau = min(loss / ||P k||^2, 1)` (Eq.
     16 and 17). The bound is `2 ||g||^2 + 4 L(g) - 2 sum beta` (Eq. 15). With a fixed `eta`, a
     margin error updates if `loss > ||delta|| / eta`, with
     `tau = min(loss / ||P k||^2, 2 (loss - ||delta|| / eta) / ||P k||^2, 1)`. This is the test that
-    the paper proves. Its tables seem to use another one, in which `tau` does not multiply
-    `2 U ||delta||`; on Adult9 that gives slightly more mistakes and support vectors.
+    the paper proves; its tables seem to use one in which `tau` does not multiply `2 U ||delta||`.
 
     References
     ----------

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from river_budget.base import Example, Expansion, with_example
-from river_budget.perceptrons._draws import RandomPerceptron
+from river_budget.base import Example, Expansion, RandomPerceptron, with_example
 
 
 @with_example(accuracy="81.34%", budget=100, seed=1)

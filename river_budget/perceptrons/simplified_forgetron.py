@@ -11,17 +11,15 @@ from river_budget.theory.bounds import Guarantees, assuming
 class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 
-    Use it for a bound against a moving comparator, with a budget of 500 or more. It is gradient
-    descent on the regularized hinge loss, on mistakes only: every mistake decays all coefficients
-    by a constant factor and adds the example. Once the budget is full, the support vector with the
-    smallest coefficient is removed first.
+    Use it for a bound against a moving comparator, with a budget of 500 or more. Every mistake
+    decays all coefficients by a constant factor and adds the example. Once the budget is full, the
+    support vector with the smallest coefficient is removed first.
 
     With a budget `B >= 500`, `k(x, x) <= 1` and the default learning rate, it makes fewer than
     `2 L(g) + 32 U^2 + 96 U S` mistakes, where `U^2 = B / (32 log_2(8 B))`, against any moving
     comparator `g_1, g_2, ...` with cumulative hinge loss `L(g)`, path length
-    `S = sum ||g_t - g_(t-1)||` and norms of at most `U / 2` (Theorem 2). Smaller budgets admit only
-    norms so small that the bound is vacuous. Below a budget of six, the decay factor is 0: every
-    mistake erases all earlier ones.
+    `S = sum ||g_t - g_(t-1)||` and norms of at most `U / 2` (Theorem 2). Smaller budgets have no
+    bound; below six, the decay factor is 0: every mistake erases all earlier ones.
 
     Parameters
     ----------
