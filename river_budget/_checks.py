@@ -14,25 +14,21 @@ DTYPES = ("float32", "float64")
 
 
 def check_real(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is a finite number."""
     if not _is_real(value) or not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is a positive finite number."""
     if not _is_real(value) or not 0 < value < math.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}")
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is a finite number of at least 0."""
     if not _is_real(value) or not 0 <= value < math.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
 def check_weight(name: str, value: Any, least: float = 0) -> None:
-    """Raise ValueError unless the parameter is a number from `least` to the largest weight."""
     if not _is_real(value) or not least <= value <= LARGEST_WEIGHT:
         raise ValueError(
             f"{name} must be a number from {least:g} to {LARGEST_WEIGHT:g}, got {value!r}"
@@ -40,7 +36,6 @@ def check_weight(name: str, value: Any, least: float = 0) -> None:
 
 
 def check_probability(name: str, value: Any) -> None:
-    """Raise ValueError unless the parameter is a number from 0 to 1."""
     if not _is_real(value) or not 0 <= value <= 1:
         raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
 
@@ -54,13 +49,11 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    """Raise ValueError unless the parameter is one of some strings."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
 
 
 def check_dtype(dtype: Any) -> None:
-    """Raise ValueError unless the parameter is the name of a type of floats."""
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise ValueError(f"dtype must be one of the strings {DTYPES}, got {dtype!r}")
 

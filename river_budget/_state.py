@@ -51,7 +51,7 @@ RANDOM_VERSION, RANDOM_LENGTH = 3, 625
 
 
 def require(condition: Any, message: str) -> None:
-    """Raise ValueError with a message unless a condition holds."""
+    """Raise ValueError unless a condition holds."""
     if not condition:
         raise ValueError(message)
 
@@ -108,14 +108,12 @@ def random_state(rng: random.Random) -> State:
 
 def restore_random(rng: random.Random, state: State) -> None:
     """Restore a random number generator from its state."""
-    internal = integers(state["internal"], (RANDOM_LENGTH,))
-    require(
-        ((internal >= 0) & (internal < 2**32)).all(),
-        "the state of a random number generator is out of range",
+    internal, gauss = integers(state["internal"], (RANDOM_LENGTH,)), state["gauss"]
+    is_valid = ((internal >= 0) & (internal < 2**32)).all()
+    require(is_valid, "the state of a random number generator is out of range")
+    rng.setstate(
+        (RANDOM_VERSION, tuple(internal.tolist()), None if gauss is None else finite(gauss))
     )
-    if state["gauss"] is not None:
-        finite(state["gauss"])
-    rng.setstate((RANDOM_VERSION, tuple(internal.tolist()), state["gauss"]))
 
 
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
@@ -132,18 +130,21 @@ def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
 class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
-    `make` makes the starting value, unless the constructor of the class does. `key` is its name in
-    the state, by default that of the attribute without a leading underscore; `doc` is its docstring.
+    `make` makes the starting value, unless the constructor of the class does. `check` returns a
+    valid value of a state, or raises ValueError. `key` is the name in the state, by default that of
+    the attribute without a leading underscore.
     """
 
     def __init__(
         self,
         make: Callable[[], T] | None = None,
+        check: Any = None,
         *,
         key: str | None = None,
         doc: str | None = None,
     ) -> None:
         self.make = make
+        self.check = check
         self._key = key
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
@@ -162,80 +163,59 @@ class Field(Generic[T]):
 
     def load(self, owner: Any, value: Any) -> None:
         """Restore the value. Raises ValueError if it is invalid."""
-        raise NotImplementedError
+        setattr(owner, self.name, self.check(value))
 
 
-class Number(Field[float]):
-    """A finite float from `least` to `most`."""
+class Between(Field[float]):
+    """A float from `least` to `most`."""
 
-    def __init__(
-        self,
-        start: float = 0.0,
-        least: float = -math.inf,
-        most: float = math.inf,
-        **names: str | None,
-    ) -> None:
-        super().__init__(lambda: start, **names)
-        self.least, self.most = least, most
+    def __init__(self, least: float, most: float, *, start: float, **names: str | None) -> None:
+        super().__init__(lambda: start, lambda value: finite(value, least, most), **names)
 
     def dump(self, owner: Any) -> float:
         return float(getattr(owner, self.name))
 
-    def load(self, owner: Any, value: Any) -> None:
-        setattr(owner, self.name, finite(value, self.least, self.most))
 
-
-class AtLeast(Number):
+class AtLeast(Between):
     """A finite float of at least `least`, which is the starting value."""
 
     def __init__(self, least: float, **names: str | None) -> None:
-        super().__init__(least, least, math.inf, **names)
+        super().__init__(least, math.inf, start=least, **names)
 
 
-class Between(Number):
-    """A float from `least` to `most`."""
+class Number(Between):
+    """A finite float, which starts at 0."""
 
-    def __init__(self, least: float, most: float, *, start: float, **names: str | None) -> None:
-        super().__init__(start, least, most, **names)
+    def __init__(self, **names: str | None) -> None:
+        super().__init__(-math.inf, math.inf, start=0.0, **names)
 
 
 class Count(Field[int]):
     """An integer of at least 0, the starting value."""
 
     def __init__(self, **names: str | None) -> None:
-        super().__init__(int, **names)
-
-    def load(self, owner: Any, value: Any) -> None:
-        setattr(owner, self.name, count(value))
+        super().__init__(int, count, **names)
 
 
-class Array(Field[NDArray[Any]]):
-    """An array of floats, or of integers with the dtype int64: zeros unless the constructor makes it.
+class Array(Field[Floats]):
+    """An array of floats: zeros of the shape `start`, unless the constructor makes it.
 
     Its shape is given by numbers and by (dotted) names of attributes of the owner. The state is
-    cut, or filled with zeros, to this shape. `start` is the starting shape.
+    cut, or filled with zeros, to this shape.
     """
 
     def __init__(
-        self,
-        *shape: int | str,
-        start: Sequence[int] | None = None,
-        dtype: Any = np.float64,
-        **names: str | None,
+        self, *shape: int | str, start: Sequence[int] | None = None, **names: str | None
     ) -> None:
-        super().__init__(None if start is None else lambda: np.zeros(start, dtype), **names)
-        self.shape, self.dtype = shape, dtype
+        super().__init__(None if start is None else lambda: np.zeros(start), **names)
+        self.shape = shape
 
-    def dump(self, owner: Any) -> NDArray[Any]:
+    def dump(self, owner: Any) -> Floats:
         shape = self._shape_of(owner)
-        used = getattr(owner, self.name)[tuple(map(slice, shape))]
-        return padded(used, *shape)
+        return padded(getattr(owner, self.name)[tuple(map(slice, shape))], *shape)
 
     def load(self, owner: Any, value: Any) -> None:
-        shape = self._shape_of(owner)
-        is_float = self.dtype is np.float64
-        array = floats(value, shape, LARGEST_SUM) if is_float else integers(value, shape)
-        setattr(owner, self.name, array)
+        setattr(owner, self.name, floats(value, self._shape_of(owner), LARGEST_SUM))
 
     def _shape_of(self, owner: Any) -> list[int]:
         return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
