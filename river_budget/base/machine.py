@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import abc
 import copy
-import functools
 import inspect
 import math
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,14 +24,7 @@ from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import Labels
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
-from river_budget.base.weights import (
-    UNIT,
-    ClassWeight,
-    ClassWeights,
-    Weights,
-    weight_of,
-    weights_of,
-)
+from river_budget.base.weights import UNIT, ClassWeight, ClassWeights, weight_of, weights_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -79,10 +71,8 @@ class Parameter:
         vars(model)[name] = value
 
 
-# Kernel values that are all below or all above these tell nothing about the data. A warning is given
-# after so many examples in a row.
-LOW, HIGH = 0.01, 0.99
-N_FLAT_ROWS = 100
+# A warning is given after so many examples in a row with kernel values all below or above these.
+LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
 
 # The kernel rows of all examples are checked up to this number, one in 16 up to 1,024, and then one
 # in 32 up to 8,192.
@@ -96,6 +86,7 @@ NEVER = 2**62
 class OnlineClassifier(Learned, base.MiniBatchClassifier):
     """The River face of an `Engine` f, which a subclass makes: labels, weights and frames."""
 
+    _multiclass = True
     # An example is an update if its margin is at most this.
     _threshold = 0.0
 
@@ -127,7 +118,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         self._schedule()
 
     def __copy__(self) -> Any:
-        """Return a deep copy: a shallow one would share the arrays of the hypothesis."""
+        # A shallow copy would share the arrays of the hypothesis.
         return copy.deepcopy(self)
 
     def clone(
@@ -140,10 +131,6 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         if new_params and include_attributes:
             raise ValueError("give new_params or include_attributes, not both")
         return copy.deepcopy(self) if include_attributes else super().clone(new_params)
-
-    @property
-    def _multiclass(self) -> bool:
-        return True
 
     @property
     def classes(self) -> list[Any]:
@@ -244,13 +231,12 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         return self._f.n_rounds
 
     def check_label(self, y: base.typing.ClfTarget) -> None:
-        """Raise ValueError if `learn_one` would refuse a label. The model does not change.
-
-        Refused are missing and unhashable labels, and one more than `max_classes`.
-        """
+        """Raise ValueError if `learn_one` would refuse a label. The model does not change."""
         self._labels.check(y)
 
-    def learn_many(self, X: IntoDataFrame, y: IntoSeries, w: Weights | None = None) -> None:
+    def learn_many(
+        self, X: IntoDataFrame, y: IntoSeries, w: float | Iterable[float] | None = None
+    ) -> None:
         """Learn the rows of a frame in order, with the same result as `learn_one` on each row.
 
         If a row is refused, none is learned.
@@ -353,18 +339,17 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 self._follow(due)
 
     def _follow(self, due: int) -> None:
-        """Do what the engine asks for after a round, here a check of scales and width."""
+        """Do what the engine asks for after a round."""
         if due >= CHECK:
             self._check()
 
     def _recover(self) -> None:
         """Leave a model that has learned whole examples only, after an error or an interrupt."""
-        if self._f.was_refused():  # by a round that is still under way
-            return
-        try:
-            self._complete()
-        finally:
-            self._f.release()
+        if not self._f.was_refused():  # by a round that is still under way
+            try:
+                self._complete()
+            finally:
+                self._f.release()
 
     def _complete(self) -> None:
         """Complete what an error or an interrupt cut short, or take it back."""
@@ -393,10 +378,6 @@ class Machine(OnlineClassifier):
 
     _n_flat_rows = 0
 
-    @functools.cached_property
-    def _checks_width(self) -> bool:
-        return any(kernel.is_radial for kernel in self._f.store.kernels)
-
     def _check_restored(self) -> None:
         super()._check_restored()
         scales = self._feature_scales
@@ -407,9 +388,8 @@ class Machine(OnlineClassifier):
         """Return how far x is from the support set: 0 in its span, 1 if it is orthogonal to it.
 
         It is the squared distance from the span of the support vectors, or from the nearest one if
-        the algorithm does not keep the span, as a share of k(x, x). For a mixture, it is the
-        weighted mean over the kernels. Raises ValueError if a value of the dict x is not finite, or
-        too large for the kernel.
+        the algorithm does not keep the span, as a share of k(x, x); for a mixture, the weighted
+        mean over the kernels. Raises ValueError if a value of the dict x is refused.
         """
         self._f.claim()
         try:
@@ -474,7 +454,8 @@ class Machine(OnlineClassifier):
         n = f.n_rounds
         stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
         following = (n // stride + 1) * stride
-        f.checked_at = following if self._checks_width and following <= LAST_CHECKED else NEVER
+        is_checked = following <= LAST_CHECKED and any(k.is_radial for k in f.store.kernels)
+        f.checked_at = following if is_checked else NEVER
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
 
     def _check_width(self) -> None:
@@ -482,8 +463,7 @@ class Machine(OnlineClassifier):
         if self._n_flat_rows == N_FLAT_ROWS:
             warnings.warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
-                f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that "
-                "it is learned, or scale the features first, for example with "
-                "preprocessing.StandardScaler",
+                f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that it "
+                "is learned, or scale the features first, e.g. with preprocessing.StandardScaler",
                 stacklevel=5,
             )

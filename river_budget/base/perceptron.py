@@ -1,7 +1,4 @@
-"""Classifiers whose hypothesis is a kernel expansion, and the perceptron's template.
-
-Each algorithm adds the update of its paper.
-"""
+"""Classifiers whose hypothesis is a kernel expansion, and the templates of the perceptrons."""
 
 from __future__ import annotations
 
@@ -50,13 +47,12 @@ class KernelClassifier(Machine):
         max_classes: int = 1000,
         dtype: str = "float32",
     ) -> None:
-        if kernel is not None:
-            if isinstance(kernel, int) and hasattr(type(self), "budget"):
-                raise ValueError(f"kernel must be a kernel, got {kernel}: write budget={kernel}")
-            check_kernel(kernel)
-            if gamma is not None:
-                raise ValueError("give kernel or gamma, not both")
+        if isinstance(kernel, int) and hasattr(type(self), "budget"):
+            raise ValueError(f"kernel must be a kernel, got {kernel}: write budget={kernel}")
+        if kernel is not None and gamma is not None:
+            raise ValueError("give kernel or gamma, not both")
         given = RBF(gamma) if kernel is None else kernel
+        check_kernel(given)
         check_dtype(dtype)
         f = Expansion(Store([given], dtype, [given.learns_scales]))
         super().__init__(f, class_weight, max_classes, dtype)
@@ -80,10 +76,8 @@ class KernelClassifier(Machine):
     def _check_restored(self) -> None:
         super()._check_restored()
         budget = getattr(self, "budget", None)
-        require(
-            budget is None or self.n_support <= budget,
-            "there are more support vectors than the budget allows",
-        )
+        fits = budget is None or self.n_support <= budget
+        require(fits, "there are more support vectors than the budget allows")
 
     def _novelty(self, x: Features) -> float:
         self._f.best(x)
@@ -204,9 +198,8 @@ class GrowingPerceptron(Perceptron):
     def averaged_scores_one(self, x: Features) -> dict[Any, float]:
         """Return the mean of the scores of each label under the hypotheses after rounds 1 to T.
 
-        This is the online-to-batch conversion of [^1]: on i.i.d. examples, the average generalizes
-        better than the last hypothesis. It takes one kernel row and stores no past hypothesis.
-        Raises ValueError if a value of the dict x is refused.
+        On i.i.d. examples, this average generalizes better than the last hypothesis [^1]. Raises
+        ValueError if a value of the dict x is refused.
 
         References
         ----------
@@ -215,10 +208,9 @@ class GrowingPerceptron(Perceptron):
         return self._by_label(self._averaged_scores(x).tolist())
 
     def averaged_decision_function_one(self, x: Features) -> float:
-        """Return the mean of f_1(x), ..., f_T(x), where f_t is the hypothesis after round t.
+        """Return the mean of f_t(x) over the hypotheses after rounds 1 to T; see `averaged_scores_one`.
 
         Raises ValueError if there are more than two labels, or a value of the dict x is refused.
-        For any number of labels, see `averaged_scores_one`.
         """
         self._labels.require_two("averaged_scores_one")
         return float(self._averaged_scores(x)[1])
@@ -228,15 +220,13 @@ class GrowingPerceptron(Perceptron):
         f.claim()
         try:
             scores = np.array(f.scores(x))
-            if not f.n_rounds:
-                return scores
             moments = f.row @ widened(self._moments[: f.n], f.n_labels)
-            return ((f.n_rounds + 1) * scores - moments) / f.n_rounds
+            return ((f.n_rounds + 1) * scores - moments) / max(1, f.n_rounds)
         finally:
             f.release()
 
     def _add(self, f: Expansion, y: Example, step: float = 1.0) -> None:
-        """Add the example; see `Expansion.add`."""
+        """See `Expansion.add`."""
         n, moment = f.n, f.n_rounds * step * y.weight
         if n == len(self._moments) or f.n_labels > self._moments.shape[1]:
             self._moments = padded(self._moments, max(8, 2 * n, len(self._moments)), f.n_labels)
@@ -245,7 +235,7 @@ class GrowingPerceptron(Perceptron):
         f.add(y, step)
 
     def _shift(self, f: Expansion, y: Example, change: Floats) -> None:
-        """Change the coefficients of the label and the rival; see `Expansion.shift`."""
+        """See `Expansion.shift`."""
         moments, changed = f.n_rounds * change * y.weight, widened(self._moments, f.n_labels)
         changed[: len(change), y.label] += moments
         changed[: len(change), y.rival] -= moments
@@ -253,7 +243,7 @@ class GrowingPerceptron(Perceptron):
         f.shift(y, change)
 
     def _merge(self, slot: int, others: Sequence[int], weights: Floats) -> None:
-        """Replace a vector by a linear combination of others; its coefficients become 0."""
+        """See `Expansion.merge`."""
         changed = self._moments.copy()
         changed[others] += np.multiply.outer(weights, changed[slot])
         changed[slot] = 0.0
@@ -261,6 +251,6 @@ class GrowingPerceptron(Perceptron):
         self._f.merge(slot, others, weights)
 
     def _remove(self, slots: Sequence[int]) -> None:
-        """Remove vectors with a coefficient of 0."""
+        """See `Expansion.remove`."""
         self._moments = np.delete(self._moments[: self._f.n], slots, axis=0)
         self._f.remove(slots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from river_budget.base.labels import Labels
 UNIT = 1.0
 
 ClassWeight = Mapping[Any, float] | str
-Weights = float | Iterable[float]
 
 # A smaller weight is 0: its products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
