@@ -1,8 +1,4 @@
-"""Docstrings of classifiers, completed with what all of them share.
-
-`documented` adds the shared parameters, in the order of the signature, and all attributes, so
-`help`, Sphinx and `inspect.getdoc` show the whole docstring.
-"""
+"""Docstrings of classifiers, completed with what all of them share."""
 
 from __future__ import annotations
 
@@ -56,11 +52,10 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def documented(kind: Kind, example: str = "") -> Kind:
-    """Complete the docstring of a class with the parameters and attributes that it shares.
+    """Complete the docstring of a class with shared parameters and all attributes.
 
-    A docstring has its summary, parameters, examples and sources. Its text for a parameter replaces
-    that of its base, and that replaces the one here. Attributes are described by the docstrings of
-    public properties and of declared fields.
+    Parameters are in the order of the signature. The text of a class for one replaces that of its
+    base, and that replaces the one here. Attributes are public properties and declared fields.
     """
     if kind.__doc__ is None:  # python -OO
         return kind

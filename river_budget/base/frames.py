@@ -90,16 +90,14 @@ def rows_of(frame: Any) -> NDArray[Any]:
 
 
 def series_like(values: Any, frame: Any) -> Any:
-    """Return values as a series of the library of a frame.
-
-    For a dict of arrays, it is an array of their type if that leaves them as they are, or of objects.
-    """
+    """Return values as a series of the library of a frame; as an array for a dict of arrays."""
     if not isinstance(frame, Columns):
         return dataframe.to_native_series(values, name=None, like=frame)
     if isinstance(values, np.ndarray):
         return values
     types = set(map(type, values))
     if len(types) == 1 and types <= PLAIN_TYPES:
+        # Of their type, if that leaves them as they are.
         array = np.array(values)
         if array.tolist() == values and set(map(type, array.tolist())) == types:
             return array

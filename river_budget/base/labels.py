@@ -22,8 +22,7 @@ class Labels:
 
     The first label is positive if it is True or 1. The second one takes the other side; others
     follow in order of appearance. `names` are the labels to predict for each column, at least two:
-    both are the first label until the second one is seen, and None before the first. `advice` ends
-    the error message about one label too many.
+    both are the first label until the second one is seen, and None before the first.
     """
 
     __slots__ = ("_advice", "_limit", "column", "names")
@@ -44,7 +43,7 @@ class Labels:
         return {name: column for column, name in enumerate(self.names)}
 
     def require_two(self, instead: str) -> None:
-        """Raise ValueError if there are more than two labels, and name what to use instead."""
+        """Raise ValueError if there are more than two labels."""
         if len(self.names) > 2:
             raise ValueError(f"there are {len(self.names)} labels, not two: use {instead}")
 

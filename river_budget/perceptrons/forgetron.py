@@ -71,11 +71,9 @@ def _psi(sigma: float, phi: float, mu: float) -> float:
 
 
 def _largest_phi(sigma: float, mu: float, slack: float) -> float:
-    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack.
-
-    psi is the quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses
-    the slack exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
-    """
+    """Return the largest phi in (0, 1] with psi(sigma, phi, mu) <= slack."""
+    # psi is a quadratic a phi^2 + b phi with b > 0. If it exceeds the slack at phi = 1, it crosses it
+    # exactly once between 0 and 1, at its smallest positive root, whatever the sign of a.
     if _psi(sigma, 1.0, mu) <= slack:
         return 1.0
     a, b = sigma**2 - 2 * sigma * mu, 2 * sigma
