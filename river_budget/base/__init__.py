@@ -7,7 +7,7 @@ from river_budget._state import Array, AtLeast, Between, Count, Number
 
 from .documented import documented, with_example
 from .frames import frame_like, frame_of, labels_of, rows_of, series_like
-from .labels import Labels, plain_label
+from .labels import ClassWeight, Labels, plain_label, weights_of
 from .machine import (
     Machine,
     OnlineClassifier,
@@ -23,7 +23,6 @@ from .perceptron import (
     Perceptron,
     RandomPerceptron,
 )
-from .weights import ClassWeight, weights_of
 
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example", "Expansion",

@@ -22,9 +22,15 @@ from river_budget._core.store import Block
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
-from river_budget.base.labels import Labels
+from river_budget.base.labels import (
+    UNIT,
+    ClassWeight,
+    ClassWeights,
+    Labels,
+    weight_of,
+    weights_of,
+)
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
-from river_budget.base.weights import UNIT, ClassWeight, ClassWeights, weight_of, weights_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -414,14 +420,6 @@ class Machine(OnlineClassifier):
         """Coefficients of the support vectors, oldest first.
 
         Signed (n_support,) with two labels, else a column for each label (n_support, n_classes).
-        """
-
-    @property
-    @abc.abstractmethod
-    def norm(self) -> float:
-        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
-
-        With more than two labels, its square is half the sum of the squared norms of all g_c.
         """
 
     @abc.abstractmethod

@@ -17,9 +17,9 @@ from river_budget._core.expansion import Example, Expansion
 from river_budget._core.store import Store
 from river_budget._state import Array, Count, require
 from river_budget.base.documented import documented
+from river_budget.base.labels import ClassWeight
 from river_budget.base.machine import Machine
 from river_budget.base.scales import Scales
-from river_budget.base.weights import ClassWeight
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
 
 # Rounding errors of k(x, x) = 1 that are tolerated.
@@ -71,6 +71,10 @@ class KernelClassifier(Machine):
 
     @property
     def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, computed from n_support kernel rows.
+
+        With more than two labels, its square is half the sum of the squared norms of all g_c.
+        """
         return self._f.norm
 
     def _check_restored(self) -> None:
