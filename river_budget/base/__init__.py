@@ -1,4 +1,7 @@
-"""Base classes of the algorithms."""
+"""Base classes of the algorithms: `machine`, `perceptron`.
+
+`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes docstrings.
+"""
 
 from __future__ import annotations
 
