@@ -32,15 +32,11 @@ from river_budget._arrays import Floats, padded
 State = dict[str, Any]
 T = TypeVar("T")
 
-# No sum of products of such numbers overflows.
-LARGEST_NUMBER = 1e150
-
-# Sums of products, and what else a model learns without multiplying it any more, are at most this.
-LARGEST_SUM = 1e305
+# No sum of products of such numbers overflows; such sums are not multiplied any more.
+LARGEST_NUMBER, LARGEST_SUM = 1e150, 1e305
 
 LARGEST_COUNT = 2**62
-
-# The largest number of an event or a ticket that can be stored, as the next one is.
+# Of an event or a ticket: the next number must be a count.
 LARGEST_ID = LARGEST_COUNT - 2
 
 # What rounding may add to an element of a matrix, as a share of the largest one.
@@ -274,7 +270,7 @@ class Part(Field[T]):
 
 
 class Learned:
-    """An object that learns what its class and the bases of that, which come first, declare."""
+    """An object that learns what its class and the bases of that declare, those of bases first."""
 
     # By the names of the attributes.
     _fields: ClassVar[dict[str, Field[Any]]] = {}
@@ -302,8 +298,7 @@ class Learned:
     def restore(self, state: State) -> None:
         """Restore a new object from the state of one with the same parameters.
 
-        Raises ValueError if the state is invalid for this object. A malformed state may raise other
-        errors.
+        Raises ValueError if the state is invalid; one that is malformed may raise other errors.
         """
         for field in self._fields.values():
             field.load(self, state[field.key])

@@ -17,8 +17,6 @@ from river_budget._core.engine import Engine
 from river_budget._state import State, count, integers, require
 from river_budget.base.frames import list_of
 
-NEGATIVE, POSITIVE = 0, 1
-
 # The default weight of an example. It needs no check, and is recognized by its identity.
 UNIT = 1.0
 
@@ -71,13 +69,11 @@ class Labels:
             raise ValueError(
                 f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
             )
-        column, names = n, self.names
-        if n == 0:
-            column, names = POSITIVE if label == 1 else NEGATIVE, [label, label]
-        elif n == 1:
-            column = 1 - next(iter(self.column.values()))
-        names = [*names[:column], label, *names[column + 1 :]]
+        column = n
+        if n < 2:
+            column = 1 - next(iter(self.column.values())) if n else int(label == 1)
         columns = {**self.column, label: column}
+        names = sorted(columns, key=columns.__getitem__) if n else [label, label]
         # No interrupt comes between the two.
         self.names, self.column = names, columns
         return column
@@ -137,8 +133,7 @@ def _is_class(label: Any) -> bool:
     try:
         hash(label)
         parts = label if isinstance(label, tuple | frozenset) else ()
-        is_missing = label is None or label != label
-        return not is_missing and all(map(_is_class, parts))
+        return label is not None and bool(label == label) and all(map(_is_class, parts))
     except (TypeError, ValueError, decimal.InvalidOperation):
         return False
 
