@@ -1,9 +1,4 @@
-"""Models as JSON and tensors, and back.
-
-An object is a value like numbers, texts, arrays and kernels: the name of its class, its parameters,
-and the state that it has learned. It may be only where the class around it declares objects. `rivers`
-has the classes that take seconds to import.
-"""
+"""Models as JSON and tensors, and back; `rivers` has the classes that take seconds to import."""
 
 from __future__ import annotations
 
@@ -56,13 +51,12 @@ class Each(NamedTuple):
 
 
 class Part:
-    """How to store a class that consists of parameters and of what it has learned.
+    """How to store a class: the name, parameters, and what was learned of an object.
 
     `kinds` are those of attributes, as far as an object has them: a type, a range of whole numbers,
-    the least and the largest number, `Listed` classes, a condition, or `Each` of these. Any other
-    parameter may be a plain value. Attributes that the constructor does not take are learned, unless
-    the class has a `state` of its own, and `kinds` say which names in it hold objects. `rules` raise
-    ValueError if what an object holds does not fit together.
+    the least and the largest number, `Listed` classes, a condition, or `Each` of these. Only listed
+    classes allow objects. Attributes that the constructor does not take are learned, unless the class
+    has a `state` of its own. `rules` raise ValueError if what an object holds does not fit together.
     """
 
     def __init__(self, model: type, /, *rules: Callable[[Any], None], **kinds: Any) -> None:
@@ -79,13 +73,11 @@ class Part:
         return {name: getattr(model, name) for name in self.names}
 
     def state(self, model: Any) -> State:
-        """Return what was learned."""
         if self._has_state:
             return model.state()
         return {name: _plain(held) for name, held in self._held(model, self._learned).items()}
 
     def restore(self, model: Any, state: State) -> None:
-        """Take what `state` returned on a new object."""
         if self._has_state:
             model.restore(state)
             return
@@ -135,7 +127,6 @@ MODELS = listed(*(Part(row.model) for row in ALGORITHMS.values()))
 
 
 def part_named(name: str, among: Listed) -> Part | None:
-    """Return how the listed class of a name is stored, or None."""
     if among is MODELS and name not in MODELS:
         from river_budget.checkpoint import rivers
 

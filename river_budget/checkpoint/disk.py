@@ -1,7 +1,7 @@
 """Files that are written as a whole or not at all, and the versions before them.
 
-A writer locks its temporary file until it is in place, so others can tell that it still lives. It
-locks the directory while it changes names. Both locks vanish with their process.
+A writer locks its temporary file, which shows others that it lives, and the directory while it
+changes names. Both locks vanish with their process.
 """
 
 from __future__ import annotations
@@ -50,10 +50,7 @@ def write(places: Sequence[Path], data: bytes) -> None:
 
 
 def _rotate(places: Sequence[Path], new: Path, names: int | None) -> None:
-    """Move a file to the first place, and the files there, up to a gap, one place on.
-
-    Their directory, if the system has it as an open file, is forced to the disk.
-    """
+    """Move a file to the first place, and the files there, up to a gap, one place on."""
     moves = list(itertools.takewhile(lambda move: move[0].exists(), itertools.pairwise(places)))
     with contextlib.ExitStack() as undo:
         for place, older in reversed(moves[1:]):
@@ -72,7 +69,7 @@ def _rotate(places: Sequence[Path], new: Path, names: int | None) -> None:
             undo.callback(os.replace, places[1], places[0])
         os.replace(new, places[0])
         if names is not None:
-            os.fsync(names)
+            os.fsync(names)  # forces the directory to the disk
         undo.pop_all()
 
 

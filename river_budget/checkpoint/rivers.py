@@ -1,7 +1,6 @@
-"""The classes of River that a checkpoint can hold, and the wrappers and transformers of this package.
+"""The classes of River, wrappers and transformers that a checkpoint can hold, listed in `CLASSES`.
 
-They are listed in `CLASSES`. The same check runs before writing and after reading, so whatever is
-written can be read.
+The same checks run before writing and after reading, so whatever is written can be read.
 """
 
 from __future__ import annotations
