@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import json
@@ -26,14 +25,6 @@ Tensors = dict[str, NDArray[Any]]
 
 # A larger one cannot be computed with floats.
 LARGEST_INTEGER = 2**1000
-
-KERNELS: dict[str, Any] = {
-    kernel.__name__: kernel
-    for kernel in (
-        kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
-        kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
-    )
-}  # fmt: skip
 
 CONTAINERS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "tuple": tuple, "frozenset": frozenset, "set": set, "Category": lambda items: Category.of(*items),
@@ -59,7 +50,7 @@ class Part:
     has a `state` of its own. `rules` raise ValueError if what an object holds does not fit together.
     """
 
-    def __init__(self, model: type, /, *rules: Callable[[Any], None], **kinds: Any) -> None:
+    def __init__(self, model: type, /, *rules: Callable[[Any], object], **kinds: Any) -> None:
         self.model, self.rules, self.kinds = model, rules, kinds
         # Of what a constructor takes any number, a new object has none, and an old one a state.
         parameters = inspect.signature(model).parameters.values()
@@ -79,8 +70,7 @@ class Part:
 
     def restore(self, model: Any, state: State) -> None:
         if self._has_state:
-            model.restore(state)
-            return
+            return model.restore(state)
         for name, held in self._held(model, self._learned).items():
             if isinstance(held, Random):
                 restore_random(held, state[name])
@@ -122,6 +112,12 @@ def listed(*parts: Part) -> Listed:
     return {part.model.__name__: part for part in parts}
 
 
+# Kernels can be wherever plain values can.
+KERNELS = listed(*(Part(kernel, hash) for kernel in (
+    kernels.RBF, kernels.Laplacian, kernels.RationalQuadratic, kernels.AdditiveRationalQuadratic,
+    kernels.Linear, kernels.Polynomial, kernels.Normalized, kernels.Cosine,
+)))  # fmt: skip
+
 # The classifiers of this package, and the classes of `rivers` once one of them is needed.
 MODELS = listed(*(Part(row.model) for row in ALGORITHMS.values()))
 
@@ -140,10 +136,12 @@ def part_of(value: Any, among: Listed) -> Part:
     part = part_named(name, among)
     if part is not None and part.model is type(value):
         return part
-    if among is not MODELS:
-        raise CheckpointError(f"only {', '.join(among)} can, and not its {name}")
     if isinstance(value, FuncTransformer):
         reason = ": its function is code: apply it to x before the pipeline"
+    elif isinstance(value, kernels.FunctionKernel):
+        reason = ": its function is code"
+    elif among is not MODELS:
+        raise CheckpointError(f"only {', '.join(among)} can, and not its {name}")
     else:
         others = ", ".join(list(MODELS)[len(ALGORITHMS) :])
         reason = f"; these classes can: the classifiers of river_budget, {others}"
@@ -233,11 +231,7 @@ class Writer:
                 items.sort(key=json.dumps)  # so that equal models are equal bytes
             return items if kind is list else {kind.__name__: items}
         if isinstance(value, kernels.Kernel):
-            if KERNELS.get(kind.__name__) is not kind:
-                raise CheckpointError(f"{value} cannot be stored: its function is code")
-            names = [field.name for field in dataclasses.fields(value)]  # type: ignore[arg-type]
-            fields = {name: self.value(getattr(value, name)) for name in names}
-            return {"kernel": kind.__name__, "fields": fields}
+            return self.object(value, KERNELS)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
             name = f"{len(self.tensors)}"
             self.tensors[name] = np.array(value, order="C")
@@ -254,12 +248,12 @@ class Reader:
     def __init__(self, tensors: Tensors) -> None:
         self._tensors = tensors
 
-    def object(self, node: Any, among: Listed | None) -> Any:
-        """Return what `Writer.object` wrote; None lists no class."""
+    def object(self, node: Any, among: Listed) -> Any:
+        """Return what `Writer.object` wrote."""
         if not isinstance(node, dict) or "class" not in node:
             raise ValueError(f"{node!r:.100} is not an object")
         name = node["class"]
-        part = None if among is None else part_named(name, among)
+        part = part_named(name, among)
         if part is None:
             raise ValueError(f"an object of the class {name!r:.100} cannot be here")
         parameters = part.converted(node["parameters"], self.value)
@@ -276,7 +270,7 @@ class Reader:
             case None:
                 return None
             case {"class": _}:
-                return self.object(node, among)
+                return self.object(node, among or KERNELS)
             case {"state": items}:
                 return {name: read(item) for name, item in items.items()}
             case {"dict": items}:
@@ -294,10 +288,6 @@ class Reader:
                 return self._tensors[name]
             case {"float": text}:
                 return float(text)
-            case {"kernel": name, "fields": fields}:
-                kernel = KERNELS[name](**{key: self.value(field) for key, field in fields.items()})
-                hash(kernel)
-                return kernel
             case _:
                 ((kind, items),) = node.items()
                 return CONTAINERS[kind](map(self.value, items))

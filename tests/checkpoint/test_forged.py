@@ -182,17 +182,17 @@ def store_of(content):
 
 def test_a_kernel_in_use_is_resolved():
     content, tensors = parts(trained(rb.Forgetron(budget=5)))
-    store_of(content)["kernels"]["tuple"][0]["fields"]["gamma"] = None
+    store_of(content)["kernels"]["tuple"][0]["parameters"]["gamma"] = None
     refused(content, tensors, "lacks parameters")
 
 
 def test_a_kernel_resolves_the_one_that_the_model_was_given():
     content, tensors = parts(trained(rb.Forgetron(rb.Normalized(rb.RBF()), budget=5)))
-    inner = store_of(content)["kernels"]["tuple"][0]["fields"]["kernel"]
-    inner["kernel"] = "Laplacian"
+    inner = store_of(content)["kernels"]["tuple"][0]["parameters"]["kernel"]
+    inner["class"] = "Laplacian"
     refused(content, tensors, "expected the kernels")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
-    additive = store_of(content)["kernels"]["tuple"][1]["fields"]
+    additive = store_of(content)["kernels"]["tuple"][1]["parameters"]
     for names in (["0", "1"], 5, {"float": "1.0"}):
         additive["names"] = names
         refused(content, tensors)
@@ -373,7 +373,7 @@ def test_forged_parameters_of_kernels_are_refused(name):
     content, tensors = parts(trained(rb.Forgetron(kernel)))
     for value in (HUGE, -1, None, "x", {"float": "nan"}, [1]):
         forgery = copy.deepcopy(content)
-        forgery["model"]["parameters"]["kernel"]["fields"][name] = value
+        forgery["model"]["parameters"]["kernel"]["parameters"][name] = value
         refused(forgery, tensors)
 
 
