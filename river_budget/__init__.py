@@ -41,58 +41,22 @@ from river_budget.perceptrons.tightest import TightestPerceptron
 from river_budget.rejection import Reject
 
 __all__ = [
-    "RBF",
-    "AdditiveRationalQuadratic",
-    "Ahpatron",
-    "BudgetPassiveAggressive",
-    "BudgetedOGD",
-    "BudgetedSGD",
-    "Calibrated",
-    "Cosine",
-    "FixedBudgetPerceptron",
-    "Forgetron",
-    "FunctionKernel",
-    "KernelLDA",
-    "KernelPAClassifier",
-    "KernelPerceptron",
-    "Laplacian",
-    "Linear",
-    "Mnemotron",
-    "ModifiedRandomizedBudgetPerceptron",
-    "Normalized",
-    "Polynomial",
-    "ProjectedGradient",
-    "Projectron",
-    "ProjectronPlusPlus",
-    "RandomizedBudgetPerceptron",
-    "RationalQuadratic",
-    "Reject",
-    "RemoveOldestPerceptron",
-    "SimplifiedForgetron",
-    "Stoptron",
-    "TighterPerceptron",
-    "TightestPerceptron",
-    "kernels",
-]
+    "RBF", "AdditiveRationalQuadratic", "Ahpatron", "BudgetPassiveAggressive", "BudgetedOGD",
+    "BudgetedSGD", "Calibrated", "Cosine", "FixedBudgetPerceptron", "Forgetron",
+    "FunctionKernel", "KernelLDA", "KernelPAClassifier", "KernelPerceptron", "Laplacian",
+    "Linear", "Mnemotron", "ModifiedRandomizedBudgetPerceptron", "Normalized", "Polynomial",
+    "ProjectedGradient", "Projectron", "ProjectronPlusPlus", "RandomizedBudgetPerceptron",
+    "RationalQuadratic", "Reject", "RemoveOldestPerceptron", "SimplifiedForgetron", "Stoptron",
+    "TighterPerceptron", "TightestPerceptron", "kernels",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 
 # Subpackages imported on first use: some are slow to import or need an extra.
-SUBPACKAGES = frozenset(
-    [
-        "active",
-        "bandit",
-        "checkpoint",
-        "datasets",
-        "evaluate",
-        "keyed",
-        "metrics",
-        "plots",
-        "preprocessing",
-        "synth",
-        "theory",
-    ]
-)
+SUBPACKAGES = frozenset([
+    "active", "bandit", "checkpoint", "datasets", "evaluate", "keyed", "metrics", "plots",
+    "preprocessing", "synth", "theory",
+])  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -52,27 +52,17 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
         importlib.import_module("matplotlib.pyplot")
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for axes in (left, right):
+    for axes, curve in [(left, "errors"), (right, "support_sizes")]:
         _set_line_styles(axes)
-    for name, runs in comparison.runs.items():
-        examples = runs[0].examples
-        for axes, values in [
-            (left, 100 * np.array([run.errors for run in runs])),
-            (right, np.array([run.support_sizes for run in runs])),
-        ]:
-            mean, deviation = values.mean(axis=0), values.std(axis=0)
-            (line,) = axes.plot(examples, mean, label=name)
-            axes.fill_between(
-                examples, mean - deviation, mean + deviation, color=line.get_color(), alpha=0.2
-            )
+        for name, runs in comparison.runs.items():
+            values = (100 if axes is left else 1) * np.array([getattr(run, curve) for run in runs])
+            x, mean, deviation = runs[0].examples, values.mean(axis=0), values.std(axis=0)
+            (line,) = axes.plot(x, mean, label=name)
+            band = mean - deviation, mean + deviation
+            axes.fill_between(x, *band, color=line.get_color(), alpha=0.2)
     # The errors on the first few examples would flatten all curves.
-    late = [
-        max(run.errors[len(run.errors) // 20 :])
-        for runs in comparison.runs.values()
-        for run in runs
-    ]
-    left.set_ylim(0, 110 * max(late))
-    left.set(xlabel="examples", ylabel="online error (%)")
+    late = [run.errors[len(x) // 20 :] for runs in comparison.runs.values() for run in runs]
+    left.set(xlabel="examples", ylabel="online error (%)", ylim=(0, 110 * max(map(max, late))))
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
     _save(figure, title, path)
@@ -90,9 +80,7 @@ def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path
     above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
     left, right = above.subplots(1, 2)
     draw_errors(left, {name: run.wrong for name, run in runs.items()})
-    _set_line_styles(right)
-    for name, run in runs.items():
-        right.plot(*_subsample(run.support_sizes), label=name)
+    _draw_lines(right, {name: _subsample(run.support_sizes) for name, run in runs.items()})
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     for axes in (left, right):
         mark_drifts(axes, next(iter(runs.values())).drifts)
@@ -107,10 +95,9 @@ def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, pa
 
     The runs are what `evaluate.lifelong` returns for one task sequence.
     """
-    n_classes = len(next(iter(runs.values())).classes)
-    size = 8 + max(4, 0.3 * n_classes), max(4, 1 + 0.3 * len(runs))
-    figure = Figure(figsize=size, layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[8, max(4, 0.3 * n_classes)])
+    width = max(4, 0.3 * len(next(iter(runs.values())).classes))
+    figure = Figure(figsize=(8 + width, max(4, 1 + 0.3 * len(runs))), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[8, width])
     draw_accuracy_seen(left, runs)
     _add_legend(left)
     draw_class_forgetting(right, runs)
@@ -130,12 +117,9 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
 
 
 def plot_decision_regions(
-    models: Mapping[str, Machine],
-    names: tuple[Any, Any],
-    limits: tuple[float, float],
-    title: str,
-    path: Path,
-) -> None:
+    models: Mapping[str, Machine], names: tuple[Any, Any], limits: tuple[float, float],
+    title: str, path: Path,
+) -> None:  # fmt: skip
     """Plot the decision regions of models, one panel for each; see `draw_decision_regions`."""
     figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
     for axes, (name, model) in zip(panels, models.items(), strict=True):
@@ -153,20 +137,14 @@ def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: P
     above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
     draw_reliability(above, errors)
     above.legend(loc="upper left", fontsize="small")
-    _set_line_styles(below)
-    for metric in errors.values():
-        weights = np.array([b.weight for b in metric.bins])
-        below.plot([b.probability for b in metric.bins], weights / weights.sum(), marker=".")
+    bins = {name: np.reshape(metric.bins, (-1, 3)).T for name, metric in errors.items()}
+    _draw_lines(below, {name: (p, w / w.sum()) for name, (p, _, w) in bins.items()}, marker=".")
     below.set(xlabel="mean probability", ylabel="share", ylim=(0, None))
     _save(figure, title, path)
 
 
 def draw_decision_regions(
-    axes: Axes,
-    model: Machine,
-    names: tuple[Any, Any],
-    limits: tuple[float, float],
-    n_points: int = 80,
+    axes: Axes, model: Any, names: tuple[Any, Any], limits: tuple[float, float], n_points: int = 80
 ) -> None:
     """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
@@ -178,12 +156,34 @@ def draw_decision_regions(
     """
     grid = np.linspace(*limits, n_points)
     points = [[dict(zip(names, (a, b), strict=True)) for a in grid] for b in grid]
-    vectors = np.array([[x.get(name, 0.0) for name in names] for x in model.support_vectors])
-    vectors = vectors.reshape(-1, 2)
+    vectors = [[x.get(name, 0.0) for name in names] for x in model.support_vectors]
+    us, vs = np.reshape(vectors, (-1, 2)).T
+
+    def draw_lines(
+        margins: Any, levels: list[float], colors: list[Any], widths: list[float]
+    ) -> None:
+        axes.contour(
+            grid, grid, margins, levels, colors=colors, linewidths=widths, linestyles="solid"
+        )
+
+    def draw_vectors(chosen: Any, color: Any) -> None:
+        axes.scatter(us[chosen], vs[chosen], s=3, color=color)
+
     if model.coefficients.ndim == 1:
-        _draw_two_regions(axes, model, grid, points, vectors)
+        values = np.array([[model.decision_function_one(x) for x in row] for row in points])
+        axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
+        draw_lines(values, [-1, 0, 1], ["cyan", "black", "magenta"], [0.6, 1.2, 0.6])
+        draw_vectors(model.coefficients > 0, "red")
+        draw_vectors(model.coefficients < 0, "green")
     else:
-        _draw_regions(axes, model, grid, points, vectors)
+        scores = np.array([[list(model.scores_one(x).values()) for x in row] for row in points])
+        n = scores.shape[2]
+        colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
+        for c, color in enumerate(map(colormap, range(n))):
+            margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
+            axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
+            draw_lines(margins, [0, 1], ["black", color], [1.2, 0.6])
+            draw_vectors(model.coefficients.argmax(axis=1) == c, color)
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
 
 
@@ -192,13 +192,13 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
 
     `wrong` tells whether each prediction was wrong (examples,).
     """
-    _set_line_styles(axes)
+    curves: dict[str, list[float]] = {name: [] for name in wrong}
     for name, mistakes in wrong.items():
-        metric, errors = FadingError(factor), []
+        metric = FadingError(factor)
         for mistake in mistakes:
             metric.update(False, bool(mistake))
-            errors.append(100 * metric.get())
-        axes.plot(*_subsample(errors), label=name, linewidth=1)
+            curves[name].append(100 * metric.get())
+    _draw_lines(axes, {name: _subsample(c) for name, c in curves.items()}, linewidth=1)
     axes.set(xlabel="examples", ylabel="fading error (%)", ylim=(0, None))
 
 
@@ -213,9 +213,8 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
 
 def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
     """Draw the accuracy on all tasks so far after each step (see `ContinualRun`)."""
-    _set_line_styles(axes)
-    for name, run in runs.items():
-        axes.plot(100 * run.accuracy_seen, label=name, marker=".")
+    lines = {name: (100 * run.accuracy_seen,) for name, run in runs.items()}
+    _draw_lines(axes, lines, marker=".")
     sequence = next(iter(runs.values())).task_sequence
     axes.set_xticks(range(len(sequence)), [str(j) for j in sequence])
     axes.set(xlabel="after learning task", ylabel="accuracy on all tasks so far (%)", ylim=(0, 103))
@@ -254,12 +253,8 @@ def draw_expert_weights(
 def draw_reliability(axes: Axes, errors: Mapping[str, CalibrationError]) -> None:
     """Draw the frequency of labels against their probability; on the diagonal they are equal."""
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    _set_line_styles(axes)
-    for name, metric in errors.items():
-        axes.plot(
-            [b.probability for b in metric.bins], [b.frequency for b in metric.bins], marker=".",
-            label=f"{name} ({metric.get():.3f})",
-        )  # fmt: skip
+    bins = {f"{n} ({metric.get():.3f})": metric.bins for n, metric in errors.items()}
+    _draw_lines(axes, {n: np.reshape(b, (-1, 3)).T[:2] for n, b in bins.items()}, marker=".")
     axes.set(ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
 
 
@@ -267,33 +262,6 @@ def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:
     """Draw a vertical line at each drift."""
     for drift in drifts:
         axes.axvline(drift, color="black", linestyle="--", linewidth=0.8)
-
-
-def _draw_two_regions(axes: Axes, model: Machine, grid: Any, points: Any, vectors: Any) -> None:
-    values = np.array([[model.decision_function_one(x) for x in row] for row in points])
-    axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
-    axes.contour(
-        grid, grid, values, levels=[-1, 0, 1], colors=["cyan", "black", "magenta"],
-        linewidths=[0.6, 1.2, 0.6], linestyles="solid",
-    )  # fmt: skip
-    for sign, color in [(1, "red"), (-1, "green")]:
-        chosen = vectors[np.sign(model.coefficients) == sign]
-        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
-
-
-def _draw_regions(axes: Axes, model: Any, grid: Any, points: Any, vectors: Any) -> None:
-    """Draw the regions of more than two labels: those where a label has a positive margin."""
-    scores = np.array([[list(model.scores_one(x).values()) for x in row] for row in points])
-    owners = model.coefficients.argmax(axis=1)
-    for c, color in enumerate(_colors(scores.shape[2])):
-        margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
-        axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
-        axes.contour(
-            grid, grid, margins, levels=[0, 1], colors=["black", color],
-            linewidths=[1.2, 0.6], linestyles="solid",
-        )  # fmt: skip
-        chosen = vectors[owners == c]
-        axes.scatter(chosen[:, 0], chosen[:, 1], s=3, color=color)
 
 
 def _draw_cells(
@@ -313,12 +281,6 @@ def _plain(text: Any) -> str:
     return str(text).replace("$", r"\$")
 
 
-def _colors(n: int) -> list[Any]:
-    """Return a colour for each of n labels."""
-    colormap = colormaps["tab10"] if n <= 10 else colormaps["gist_rainbow"].resampled(n)
-    return [colormap(c) for c in range(n)]
-
-
 def _panels(n: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
     """Return a figure with n panels of the given size, and the panels."""
     n_columns = min(n, n_columns)
@@ -333,6 +295,13 @@ def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
     for axes in panels[n:]:
         axes.set_axis_off()
     return list(panels[:n])
+
+
+def _draw_lines(axes: Axes, lines: Mapping[str, Any], **style: Any) -> None:
+    """Draw lines by name."""
+    _set_line_styles(axes)
+    for name, line in lines.items():
+        axes.plot(*line, label=name, **style)
 
 
 def _set_line_styles(axes: Axes) -> None:
