@@ -17,11 +17,13 @@ __all__ = [
 
 
 class Bin(NamedTuple):
-    """The predictions with probabilities in one interval."""
+    """Predictions with probabilities in one interval: their mean `probability`, the `frequency` at
+    which the label was the one that they gave it, and their total `weight`.
+    """
 
-    probability: float  # the mean
-    frequency: float  # how often the label was the one with this probability
-    weight: float  # the total
+    probability: float
+    frequency: float
+    weight: float
 
 
 class CalibrationError(base.MultiClassMetric):

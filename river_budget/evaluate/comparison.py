@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from river.base import Estimator
 
 from river_budget.base import classifier_of, innermost_of, memory_of
@@ -86,11 +85,13 @@ class Comparison:
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each model's figures over the permutations."""
-        return {
-            name: {key: _mean_and_deviation([run.figures[key] for run in runs]) for key in figures}
-            for name, runs in self.runs.items()
-            for figures in [runs[0].figures]
-        }
+        table: dict[str, dict[str, tuple[float, float]]] = {}
+        for name, runs in self.runs.items():
+            values = np.array([[run.figures[key] for run in runs] for key in runs[0].figures])
+            deviations = values.std(axis=1, ddof=1) if len(runs) > 1 else np.zeros(len(values))
+            both = zip(values.mean(axis=1).tolist(), deviations.tolist(), strict=True)
+            table[name] = dict(zip(runs[0].figures, both, strict=True))
+        return table
 
     def ranking(self) -> list[tuple[str, dict[str, tuple[float, float]]]]:
         """Return names and summaries of the models, those with the fewest mistakes first."""
@@ -104,9 +105,7 @@ class Comparison:
         (best, figures), *others = self.ranking()
         percent, n = figures["mistakes_percent"][0], self.runs[best][0].n_examples
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)
-        close = {
-            name: row for name, row in others if row["mistakes_percent"][0] <= percent + chance
-        }
+        close = {n: row for n, row in others if row["mistakes_percent"][0] <= percent + chance}
         if not close:
             return f"{best} has the fewest mistakes."
         as_good = {best: figures, **close}
@@ -194,19 +193,13 @@ def compare(
     return Comparison(runs)
 
 
-def _run(
-    model: Any,
-    rows: list[tuple[dict[Any, Any], Any]],
-    n_points: int,
-    advance: Callable[[int], None],
-) -> Run:
+def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None]) -> Run:
     classifier, innermost = classifier_of(model), innermost_of(model)
     step = max(1, len(rows) // n_points)
     points: list[tuple[int, int, int]] = []
     n_wrong, seconds = 0, 0.0
     for begin in range(0, len(rows), step):
-        part = rows[begin : begin + step]
-        start = time.perf_counter()
+        part, start = rows[begin : begin + step], time.perf_counter()
         for x, y in part:
             n_wrong += bool(model.predict_one(x) != y)
             model.learn_one(x, y)
@@ -220,8 +213,3 @@ def _run(
         len(rows), mistakes[-1], support_sizes[-1], memory_of(model), seconds,
         examples, errors, support_sizes,
     )  # fmt: skip
-
-
-def _mean_and_deviation(values: list[float]) -> tuple[float, float]:
-    array: NDArray[np.float64] = np.array(values)
-    return float(array.mean()), float(array.std(ddof=1)) if len(values) > 1 else 0.0

@@ -22,8 +22,9 @@ Examples = list[tuple[dict[Any, Any], Any]]
 class ContinualRun:
     """One model's run through a sequence of tasks.
 
-    Figures have the names of CapyMOA's `ocl.evaluation`. Both transfers follow Lopez-Paz and
-    Ranzato [^1]; CapyMOA averages them over all steps.
+    Figures have the names of CapyMOA's `ocl.evaluation`, which averages both transfers over all
+    steps; here they follow
+    [Lopez-Paz & Ranzato 2017](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning).
 
     Attributes
     ----------
@@ -56,11 +57,6 @@ class ContinualRun:
     forward_transfer, forgetting, class_forgetting, class_forgetting_avg,
     brings_new_classes, mean_recovery_time, figures
         Derived from these; see each property.
-
-    References
-    ----------
-    [^1]: [Lopez-Paz, D. and Ranzato, M.A., 2017. Gradient episodic memory for continual learning. NIPS 30.](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning)
-    [^2]: [Chaudhry, A., Dokania, P.K., Ajanthan, T. and Torr, P.H., 2018. Riemannian walk for incremental learning: understanding forgetting and intransigence. ECCV 2018.](https://doi.org/10.1007/978-3-030-01252-6_33)
     """
 
     task_sequence: tuple[int, ...]
@@ -89,9 +85,8 @@ class ContinualRun:
     @property
     def accuracy_seen(self) -> NDArray[np.float64]:
         """Accuracy after each step on the test examples of all tasks so far (steps,)."""
-        seen = (sorted({*self.task_sequence[: i + 1]}) for i in range(len(self.task_sequence)))
-        rows = zip(self.accuracy_matrix, seen, strict=True)
-        return np.array([accuracies[tasks].mean() for accuracies, tasks in rows])
+        steps = enumerate(self.accuracy_matrix, 1)
+        return np.array([row[sorted({*self.task_sequence[:i]})].mean() for i, row in steps])
 
     @property
     def accuracy_seen_avg(self) -> float:
@@ -105,8 +100,8 @@ class ContinualRun:
         The mean leaves out the task learned last. Negative values mean forgetting.
         """
         last = {j: i for i, j in enumerate(self.task_sequence)}
-        final = self.accuracy_matrix[-1]
-        return _mean(final[j] - self.accuracy_matrix[last[j], j] for j in self._earlier_tasks)
+        R = self.accuracy_matrix
+        return _mean(R[-1, j] - R[last[j], j] for j in self._earlier_tasks)
 
     @property
     def forward_transfer(self) -> float:
@@ -116,20 +111,18 @@ class ContinualRun:
         a randomly initialized model.)
         """
         first = {j: i for i, j in reversed(list(enumerate(self.task_sequence)))}
-        return _mean(
-            self.accuracy_matrix[i - 1, j] - self.chance_accuracy[j]
-            for j, i in first.items()
-            if i > 0
-        )
+        R = self.accuracy_matrix
+        return _mean(R[i - 1, j] - self.chance_accuracy[j] for j, i in first.items() if i)
 
     @property
     def forgetting(self) -> float:
         """Mean drop from the best earlier accuracy on a task to the accuracy at the end.
 
-        Averaged over all tasks except the one learned last (Chaudhry et al. [^2]).
+        The mean leaves out the task learned last
+        ([Chaudhry et al. 2018](https://doi.org/10.1007/978-3-030-01252-6_33)).
         """
-        earlier, final = self.accuracy_matrix[:-1], self.accuracy_matrix[-1]
-        return _mean(earlier[:, j].max() - final[j] for j in self._earlier_tasks)
+        R = self.accuracy_matrix
+        return _mean(R[:-1, j].max() - R[-1, j] for j in self._earlier_tasks)
 
     @property
     def class_forgetting(self) -> NDArray[np.float64]:
@@ -175,22 +168,18 @@ class ContinualRun:
         return {name: getattr(self, name) for name in names}
 
     def table(self) -> str:
-        """Return the accuracy matrix in percent as text, a row for each step; the last column is
-        `accuracy_seen`.
-        """
+        """Return the accuracy matrix in percent as text: a row for each step, then `accuracy_seen`."""
         tasks = [f"task {j}" for j in range(self.accuracy_matrix.shape[1])]
-        steps = [f"task {j}" for j in self.task_sequence]
         shares = np.column_stack((self.accuracy_matrix, self.accuracy_seen))
-        return _table(["after", *tasks, "seen"], steps, shares)
+        return _table(["after", *tasks, "seen"], self._steps, shares)
 
     def class_table(self) -> str:
         """Return the accuracy on each class in percent as text, a row for each class.
 
         The columns are the steps, named by their tasks; the last one is `class_forgetting`.
         """
-        steps = [f"task {j}" for j in self.task_sequence]
         shares = np.column_stack((self.class_accuracy_matrix.T, self.class_forgetting))
-        return _table(["class", *steps, "drop"], list(map(str, self.classes)), shares)
+        return _table(["class", *self._steps, "drop"], list(map(str, self.classes)), shares)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan."""
@@ -202,10 +191,14 @@ class ContinualRun:
             "classes": [_plain(label) for label in self.classes],
             "class_accuracy_matrix": self.class_accuracy_matrix.tolist(),
             "class_first_steps": list(self.class_first_steps),
-            "class_forgetting": [_plain(drop) for drop in self.class_forgetting.tolist()],
+            "class_forgetting": [_plain(drop) for drop in self.class_forgetting],
             "drifts": list(self.drifts),
             "recovery_times": list(self.recovery_times),
         }
+
+    @property
+    def _steps(self) -> list[str]:
+        return [f"task {j}" for j in self.task_sequence]
 
     @property
     def _earlier_tasks(self) -> list[int]:
@@ -268,9 +261,8 @@ def lifelong(
     (5, 39)
     """
     sequence = tuple(range(len(tasks)) if task_sequence is None else task_sequence)
-    check_count("n_learn", n_learn)
-    check_count("n_test", n_test)
-    check_count("window", window)
+    for name, number in [("n_learn", n_learn), ("n_test", n_test), ("window", window)]:
+        check_count(name, number)
     check_not_negative("tolerance", tolerance)
     if not sequence:
         raise ValueError("task_sequence must have at least one task, got none")
@@ -282,31 +274,28 @@ def lifelong(
             )
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
-
     # Imports everything before timing starts.
     mixed = itertools.chain.from_iterable(zip(*(tests[j] for j in set(sequence)), strict=True))
-    _learn(model.clone(), list(itertools.islice(mixed, n_test)))
-    learner = model.clone()
-    hits, wrong, sizes, seconds = [], [], [], 0.0
+    _learn(model.clone(), itertools.islice(mixed, n_test))
+    learner, steps, hits, seconds = model.clone(), [], [], 0.0
     for j in sequence:
         examples = _take(streams[j], n_learn, j)
         start = time.perf_counter()
-        step_wrong, step_sizes = _learn(learner, examples)
+        steps += _learn(learner, examples)
         seconds += time.perf_counter() - start
-        wrong += step_wrong
-        sizes += step_sizes
         hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
+    wrong = [is_wrong for is_wrong, _ in steps]
 
     labels = [_labels(test) for test in tests]
-    in_order = (labels[j] for j in [*sequence, *range(len(tasks))])
-    classes = tuple(dict.fromkeys(itertools.chain.from_iterable(in_order)))
+    classes = tuple(dict.fromkeys(y for j in [*sequence, *range(len(tasks))] for y in labels[j]))
+    is_of = np.eye(len(classes))[[classes.index(y) for test in tests for _, y in test]]
     drifts = [n_learn * i for i in range(1, len(sequence)) if sequence[i] != sequence[i - 1]]
     return ContinualRun(
         task_sequence=sequence,
         accuracy_matrix=np.mean(hits, axis=2),
         chance_accuracy=np.array([1 / len(own) for own in labels]),
         classes=classes,
-        class_accuracy_matrix=_class_accuracies(hits, tests, classes),
+        class_accuracy_matrix=np.reshape(hits, (len(hits), -1)) @ is_of / is_of.sum(axis=0),
         class_first_steps=tuple(
             next((i for i, j in enumerate(sequence) if label in labels[j]), None)
             for label in classes
@@ -317,7 +306,7 @@ def lifelong(
             recovery_time(wrong[:end], drift, window, tolerance)
             for drift, end in itertools.pairwise([*drifts, len(wrong)])
         ),
-        support_sizes=np.array(sizes, dtype=np.int64),
+        support_sizes=np.array([n for _, n in steps if n is not None], dtype=np.int64),
         memory_bytes=memory_of(learner),
         microseconds_per_example=1e6 * seconds / len(wrong),
     )
@@ -376,17 +365,14 @@ def _take(stream: Any, n: int, task: int) -> Examples:
     return examples
 
 
-def _learn(model: Any, examples: Examples) -> tuple[list[bool], list[int]]:
-    """Predict, then learn; return which predictions were wrong, and the support sizes."""
-    classifier = classifier_of(model)
-    has_support = hasattr(classifier, "n_support")
-    wrong, sizes = [], []
+def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
+    """Predict, then learn; return which predictions were wrong, and the support sizes, if any."""
+    classifier, steps = classifier_of(model), []
     for x, y in examples:
-        wrong.append(model.predict_one(x) != y)
+        is_wrong = model.predict_one(x) != y
         model.learn_one(x, y)
-        if has_support:
-            sizes.append(classifier.n_support)
-    return wrong, sizes
+        steps.append((is_wrong, getattr(classifier, "n_support", None)))
+    return steps
 
 
 def _labels(examples: Examples) -> list[Any]:
@@ -396,15 +382,6 @@ def _labels(examples: Examples) -> list[Any]:
         return sorted(labels)
     except TypeError:
         return labels
-
-
-def _class_accuracies(
-    hits: Sequence[Any], tests: Sequence[Examples], classes: Sequence[Any]
-) -> NDArray[np.float64]:
-    """Return the accuracy on each class from the hits (steps, tasks, examples)."""
-    columns = {label: c for c, label in enumerate(classes)}
-    is_of = np.eye(len(classes))[[columns[y] for test in tests for _, y in test]]
-    return np.reshape(hits, (len(hits), -1)) @ is_of / is_of.sum(axis=0)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -422,8 +399,7 @@ def _table(heading: list[str], names: list[str], shares: NDArray[np.float64]) ->
 
 def _plain(value: Any) -> Any:
     """Return a label or figure as JSON has it; None for nan."""
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = value.item() if isinstance(value, np.generic) else value
     if value != value:
         return None
     return value if isinstance(value, str | int | float) else str(value)
