@@ -54,9 +54,7 @@ class CalibrationError(base.MultiClassMetric):
 
     Examples
     --------
-
     >>> from river_budget import metrics
-
     >>> metric = metrics.CalibrationError(n_bins=2)
     >>> for y_true, p in [(True, 0.9), (False, 0.7), (False, 0.2)]:
     ...     metric.update(y_true, {True: p, False: 1 - p})
@@ -76,7 +74,7 @@ class CalibrationError(base.MultiClassMetric):
         check_count("n_bins", n_bins)
         super().__init__()
         self.n_bins, self.pos_val = n_bins, pos_val
-        # For each bin, the sums of weights, of probabilities and of frequencies.
+        # For each bin, the sums of weights, of probabilities and of labels that were given them.
         self._sums = np.zeros((n_bins, 3))
 
     @property
@@ -96,9 +94,9 @@ class CalibrationError(base.MultiClassMetric):
         self.update(y_true, y_pred, -w)
 
     def get(self) -> float:
-        weights, probabilities, frequencies = self._sums.T
+        weights, probabilities, hits = self._sums.T
         total = weights.sum()
-        return float(np.abs(probabilities - frequencies).sum() / total) if total > 0.0 else 0.0
+        return float(np.abs(probabilities - hits).sum() / total) if total > 0.0 else 0.0
 
 
 class _Sequential(base.MultiClassMetric):
@@ -130,9 +128,7 @@ class FadingError(_Sequential):
 
     Examples
     --------
-
     >>> from river_budget import metrics
-
     >>> metric = metrics.FadingError(factor=0.5)
     >>> for y_true, y_pred in [(True, False), (True, True), (True, True)]:
     ...     metric.update(y_true, y_pred)
@@ -176,17 +172,9 @@ class HingeLoss(base.MeanMetric, base.BinaryMetric):
 
     Examples
     --------
-
     >>> from river import datasets, evaluate
     >>> from river_budget import metrics
     >>> import river_budget as rb
-
-    >>> metric = metrics.HingeLoss()
-    >>> for y_true, margin in [(True, 2.0), (True, 0.5), (False, 0.5)]:
-    ...     metric.update(y_true, margin)
-    >>> metric
-    HingeLoss: 0.666667
-
     >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
     >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
     HingeLoss: 0.303063
@@ -239,14 +227,12 @@ class KappaM(_Kappa):
     0 if the model is as good as the baseline, negative if it is worse. It is 0 while the baseline
     has no mistake.
 
-    The first example, for which the baseline has no prediction, is not scored. The order of the
-    examples matters, so it cannot be reverted and does not work with `utils.Rolling`.
+    The first example, for which the baseline has no prediction, is not scored. It cannot be
+    reverted, so it does not work with `utils.Rolling`.
 
     Examples
     --------
-
     >>> from river_budget import metrics
-
     >>> metric = metrics.KappaM()
     >>> for y_true, y_pred in zip("aabab", "aaabb"):
     ...     metric.update(y_true, y_pred)
@@ -275,9 +261,7 @@ class KappaT(_Kappa):
 
     Examples
     --------
-
     >>> from river_budget import metrics
-
     >>> metric = metrics.KappaT()
     >>> for y_true, y_pred in zip("aabbba", "aaabba"):
     ...     metric.update(y_true, y_pred)
@@ -302,12 +286,10 @@ class Mistakes(base.MultiClassMetric):
 
     Examples
     --------
-
     It works with River's `+` and `utils.Rolling`:
 
     >>> from river import metrics as river_metrics, utils
     >>> from river_budget import metrics
-
     >>> river_metrics.Accuracy() + metrics.Mistakes()
     Accuracy: 0.00%
     Mistakes: 0

@@ -31,10 +31,8 @@ class UnitNorm(base.Transformer):
 
     Examples
     --------
-
     >>> import numpy as np
     >>> from river_budget import preprocessing
-
     >>> scaler = preprocessing.UnitNorm("embedding")
     >>> scaler.transform_one({"embedding": np.array([3.0, 4.0]), "hour": 13})
     {'embedding': array([0.6, 0.8]), 'hour': 13}

@@ -116,8 +116,8 @@ class PublishedDataset(RemoteDataset):
         self.download()  # or check what is there
         with self.path.open() as text:
             lines = (line for line in text if not line.isspace())
-            rows = self._csv_rows(lines) if self.columns else _libsvm_rows(lines)
-            for x, y in itertools.islice(rows, self._file.kept.start, self._file.kept.stop):
+            kept = itertools.islice(lines, self._file.kept.start, self._file.kept.stop)
+            for x, y in self._csv_rows(kept) if self.columns else map(_libsvm_row, kept):
                 if y in self.positive:
                     yield x, True
                 elif self.negative is None or y in self.negative:
@@ -165,27 +165,24 @@ class PublishedDataset(RemoteDataset):
 
     def _install(self, force: bool, verbose: bool) -> None:
         """Move the parts that one download holds into the cache directory once they are checked."""
-        directory = self.path.parent
+        directory, by_hand = self.path.parent, self.path.with_name(self._file.names[0])
         directory.mkdir(parents=True, exist_ok=True)
-        by_hand = directory / self._file.names[0]
         with tempfile.TemporaryDirectory(prefix="download-", dir=directory) as scratch:
             download = Path(scratch, by_hand.name)
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
             else:
                 _fetch(self.url, download, verbose)
-            files = [file for file in self.files.values() if file.url == self.url]
-            for members, n_rows in {file.members: file.n_rows for file in files}.items():
+            files = {f.members: f.n_rows for f in self.files.values() if f.url == self.url}
+            for members, n_rows in files.items():
                 text = _unpack(download, members)
                 _check_text(text, n_rows, directory)
                 text.replace(directory / text.name)
 
 
-def _libsvm_rows(lines: Iterator[str]) -> Iterator[tuple[dict[str, float], float]]:
-    for line in lines:
-        y, *pairs = line.split()
-        x = (pair.split(":") for pair in pairs)
-        yield {name: float(value) for name, value in x}, float(y)
+def _libsvm_row(line: str) -> tuple[dict[str, float], float]:
+    y, *pairs = line.split()
+    return {name: float(value) for name, _, value in (p.partition(":") for p in pairs)}, float(y)
 
 
 def _fetch(url: str, path: Path, verbose: bool) -> None:
@@ -234,20 +231,15 @@ def _opened(archive: Path, member: str) -> Any:
 
 
 def _check_text(path: Path, n_rows: int, directory: Path) -> None:
-    """Check a text file by the SHA-256 that a directory has a record of.
-
-    Without a record, check the published checksum and the number of rows, and record it. A failed
-    check is a ValueError.
-    """
-    record = directory / f"{path.name}.sha256"
-    digest = _digest(path, "sha256")
+    """Check a text by the SHA-256 recorded in a directory, or else the published one and its rows."""
+    record, digest = directory / f"{path.name}.sha256", _digest(path, "sha256")
     if record.exists():
-        if digest not in record.read_text():
-            raise ValueError(
-                f"{path.name} does not have the checksum recorded in {record.name} "
-                "(delete this record to accept the file)"
-            )
-        return
+        if digest in record.read_text():
+            return
+        raise ValueError(
+            f"{path.name} does not have the checksum recorded in {record.name} "
+            "(delete this record to accept the file)"
+        )
     _check_published(path)
     with path.open("rb") as lines:
         found = sum(not line.isspace() for line in lines)

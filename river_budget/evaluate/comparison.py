@@ -161,10 +161,8 @@ def compare(
 
     Examples
     --------
-
     >>> from river_budget import evaluate, synth
     >>> import river_budget as rb
-
     >>> models = {
     ...     "all": rb.KernelPerceptron(rb.RBF(gamma=1.0)),
     ...     "50": rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=50),

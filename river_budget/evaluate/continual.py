@@ -241,10 +241,8 @@ def lifelong(
 
     Examples
     --------
-
     >>> from river_budget import evaluate, synth
     >>> import river_budget as rb
-
     >>> tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0.0, 1.6, 3.1)]
     >>> model = rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
     >>> run = evaluate.lifelong(model, tasks)
@@ -338,9 +336,7 @@ def recovery_time(
 
     Examples
     --------
-
     >>> from river_budget import evaluate
-
     >>> wrong = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
     >>> evaluate.recovery_time(wrong, drift=4, window=2)
     3

@@ -62,9 +62,7 @@ class RecurringConcepts(_Switching, Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> stream = synth.RecurringConcepts(
     ...     [synth.RotatingGaussians(speed=0, start=angle, seed=42) for angle in (0.0, 1.57)],
     ...     schedule=[(0, 500), (1, 250)],
@@ -122,9 +120,7 @@ class ClassIncremental(_Switching, Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> stream = synth.ClassIncremental(n_classes=4, samples_per_task=3, seed=42)
     >>> [(stream.concept_at(t), y) for t, (x, y) in enumerate(stream.take(7))]
     [(0, 0), (0, 0), (0, 1), (1, 2), (1, 3), (1, 2), (0, 1)]

@@ -25,9 +25,7 @@ class TwoGaussians(Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> for x, y in synth.TwoGaussians(seed=42).take(2):
     ...     print(x, y)
     {0: -0.6457421022434613, 1: -0.8224903521747634} False
@@ -58,9 +56,7 @@ class RotatingGaussians(Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> stream = synth.RotatingGaussians(speed=0.01, seed=42)
     >>> for x, y in stream.take(2):
     ...     print(x, y)
@@ -114,9 +110,7 @@ class RarePositives(Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> sum(y for x, y in synth.RarePositives(seed=42))
     105
     """
@@ -174,9 +168,7 @@ class NoisyCheckerboard(_Checkerboard, Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> for x, y in synth.NoisyCheckerboard(seed=42).take(2):
     ...     print(x, y)
     {0: 0.6394267984578837, 1: 0.025010755222666936} False
@@ -197,9 +189,7 @@ class ShiftingCheckerboard(_Checkerboard, Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> stream = synth.ShiftingCheckerboard(shift=1, every=2, noise=0, seed=42)
     >>> [(stream.concept_at(t), y) for t, (x, y) in enumerate(stream.take(4))]
     [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
@@ -231,10 +221,8 @@ class UnitVectors(Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
     >>> import river_budget as rb
-
     >>> stream = synth.UnitVectors(budget=2, n_samples=4)
     >>> list(stream)
     [({0: 1.0}, True), ({1: 1.0}, True), ({2: 1.0}, True), ({0: 1.0}, True)]
@@ -280,9 +268,7 @@ class Router(Stream):
 
     Examples
     --------
-
     >>> from river_budget import synth
-
     >>> router = synth.Router(n_arms=3, seed=42)
     >>> for x, works in router.take(1):
     ...     print(x, works)
