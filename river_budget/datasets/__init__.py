@@ -26,32 +26,6 @@ LETTER = f"{UCI}/59/letter+recognition.zip", 20_000, ("letter-recognition.data",
 PENDIGITS = f"{UCI}/81/pen+based+recognition+of+handwritten+digits.zip"
 CENSUS = f"{UCI}/117/census+income+kdd.zip"
 
-LETTER_FEATURES = (
-    "x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar", "y2bar", "xybar",
-    "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx",
-)  # fmt: skip
-COVERTYPE_FEATURES = (
-    "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology",
-    "Vertical_Distance_To_Hydrology", "Horizontal_Distance_To_Roadways", "Hillshade_9am",
-    "Hillshade_Noon", "Hillshade_3pm", "Horizontal_Distance_To_Fire_Points",
-    *(f"Wilderness_Area_{n}" for n in range(1, 5)), *(f"Soil_Type_{n}" for n in range(1, 41)),
-)  # fmt: skip
-CENSUS_COLUMNS = (
-    "age", "class of worker=", "industry code=", "occupation code=", "education=", "wage per hour",
-    "enrolled in edu inst last wk=", "marital status=", "major industry code=",
-    "major occupation code=", "race=", "hispanic origin=", "sex=", "member of a labor union=",
-    "reason for unemployment=", "full or part time employment stat=", "capital gains",
-    "capital losses", "dividends from stocks", "tax filer status=", "region of previous residence=",
-    "state of previous residence=", "detailed household and family stat=",
-    "detailed household summary in household=", "", "migration code-change in msa=",
-    "migration code-change in reg=", "migration code-move within reg=",
-    "live in this house 1 year ago=", "migration prev res in sunbelt=",
-    "num persons worked for employer", "family members under 18=", "country of birth father=",
-    "country of birth mother=", "country of birth self=", "citizenship=",
-    "own business or self employed=", "fill inc questionnaire for veterans admin=",
-    "veterans benefits=", "weeks worked in year", "year=", "class",
-)  # fmt: skip
-
 # Numbers of rows of each digit.
 MNIST_COUNTS = {
     "train": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
@@ -96,7 +70,22 @@ class CensusIncome(PublishedDataset):
     }
     n_features = 510
     positive = ("50000+.",)
-    columns = CENSUS_COLUMNS
+    columns = (
+        "age", "class of worker=", "industry code=", "occupation code=", "education=",
+        "wage per hour", "enrolled in edu inst last wk=", "marital status=", "major industry code=",
+        "major occupation code=", "race=", "hispanic origin=", "sex=", "member of a labor union=",
+        "reason for unemployment=", "full or part time employment stat=", "capital gains",
+        "capital losses", "dividends from stocks", "tax filer status=",
+        "region of previous residence=", "state of previous residence=",
+        "detailed household and family stat=", "detailed household summary in household=", "",
+        "migration code-change in msa=", "migration code-change in reg=",
+        "migration code-move within reg=", "live in this house 1 year ago=",
+        "migration prev res in sunbelt=", "num persons worked for employer",
+        "family members under 18=", "country of birth father=", "country of birth mother=",
+        "country of birth self=", "citizenship=", "own business or self employed=",
+        "fill inc questionnaire for veterans admin=", "veterans benefits=", "weeks worked in year",
+        "year=", "class",
+    )  # fmt: skip
 
 
 class Covertype(PublishedDataset):
@@ -112,7 +101,13 @@ class Covertype(PublishedDataset):
     }
     n_features = 54
     positive = ("2",)
-    columns = (*COVERTYPE_FEATURES, "class")
+    columns = (
+        "Elevation", "Aspect", "Slope", "Horizontal_Distance_To_Hydrology",
+        "Vertical_Distance_To_Hydrology", "Horizontal_Distance_To_Roadways", "Hillshade_9am",
+        "Hillshade_Noon", "Hillshade_3pm", "Horizontal_Distance_To_Fire_Points",
+        *(f"Wilderness_Area_{n}" for n in range(1, 5)), *(f"Soil_Type_{n}" for n in range(1, 41)),
+        "class",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__("all")
@@ -144,7 +139,10 @@ class Letter(PublishedDataset):
     }
     n_features = 16
     positive = tuple("NOPQRSTUVWXYZ")
-    columns = ("class", *LETTER_FEATURES)
+    columns = (
+        "class", "x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar", "y2bar",
+        "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx",
+    )  # fmt: skip
 
 
 class MNIST(PublishedDataset):
