@@ -1,15 +1,19 @@
-"""The program that the commands are part of, its errors, and its notes on standard error."""
+"""The program that the commands are part of, its errors, and what it shows on standard error."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NoReturn
 
 import typer
+from rich import progress as bars
+from rich.console import Console
 
 import river_budget
 from river_budget._features import shortened
@@ -90,3 +94,31 @@ def program(
     ] = False,
 ) -> None:
     """Kernel learning on a memory budget, for River."""
+
+
+@contextlib.contextmanager
+def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal; without a total, a text, if the output goes elsewhere.
+
+    Yields a function that shows a text, and advances the bar by one step or several. Standard output
+    stays what it is: rich would lead it to the terminal.
+    """
+    is_hidden = total is None and (sys.stdout.isatty() or notes.disabled)
+    if is_hidden or not sys.stderr.isatty():
+        yield lambda text, n=1: None
+        return
+    columns: list[bars.ProgressColumn] = [
+        bars.SpinnerColumn(),
+        bars.TextColumn("{task.description}"),
+    ]
+    if total is not None:
+        columns = [
+            columns[1],
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+        ]
+    console = Console(stderr=True)
+    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
+        task, at_once = bar.add_task("waiting for lines", total=total), total is not None
+        yield lambda text, n=1: bar.update(task, advance=n, description=text, refresh=at_once)

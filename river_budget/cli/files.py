@@ -14,11 +14,11 @@ import json
 import math
 import re
 import sys
-import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from decimal import Decimal
 from typing import IO, Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
 
 from river_budget.cli.app import CommandError, notes
 
@@ -30,18 +30,12 @@ INFINITE = (math.inf, -math.inf)
 # Texts that are refused, as each would be a category of its own, and what to do: dates, and numbers
 # as several languages write them.
 REFUSED = {
-    re.compile(
-        r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?"
-    ): "is a date: give --ignore {}, or convert it to numbers",
-    re.compile(
-        r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+"
-    ): "has a decimal comma: write a point, or give --ignore {}",
+    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?": "is a date: give --ignore {}, or convert it to numbers",
+    r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 
 # What reading a broken file may raise; RuntimeError if it has a password, or another method of zip.
-UNREADABLE = (
-    OSError, EOFError, ValueError, RuntimeError, csv.Error, zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error, BadZipFile)
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -49,9 +43,8 @@ DELIMITERS = ",;\t|"
 # So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
 N_FIRST = 1000
 
+# How files begin; the last are those of bzip2, xz and zstd.
 GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
-
-# How files of bzip2, xz and zstd begin.
 PACKED = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
 
@@ -103,24 +96,20 @@ def opened(
         if magic.startswith(GZIP):
             data = stack.enter_context(gzip.open(data))
         elif magic.startswith(ZIP):
-            archive = zipfile.ZipFile(data)
+            archive = ZipFile(data)
             # macOS adds files that begin so.
             names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
             if len(names) != 1:
                 raise ValueError(f"the archive has {len(names)} files: expected one")
             data = stack.enter_context(archive.open(names[0]))
         elif magic.startswith(PACKED):
-            raise ValueError(
-                "it is compressed by another program than gzip or zip: unpack it first"
-            )
-        lines: Iterator[str]
-        header: list[str] = []
+            raise ValueError("compressed by another program than gzip or zip: unpack it first")
         if magic.startswith(PARQUET):
             header, lines = _parquet(data)
             form = Format.JSONL
         else:
             text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
-            lines = stack.enter_context(text)
+            header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
         form = form or format_of(file) or _format_of_line("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
@@ -278,7 +267,7 @@ class Reader:
         value = _known(self._parsed(cell))
         is_text = isinstance(value, str)
         for pattern, advice in REFUSED.items():
-            if is_text and pattern.fullmatch(value):
+            if is_text and re.fullmatch(pattern, value):
                 raise ValueError(f"{value!r} in column {name!r} {advice.format(name)}")
         if value is None or self._has_texts is None:
             return value

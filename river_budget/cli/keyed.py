@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from river_budget.cli import files, named, options
+from river_budget.cli import files, options
 from river_budget.cli.app import app, notes
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
@@ -54,7 +54,7 @@ def keyed(
     summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
     notes.disabled = quiet
-    make = named.maker(model, budget, gamma, seed)
+    make = options.maker(model, budget, gamma, seed)
     columns = files.Columns(target, features, ignored, delimiter, (key, seq))
     with files.opened(file, columns, encoding=encoding) as (reader, lines):
         if reader.form == files.Format.LIBSVM:

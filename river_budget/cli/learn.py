@@ -19,7 +19,6 @@ from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.calibration import ClassifierWrapper
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, app, notes
-from river_budget.cli.named import maker
 from river_budget.cli.options import OnError
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed.answers import check_label
@@ -44,7 +43,7 @@ def learn(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = "utf-8-sig",
     seed: options.Seed = 42,
-    checkpoint_file: Annotated[
+    path: Annotated[
         Path | None,
         typer.Option(
             "--checkpoint",
@@ -77,18 +76,15 @@ def learn(
     reads on.
     """
     notes.disabled = quiet
-    make = maker(model, budget, gamma, seed)
+    make = options.maker(model, budget, gamma, seed)
     learner: Any = make()
     extra: dict[str, Any] | None = None
-    if checkpoint_file is not None:
-        if not os.access(os.path.dirname(os.path.realpath(checkpoint_file)), os.W_OK):
-            raise CommandError(f"the directory of {checkpoint_file} cannot be written to")
-        if checkpoint_file.exists():
-            learner, extra = _restored(checkpoint_file)
-            if repr(learner) != repr(make()):
-                raise CommandError(
-                    f"{checkpoint_file} holds another model than the options ask for"
-                )
+    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+        raise CommandError(f"the directory of {path} cannot be written to")
+    if path is not None and path.exists():
+        learner, extra = _restored(path)
+        if repr(learner) != repr(make()):
+            raise CommandError(f"{path} holds another model than the options ask for")
     columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
@@ -98,8 +94,8 @@ def learn(
         rows = reader.rows(recorded, needs_labels=extra is None)
         recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
         run = _Learning(learner, on_error, recorded, reader.columns, extra or {})
-        if checkpoint_file is not None:
-            run.checkpointer = checkpoint.Checkpointer(learner, checkpoint_file, every)
+        if path is not None:
+            run.checkpointer = checkpoint.Checkpointer(learner, path, every)
         run.through(rows)
 
 

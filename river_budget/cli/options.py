@@ -1,15 +1,20 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the algorithms that they name."""
 
 from __future__ import annotations
 
 import csv
 import enum
+import functools
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from river_budget import kernels
+from river_budget.base import OnlineClassifier
+from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli.app import CommandError
 from river_budget.cli.files import Format
 
@@ -59,9 +64,7 @@ def _picture(path: Path | None) -> Path | None:
         except ModuleNotFoundError:
             raise CommandError("--plot needs matplotlib: pip install matplotlib") from None
         if path.suffix.removeprefix(".") not in plots.FORMATS:
-            raise typer.BadParameter(
-                f"no picture is drawn to {path.name!r}: end it in .png or .svg"
-            )
+            raise CommandError(f"no picture is drawn to {path.name!r}: end it in .png or .svg")
     return writable(path)
 
 
@@ -92,11 +95,11 @@ Features = Annotated[
 ]
 Ignored = Annotated[
     str | None,
-    typer.Option("--ignore", callback=_names, help="Names of columns to leave out: ids, dates."),
+    typer.Option("--ignore", callback=_names, help="Columns to leave out, such as ids and dates."),
 ]
 Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of the input.")]
 OnErrorOption = Annotated[
-    OnError, typer.Option(help="Stop at a bad line, or skip it and answer with its error.")
+    OnError, typer.Option(help="Stop at a bad line, or skip it: answer with its error and number.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Write nothing but errors on standard error.")]
 LABEL = "Name of the label in csv and JSON lines: numbers or texts, of any number of classes."
@@ -121,3 +124,33 @@ JsonFile = Annotated[
 PlotFile = Annotated[
     Path | None, typer.Option("--plot", callback=_picture, help="Draw a picture to this file.")
 ]
+
+
+def algorithms(names: str | None) -> dict[str, Algorithm]:
+    """Return the named algorithms of the package, or all of them."""
+    if names is None:
+        return ALGORITHMS
+    by_short_name = {_short(name): row for name, row in ALGORITHMS.items()}
+    chosen = {}
+    for name in names.split(","):
+        row = by_short_name.get(_short(name))
+        if row is None:
+            known = ", ".join(ALGORITHMS)
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are {known}")
+        chosen[row.name] = row
+    return chosen
+
+
+def _short(name: str) -> str:
+    letters = "".join(filter(str.isalnum, name.lower()))
+    return letters.removesuffix("perceptron").removesuffix("classifier")
+
+
+def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[], OnlineClassifier]:
+    """Return a function that makes models of the named algorithm."""
+    algorithm, *others = algorithms(name).values()
+    if others:
+        raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
+    if gamma is not None and not algorithm.takes("kernel"):
+        raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
+    return functools.partial(algorithm.build, kernels.RBF(gamma), budget, seed)

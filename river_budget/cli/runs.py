@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from river_budget._features import shortened
 from river_budget.base import memory_of
-from river_budget.cli import files, output
-from river_budget.cli.app import CommandError, notes
+from river_budget.cli import files
+from river_budget.cli.app import CommandError, notes, progress
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
 
@@ -74,7 +74,7 @@ class Run:
     def through(self, rows: Iterable[files.Row]) -> None:
         """Print the answers to rows, and at the end, or when a signal comes, a summary."""
         with (
-            contextlib.suppress(SystemExit), self._hearing(), output.progress() as show,
+            contextlib.suppress(SystemExit), self._hearing(), progress() as show,
             contextlib.closing(self),
         ):  # fmt: skip
             for row in rows:

@@ -6,18 +6,30 @@ import functools
 import itertools
 import json
 import math
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
 import river_budget as rb
 from river_budget import evaluate, kernels, theory
-from river_budget.cli import files, named, options
-from river_budget.cli.app import app
-from river_budget.cli.output import print_table, progress
+from river_budget.base import Labels
+from river_budget.cli import files, options
+from river_budget.cli.app import app, progress
+from river_budget.keyed.answers import check_given
 from river_budget.theory import bounds
+
+Example = tuple[dict[Any, Any], Any]
+
+# The first examples of a stream, and its published kernel width.
+Stream = tuple[list[Example], float | None]
+
+# The models take no more by default.
+MOST_LABELS = 1000
 
 # The columns of the tables, and formats.
 COMPARED = {"mistakes %": ".2f", "support": ",.0f", "bytes": ",.0f", "µs/example": ".2f"}
@@ -58,11 +70,11 @@ def compare(
     which algorithms chance may have put behind the first.
     """
     columns = files.Columns(target, features, ignored, delimiter)
-    rows, published = named.stream(stream_name, columns, seed, limit)
+    rows, published = _stream(stream_name, columns, seed, limit)
     kernel = kernels.RBF(published if gamma is None else gamma)
     chosen = {
         name: algorithm.build(kernel, budget, seed)
-        for name, algorithm in named.algorithms(names).items()
+        for name, algorithm in options.algorithms(names).items()
     }
     n_rounds = len(rows) * len(chosen) * permutations
     with progress(n_rounds) as advance, files.blaming(stream_name):
@@ -75,7 +87,7 @@ def compare(
         ]
         for name, figures in comparison.ranking()
     ]  # fmt: skip
-    print_table(title, list(COMPARED), lines)
+    _print_table(title, list(COMPARED), lines)
     if len(lines) > 1:
         print(comparison.verdict())
     figures = comparison.to_dict()
@@ -111,7 +123,7 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
     """
     columns = files.Columns(target, features, ignored, delimiter)
-    rows, published = named.stream(stream_name, columns, seed, limit)
+    rows, published = _stream(stream_name, columns, seed, limit)
     if published is None:
         rows = _scaled(rows)
     width: kernels.Kernel = kernels.RBF(published if gamma is None else gamma)
@@ -145,12 +157,12 @@ def certify(
         for name, certificate in certificates.items()
         for bound in certificate.guarantees
     ]  # fmt: skip
-    print_table(title, CERTIFIED, lines)
+    _print_table(title, CERTIFIED, lines)
     figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
     _report(json_file, plot_file, title, figures, "plot_certificates", certificates)
 
 
-def _scaled(rows: list[named.Example]) -> list[Any]:
+def _scaled(rows: list[Example]) -> list[Any]:
     """Return examples with scaled numbers. An unknown one is left out: the mean of a feature is 0."""
     from river import preprocessing  # slow to import
 
@@ -203,7 +215,7 @@ def lifelong(
     tasks = _tasks(task_names, columns, seed, test + cycles * learn)
     rows, widths = zip(*tasks, strict=True)
     kernel = kernels.RBF(widths[0] if gamma is None else gamma)
-    runs, chosen = {}, named.algorithms(names)
+    runs, chosen = {}, options.algorithms(names)
     with progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
             model = algorithm.build(kernel, budget, seed)
@@ -217,7 +229,7 @@ def lifelong(
         [name, *(f"{factor * run.figures[key]:{spec}}" for key, factor, spec in CONTINUAL.values())]
         for name, run in runs.items()
     ]
-    print_table(title, list(CONTINUAL), lines)
+    _print_table(title, list(CONTINUAL), lines)
     plot = "plot_continual_runs"
     if run.brings_new_classes:
         plot = "plot_class_incremental_runs"
@@ -230,13 +242,13 @@ def lifelong(
     _report(json_file, plot_file, title, figures, plot, runs)
 
 
-def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[named.Stream]:
+def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[Stream]:
     """Return the tasks of a name, or the streams of several."""
     from river_budget import synth  # slow to import
 
     angles, offsets = [i * math.pi / 4 for i in range(4)], (0.0, 0.5, 1.0)
     board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
-    made: dict[str, tuple[Iterable[Iterable[named.Example]], float]] = {
+    made: dict[str, tuple[Iterable[Iterable[Example]], float]] = {
         "rotating-gaussians": (
             [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles], 1.0
         ),
@@ -244,9 +256,59 @@ def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[na
         "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
     }  # fmt: skip
     if names not in made:
-        return [named.stream(name, columns, seed, limit) for name in names.split(",")]
+        return [_stream(name, columns, seed, limit) for name in names.split(",")]
     tasks, gamma = made[names]
     return [(list(itertools.islice(task, limit)), gamma) for task in tasks]
+
+
+def _stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> Stream:
+    """Return the stream of a name, or of a file."""
+    from river import datasets  # slow to import, as `synth` is, and many commands need neither
+
+    from river_budget import synth
+
+    streams: dict[str, tuple[Iterable[Example], float | None]] = {
+        "gaussians": (synth.TwoGaussians(seed=seed), 1.0),
+        "checkerboard": (synth.NoisyCheckerboard(seed=seed), 60.0),
+        "bananas": (datasets.Bananas(), None),
+        "phishing": (datasets.Phishing(), None),
+    }
+    examples, gamma = streams.get(name) or (_labelled(name, columns), None)
+    return list(itertools.islice(examples, limit)), gamma
+
+
+def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
+    form = files.format_of(name)
+    if form is None:
+        raise typer.BadParameter(f"no stream is called {name!r}: give {options.STREAMS}")
+    if form != files.Format.LIBSVM and columns.target is None:
+        raise typer.BadParameter(f"{name} needs --target, the name of its target column")
+    labels = Labels(MOST_LABELS, "is it an id?")
+    with files.opened(name, columns) as (reader, lines):
+        for row in reader.rows(lines):
+            try:
+                if row.error or row.label is None:
+                    raise ValueError(row.error or "no label")
+                check_given(row.x)
+                labels.add(row.label)
+            except ValueError as error:
+                raise ValueError(f"line {row.line}: {error}") from None
+            yield row.x, row.label
+
+
+def _print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    """Print a title, and lines of cells of which the first names an algorithm."""
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("algorithm", overflow="fold")
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
+    for cells in lines:
+        table.add_row(*cells)
+    # A pipe has no width that would have to be kept to.
+    width = None if sys.stdout.isatty() else 200
+    console = Console(highlight=False, markup=False, width=width)
+    console.print(title, soft_wrap=True)
+    console.print(table)
 
 
 def _print_percents(title: str, headings: list[str], shares: dict[str, Any]) -> None:
@@ -254,7 +316,7 @@ def _print_percents(title: str, headings: list[str], shares: dict[str, Any]) -> 
         [name, *("-" if share != share else f"{100 * share:.1f}" for share in row)]
         for name, row in shares.items()
     ]
-    print_table(title, headings, lines)
+    _print_table(title, headings, lines)
 
 
 def _title(start: str, budget: int, kernel: kernels.Kernel) -> str:
