@@ -48,12 +48,8 @@ GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
 PACKED = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
 
-class Format(enum.StrEnum):
-    """How lines are written."""
-
-    CSV = "csv"
-    LIBSVM = "libsvm"
-    JSONL = "jsonl"
+# How lines are written: csv, libsvm or jsonl.
+Format = enum.StrEnum("Format", ["CSV", "LIBSVM", "JSONL"])
 
 
 class Row(NamedTuple):
@@ -306,8 +302,10 @@ def _libsvm(line: str) -> dict[Any, Any]:
     """Return the features, and the label, whose name is None."""
     try:
         label, *pairs = _decoded(line).split("#")[0].split()
-        split = (pair.rsplit(":", 1) for pair in pairs)
-        return {name: _number(value) for name, value in split} | {None: _class(label)}
+        cells = {name: parsed(value) for name, value in (pair.rsplit(":", 1) for pair in pairs)}
+        if any(isinstance(value, str | bool) for value in cells.values()):
+            raise ValueError
+        return cells | {None: _class(label)}
     except ValueError:
         raise ValueError("not 'label name:value name:value ...'") from None
 
@@ -319,22 +317,13 @@ def _decoded(text: str) -> str:
     return text
 
 
-def _number(text: str) -> float:
-    """Return the number that a text is, or raise ValueError: Python reads 1_0 and other digits, too."""
-    if not text.isascii() or "_" in text:
-        raise ValueError(f"{text!r} is not a number")
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
 def parsed(text: str) -> Any:
-    """Return the number or truth value that a text is, or the text."""
-    try:
-        return _number(text)
-    except ValueError:
-        return {"True": True, "False": False}.get(text, text)
+    """Return the number or truth value that a text is, or the text: Python reads 1_0 as one, too."""
+    if text.isascii() and "_" not in text:
+        for kind in (int, float):
+            with contextlib.suppress(ValueError):
+                return kind(text)
+    return {"True": True, "False": False}.get(text, text)
 
 
 def _class(text: str) -> Any:

@@ -18,12 +18,8 @@ from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli.app import CommandError
 from river_budget.cli.files import Format
 
-
-class OnError(enum.StrEnum):
-    """What a bad row does."""
-
-    STOP = "stop"
-    SKIP = "skip"
+# What a bad row does: stop or skip.
+OnError = enum.StrEnum("OnError", ["STOP", "SKIP"])
 
 
 def _names(text: str | None) -> list[str] | None:
@@ -130,15 +126,12 @@ def algorithms(names: str | None) -> dict[str, Algorithm]:
     """Return the named algorithms of the package, or all of them."""
     if names is None:
         return ALGORITHMS
-    by_short_name = {_short(name): row for name, row in ALGORITHMS.items()}
-    chosen = {}
-    for name in names.split(","):
-        row = by_short_name.get(_short(name))
-        if row is None:
+    by_short_name, given = {_short(name): row for name, row in ALGORITHMS.items()}, names.split(",")
+    for name in given:
+        if _short(name) not in by_short_name:
             known = ", ".join(ALGORITHMS)
             raise typer.BadParameter(f"no algorithm is called {name!r}; there are {known}")
-        chosen[row.name] = row
-    return chosen
+    return {row.name: row for row in (by_short_name[_short(name)] for name in given)}
 
 
 def _short(name: str) -> str:

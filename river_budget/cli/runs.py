@@ -10,7 +10,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from river_budget._features import shortened
@@ -72,11 +72,23 @@ class Run:
         return f"{memory_of(self._model):,} bytes"
 
     def through(self, rows: Iterable[files.Row]) -> None:
-        """Print the answers to rows, and at the end, or when a signal comes, a summary."""
-        with (
-            contextlib.suppress(SystemExit), self._hearing(), progress() as show,
-            contextlib.closing(self),
-        ):  # fmt: skip
+        """Print the answers to rows, and at the end, or when a signal comes, a summary.
+
+        The exit status after a signal is the shell's.
+        """
+        with contextlib.suppress(SystemExit), contextlib.ExitStack() as stack:
+            handlers: dict[Any, Any] = dict.fromkeys((signal.SIGINT, signal.SIGTERM), self._receive)
+            if sys.platform != "win32":
+                handlers[signal.SIGALRM] = lambda *_: None
+            for number, handler in handlers.items():
+                stack.callback(signal.signal, number, signal.signal(number, handler))
+            if sys.platform != "win32":
+                # Python hears a signal that comes just before a read begins only when that returns, so
+                # an alarm ends all waiting for a moment.
+                signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
+                stack.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
+            show = stack.enter_context(progress())
+            stack.callback(self.close)
             for row in rows:
                 self._meet(row)
                 show(self._text())
@@ -87,65 +99,36 @@ class Run:
         if 0 < self._n_lines == self._n_skipped:
             raise ValueError("every line was skipped")
 
+    def _receive(self, number: int, frame: Any) -> None:
+        """End the run, at once or after the step that is under way."""
+        self._signal = number
+        if not self._is_busy:
+            raise SystemExit
+
     def _meet(self, row: files.Row) -> None:
         """Answer a row, and only then learn it: a run that ends in between has not seen it."""
         try:
             if row.error:
                 raise ValueError(row.error)
             print_answer(self.answer(row))
-            with self._step():
-                self.learn(row)
-                self.settle()
+            self._is_busy = True
+            self.learn(row)
         except ValueError as error:
             if self._on_error is OnError.STOP:
                 raise ValueError(f"line {row.line}: {error}") from None
             print_answer({"error": shortened(str(error)), "line": row.line})
-            with self._step():
-                self._n_skipped += 1
-                self.settle()
+            self._is_busy = True
+            self._n_skipped += 1
+        self.settle()
+        self._is_busy = False
+        if self._signal:
+            raise SystemExit
 
     def _text(self) -> str:
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
         accuracy = self.counts.accuracy
         right = "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
         return f"{self._n_lines:,} line{'s' * (self._n_lines != 1)}{skipped}, {right}"
-
-    @contextlib.contextmanager
-    def _hearing(self) -> Iterator[None]:
-        """Let a signal end the run, at once or after a step. The exit status is the shell's.
-
-        Python hears a signal that comes just before a read begins only when that returns, so an alarm
-        ends all waiting for a moment.
-        """
-        handlers: dict[Any, Any] = dict.fromkeys((signal.SIGINT, signal.SIGTERM), self._receive)
-        if sys.platform != "win32":
-            handlers[signal.SIGALRM] = lambda *_: None
-        former = {number: signal.signal(number, handlers[number]) for number in handlers}
-        if sys.platform != "win32":
-            signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
-        try:
-            yield
-        finally:
-            if sys.platform != "win32":
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
-            for number, handler in former.items():
-                signal.signal(number, handler)
-
-    def _receive(self, number: int, frame: Any) -> None:
-        self._signal = number
-        if not self._is_busy:
-            raise SystemExit
-
-    @contextlib.contextmanager
-    def _step(self) -> Iterator[None]:
-        """Finish what is done within, even if a signal comes."""
-        self._is_busy = True
-        try:
-            yield
-        finally:
-            self._is_busy = False
-            if self._signal:
-                raise SystemExit
 
 
 def print_answer(fields: dict[str, Any]) -> None:

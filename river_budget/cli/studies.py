@@ -234,10 +234,10 @@ def lifelong(
     if run.brings_new_classes:
         plot = "plot_class_incremental_runs"
         steps = [f"task {j}" for j in run.task_sequence]
-        seen = {name: run.accuracy_seen for name, run in runs.items()}
-        _print_percents("accuracy (%) over the tasks learned so far, after each step", steps, seen)
-        dropped = {name: run.class_forgetting for name, run in runs.items()}
-        _print_percents("forgetting (%) of each class", list(map(str, run.classes)), dropped)
+        seen = [[name, *map(_percent, run.accuracy_seen)] for name, run in runs.items()]
+        _print_table("accuracy (%) over the tasks learned so far, after each step", steps, seen)
+        dropped = [[name, *map(_percent, run.class_forgetting)] for name, run in runs.items()]
+        _print_table("forgetting (%) of each class", list(map(str, run.classes)), dropped)
     figures = {name: run.to_dict() for name, run in runs.items()}
     _report(json_file, plot_file, title, figures, plot, runs)
 
@@ -311,12 +311,8 @@ def _print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[s
     console.print(table)
 
 
-def _print_percents(title: str, headings: list[str], shares: dict[str, Any]) -> None:
-    lines = [
-        [name, *("-" if share != share else f"{100 * share:.1f}" for share in row)]
-        for name, row in shares.items()
-    ]
-    _print_table(title, headings, lines)
+def _percent(share: float) -> str:
+    return "-" if share != share else f"{100 * share:.1f}"
 
 
 def _title(start: str, budget: int, kernel: kernels.Kernel) -> str:
