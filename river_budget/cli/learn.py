@@ -78,10 +78,11 @@ def learn(
     notes.disabled = quiet
     make = options.maker(model, budget, gamma, seed)
     learner: Any = make()
-    extra: dict[str, Any] | None = None
+    extra: dict[str, Any] = {}
     if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
         raise CommandError(f"the directory of {path} cannot be written to")
-    if path is not None and path.exists():
+    is_new = path is None or not path.exists()
+    if path is not None and not is_new:
         learner, extra = _restored(path)
         if repr(learner) != repr(make()):
             raise CommandError(f"{path} holds another model than the options ask for")
@@ -89,11 +90,13 @@ def learn(
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
-        lines, n_rows = _placed(lines, Path(file).name, extra)
-        recorded = Lines(lines, Path(file).name)
-        rows = reader.rows(recorded, needs_labels=extra is None)
+        name, n_rows = Path(file).name, 0
+        if not is_new:
+            lines, n_rows = _placed(lines, name, extra.get("place"))
+        recorded = Lines(lines, name)
+        rows = reader.rows(recorded, needs_labels=is_new)
         recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
-        run = _Learning(learner, on_error, recorded, reader.columns, extra or {})
+        run = _Learning(learner, on_error, recorded, reader.columns, extra)
         if path is not None:
             run.checkpointer = checkpoint.Checkpointer(learner, path, every)
         run.through(rows)
@@ -155,12 +158,12 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
     return model, extra
 
 
-def _completed(columns: files.Columns, extra: dict[str, Any] | None) -> files.Columns:
+def _completed(columns: files.Columns, extra: dict[str, Any]) -> files.Columns:
     """Return columns, in which those of the last run take the places of those that are not given.
 
     What it ignored may be absent now.
     """
-    kept: dict[str, Any] = (extra or {}).get("columns") or {}
+    kept: dict[str, Any] = extra.get("columns") or {}
     absent = [name for name in KEPT if getattr(columns, name) in (None, "")]
     taken: dict[str, Any] = {name: kept.get(name) for name in absent}
     again = columns.features or ()
@@ -192,7 +195,6 @@ class _Learning(Run):
         super().learn(row)
 
     def settle(self) -> None:
-        super().settle()
         self._lines.done()
         if self.checkpointer is not None:
             self._saved(self.checkpointer.step)
@@ -241,16 +243,12 @@ class Lines:
         }  # fmt: skip
 
 
-def _placed(
-    lines: Iterator[str], name: str, extra: dict[str, Any] | None
-) -> tuple[Iterator[str], int]:
-    """Return all lines of an input with a name, and how many of its rows a checkpoint has seen.
+def _placed(lines: Iterator[str], name: str, place: Any) -> tuple[Iterator[str], int]:
+    """Return all lines of an input with a name, and how many of its rows come before a place in it.
 
-    Reads no more lines than tell whether they are those of the run that has kept `extra`.
+    Reads no more lines than tell whether they are those before the place.
     """
-    if extra is None:
-        return lines, 0
-    place: dict[str, Any] = extra.get("place") or Lines([], "").place
+    place = place or Lines([], "").place
     n = place["n_lines"] if place["name"] == name else 0
     begin = Lines(itertools.islice(lines, n), name)
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line

@@ -62,7 +62,6 @@ class Run:
 
     def settle(self) -> None:
         """Take note that all is done for a row, or that it was skipped."""
-        self._n_lines += 1
 
     def close(self) -> None:
         """Take note that the run is over, whatever its end."""
@@ -119,6 +118,7 @@ class Run:
             print_answer({"error": shortened(str(error)), "line": row.line})
             self._is_busy = True
             self._n_skipped += 1
+        self._n_lines += 1
         self.settle()
         self._is_busy = False
         if self._signal:
