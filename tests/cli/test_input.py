@@ -45,6 +45,18 @@ def test_compressed_input(run, stdin, tmp_path, expected, data):
     assert run("learn", path, *OPTIONS)[:2] == (0, expected)
 
 
+class Pipe(io.BytesIO):
+    def seekable(self):
+        return False
+
+
+def test_a_pipe_is_unpacked(run, monkeypatch, expected):
+    for data in (gzip.compress(CSV.encode()), zipped(CSV, "a.csv"), CSV.encode()):
+        buffer = io.BufferedReader(Pipe(data))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(buffer))
+        assert run("learn", *OPTIONS)[:2] == (0, expected)
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
