@@ -200,16 +200,19 @@ class Reader:
 
         Raises ValueError if labels are needed, and a header lacks the target.
         """
-        target, n_texts, n = self.columns.target, sum(self._kinds.values()), self._n_labels
+        target, n_labels = self.columns.target, self._n_labels
         absent = "" if target is None else _absent([target], self.header)
         if absent and needs_labels:
             raise ValueError(absent)
         if self._kinds:
-            n_numbers, ies = len(self._kinds) - n_texts, "y" if n_texts == 1 else "ies"
-            found = f"{n_numbers:,} number{'s' * (n_numbers != 1)}, {n_texts:,} categor{ies}"
-            of = f' "{target}"' if target else ""
-            labels = f", target{of} with {n:,} value{'s' * (n > 1)} so far" if n else ""
-            notes.info(found + labels)
+            n_texts = sum(self._kinds.values())
+            n_numbers = len(self._kinds) - n_texts
+            texts = "category" if n_texts == 1 else "categories"
+            found = f"{n_numbers:,} number{'s' * (n_numbers != 1)}, {n_texts:,} {texts}"
+            if n_labels:
+                found += f', target "{target}"' if target else ", target"
+                found += f" with {n_labels:,} value{'s' * (n_labels > 1)} so far"
+            notes.info(found)
         if absent:
             notes.info(f"{absent}: no line has a label")
         return self._read(lines)

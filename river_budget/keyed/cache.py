@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
@@ -14,6 +15,7 @@ from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Predicti
 logger = logging.getLogger(__name__)
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
@@ -44,19 +46,14 @@ class ModelCache:
     needed its place had no effect and can be repeated.
     """
 
-    def __init__(
-        self,
-        learner: KeyedLearner,
-        read: Callable[[Any], bytes | None],
-        write: Callable[[Any, bytes], None],
-        max_live: int = 10_000,
-    ) -> None:
-        check_count("max_live", max_live)
-        self.learner = learner
+    learner: KeyedLearner
+    read: Callable[[Any], bytes | None]
+    write: Callable[[Any, bytes], None]
+    max_live: int = 10_000
+
+    def __post_init__(self) -> None:
+        check_count("max_live", self.max_live)
         self.refused: dict[Any, str] = {}
-        self._read = read
-        self._write = write
-        self._max_live = max_live
         self._live: collections.OrderedDict[Any, KeyedModel] = collections.OrderedDict()
         self._changed: set[Any] = set()
 
@@ -84,12 +81,12 @@ class ModelCache:
 
     def _model(self, key: Any) -> KeyedModel:
         if key not in self._live:
-            if len(self._live) == self._max_live:
+            if len(self._live) == self.max_live:
                 # The least recently used model stays if writing it fails.
                 oldest = next(iter(self._live))
                 self._save(oldest)
                 self._live.pop(oldest, None)
-            self._live[key] = self.learner.deserialize(self._read(key))
+            self._live[key] = self.learner.deserialize(self.read(key))
         self._live.move_to_end(key)
         return self._live[key]
 
@@ -104,7 +101,7 @@ class ModelCache:
             self.refused[key] = str(error)
             del self._live[key]
         else:
-            self._write(key, state)
+            self.write(key, state)
         self._changed.remove(key)
 
 
