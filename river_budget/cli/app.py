@@ -23,8 +23,9 @@ app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_com
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__
 
-# What a command is about to do, and what it has done; --quiet disables it.
-notes = logging.getLogger(__name__)
+# What a command is about to do, and what it has done; --quiet disables it. What else the package logs
+# is shown, too.
+notes, logger = logging.getLogger(__name__), logging.getLogger("river_budget")
 
 
 class CommandError(Exception):
@@ -37,7 +38,18 @@ def main() -> None:
     Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
     """
     try:
-        _prepare()
+        if sys.stderr is None:  # Errors go nowhere.
+            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+        if sys.stdout is None:
+            raise CommandError("standard output is closed")
+        if isinstance(sys.stdout, io.TextIOWrapper):  # What its encoding lacks is written as ?.
+            sys.stdout.reconfigure(errors="replace")
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("river-budget: %(message)s"))
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        notes.disabled = False
+        warnings.showwarning = lambda message, *_, **__: notes.info(message)
         status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
@@ -55,25 +67,8 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):  # Nobody reads on.
             sys.exit(1)
         _fail(str(error))
-
-
-def _prepare() -> None:
-    """Show notes, warnings and what is logged; refuse to write to a closed standard output.
-
-    Errors may go nowhere. What the encoding of the output lacks is written as ?.
-    """
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if sys.stdout is None:
-        raise CommandError("standard output is closed")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("river_budget")
-    handler.setFormatter(logging.Formatter("river-budget: %(message)s"))
-    logger.handlers = [handler]
-    logger.setLevel(logging.INFO)
-    notes.disabled = False
-    warnings.showwarning = lambda message, *_, **__: notes.info(message)
+    finally:
+        logger.handlers.clear()
 
 
 def _fail(text: str) -> NoReturn:
