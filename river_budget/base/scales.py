@@ -11,7 +11,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
-from river_budget._state import AtLeast, Dict, Learned, Number, Part, number, require
+from river_budget._state import AtLeast, Between, Dict, Learned, Number, Part, finite, require
 from river_budget.kernels import Kernel
 from river_budget.kernels.wrappers import Scaled
 
@@ -57,7 +57,7 @@ class Scales(Learned):
 
     sums = Part[Sums](Sums)
     factors = Dict()
-    pooled = Number(1.0)
+    pooled = Between(0.0, math.inf, start=1.0)
     gamma = AtLeast(0.0)
     # The fraction of the mean of the logarithms of all scales, or it plus an integer.
     _offset = Number()
@@ -112,7 +112,7 @@ class Scales(Learned):
 
     def _check_restored(self) -> None:
         for factor in (self.pooled, *self.factors.values()):
-            mantissa, exponent = math.frexp(number(factor))
+            mantissa, exponent = math.frexp(finite(factor))
             valid = (STEPS * mantissa).is_integer() and abs(exponent - 1) <= LARGEST_EXPONENT
             require(valid and factor > 0, f"a scale of a feature is 1 / {factor}: impossible")
 
