@@ -16,6 +16,10 @@ from river_budget._core.expansion cimport Expansion
 # largest score or to both vectors.
 cdef double ROUNDING = 1e-12
 
+# Two vectors are numerically dependent if their Gram determinant is at most this fraction of the product
+# of their squared norms.
+cdef double APART = 1e-10
+
 cdef double SMALLEST = 5e-324
 
 # The golden section search for the place of a merged vector ends at an interval of 2e-4.
@@ -36,7 +40,7 @@ def safest(Expansion f, const double[:, ::1] scores):
     cdef Py_ssize_t c, i, label, n = f.store.n
     cdef double score, own, rival, change, size = 1.0
     cdef double[::1] costs = np.empty(n + 1)
-    check_scores(f, scores, n)
+    require(scores.shape[0] == f.n_labels and scores.shape[1] >= n, "a vector has no scores")
     for c in range(f.n_labels):
         size = max(size, fabs(f.answers[c]))
     for i in range(n):
@@ -58,8 +62,8 @@ def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
     """Change such scores before the example takes the slot of a vector, or the slot n."""
     cdef Py_ssize_t c, label, rival, n = f.store.n
     cdef double step
-    check_scores(f, scores, n + 1)
-    require(0 <= slot <= n, "there is no such vector")
+    fits = scores.shape[0] == f.n_labels and scores.shape[1] > n and 0 <= slot <= n
+    require(fits, "there is no such vector")
     add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
     for c in range(f.n_labels):
         scores[c, n] = f.answers[c]
@@ -70,11 +74,6 @@ def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
         scores[rival, n] += step * f.store.rows[slot]
         for c in range(f.n_labels):
             scores[c, slot] = scores[c, n]
-
-
-cdef int check_scores(Expansion f, const double[:, ::1] scores, Py_ssize_t n) except -1:
-    fits = scores.shape[0] == f.n_labels and scores.shape[1] >= n
-    require(fits, "scores are missing for vectors or labels")
 
 
 cdef void add_term(
@@ -109,24 +108,20 @@ def cheapest(Expansion f, const double[::1] squares, double rest, double own, do
 cdef class Neighbours:
     """The nearest other vector of each one, the oldest among ties, and projections onto that.
 
-    It is derived when it is needed, and follows as long as examples replace vectors. Two vectors are
-    numerically dependent if their Gram determinant is at most a fraction, `apart`, of the product of
-    their squared norms.
+    It is derived when it is needed, and follows as long as examples replace vectors.
     """
 
-    cdef double apart
     cdef double[:, ::1] table         # the Gram matrix (n, n)
     cdef int64_t[::1] nearest         # (n,)
     cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
-    def __init__(self, double apart, arrays=None):
-        self.apart = apart
+    def __init__(self, arrays=None):
         empty = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
         self.table, self.nearest, self.distances = empty if arrays is None else arrays
 
     def __reduce__(self):
         arrays = self.table.base, self.nearest.base, self.distances.base
-        return Neighbours, (self.apart, [array.copy() for array in arrays])
+        return Neighbours, ([array.copy() for array in arrays],)
 
     @property
     def gram(self):
@@ -181,7 +176,7 @@ cdef class Neighbours:
         cdef Py_ssize_t j = self.nearest[i]
         cdef double own = f.y.self_value, between = f.store.rows[j], square = self.table[j, j]
         cdef double determinant = square * own - between * between, nearest = 0.0
-        if determinant > self.apart * square * own:
+        if determinant > APART * square * own:
             nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
         return nearest, (f.store.rows[i] - nearest * between) / own
 

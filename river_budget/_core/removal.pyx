@@ -254,13 +254,20 @@ cdef class ValidationTable:
         It takes the slot of another one, or a new one for -1. An example that was offered takes a place,
         m or less, or none for -1. It is that of the store, if there is one for examples.
         """
+        cdef Py_ssize_t i
         require(-1 <= slot < self.n_joined == self.n + 1, "there is no such vector")
         self.end(f, slot, place, store)
-        self.move(slot)
+        if slot >= 0:
+            self.add_term(slot, -self.steps[slot])
+            for i in range(self.m_joined):
+                self.table[i, slot] = self.table[i, self.n]
+        self.scores[:, : self.m_joined] = self.joined[:, : self.m_joined]
         if self.is_own and slot != self.n:
             place = slot if slot >= 0 else self.m
         if place >= 0:
             self.take(place)
+        self.n += slot < 0
+        self.n_joined = 0
 
     cdef Py_ssize_t least(self, Expansion f, const double *weights) except -1:
         """Return the vector without which a loss of the examples is least, the oldest among ties."""
@@ -290,18 +297,6 @@ cdef class ValidationTable:
         except BaseException:
             store.undo(saved)
             raise
-
-    cdef void move(self, Py_ssize_t slot) noexcept:
-        """Take the vector that has joined, in place of another one if that is not negative."""
-        cdef Py_ssize_t i
-        self.n_joined = 0
-        if slot >= 0:
-            self.add_term(slot, -self.steps[slot])
-            for i in range(self.m_joined):
-                self.table[i, slot] = self.table[i, self.n]
-        else:
-            self.n += 1
-        self.scores[:, : self.m_joined] = self.joined[:, : self.m_joined]
 
     cdef void take(self, Py_ssize_t place) noexcept:
         """Take the example that was offered, in place of another one if that is in use."""

@@ -15,7 +15,7 @@ from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
 from river_budget._state import LARGEST_SUM, Learned, State, count, floats, require
-from river_budget.perceptrons._span import IN_SPAN, Basis
+from river_budget.perceptrons._span import Basis
 
 
 class OwnProjection(NamedTuple):
@@ -87,7 +87,7 @@ class Nearest(Maintenance):
             self._neighbours.replace(self.f, slot)
 
     def forget(self) -> None:
-        self._neighbours = Neighbours(IN_SPAN)
+        self._neighbours = Neighbours()
 
     def error(self) -> float:
         kept = self._neighbours.gram

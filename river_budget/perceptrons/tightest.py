@@ -111,7 +111,7 @@ class TightestPerceptron(BudgetPerceptron):
         vectors = self._vectors
         if y.margin > 0.0:
             if not vectors.count(f):
-                vectors.count(f, self._nearest_by_distance(f))
+                vectors.count(f, f.cheapest(f.store.distances()))
             return
         vectors.join(f)
         if f.n < self.budget:
@@ -131,18 +131,14 @@ class TightestPerceptron(BudgetPerceptron):
         if f.n:
             nearest = vectors.nearest_to_example(f)
             if nearest < 0:
-                nearest = self._nearest_by_distance(f)
+                nearest = f.cheapest(f.store.distances())
             counts[:, : vectors.n_labels] = vectors.counts_of([nearest])
         return _posterior.largest(counts + self.prior)[0].tolist()
-
-    def _nearest_by_distance(self, f: Expansion) -> int:
-        """Return the slot nearest to the example, the oldest among ties."""
-        return f.cheapest(f.store.distances())
 
     def _nearest_to_removed(self, f: Expansion, r: int) -> int:
         """Return the slot nearest to slot r by distance; `f.n` for the incoming example."""
         if r == f.n:
-            return self._nearest_by_distance(f)
+            return f.cheapest(f.store.distances())
         distances = np.append(f.store.distances_of(r), f.store.distances()[r])
         distances[r] = math.inf
         return f.cheapest(distances)

@@ -383,9 +383,9 @@ def test_what_does_not_fit_a_table_is_refused():
         lambda: choices.exchange_scores(f, np.zeros((2, 6)), 6),
         lambda: choices.exchange_scores(f, np.zeros((2, 6)), -1),
         lambda: choices.cheapest(f, np.zeros(4), 0.0, 1.0, 0.0),
-        lambda: choices.Neighbours(1e-10).squares(expansion()),
-        lambda: choices.Neighbours(1e-10).projection(f, 0),
-        lambda: choices.Neighbours(1e-10).replace(f, 0),
+        lambda: choices.Neighbours().squares(expansion()),
+        lambda: choices.Neighbours().projection(f, 0),
+        lambda: choices.Neighbours().replace(f, 0),
         lambda: choices.draw(expansion(), 0.5, False, 1.0),
     ]:
         with pytest.raises(ValueError, match=r"vector|example|column"):
