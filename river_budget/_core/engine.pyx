@@ -201,9 +201,10 @@ cdef class Engine:
 
     cdef int begin_rounds(self) except -1:
         """Begin to learn; see `was_refused`."""
-        self.refused = PyThread_get_thread_ident()
-        self.begin()
-        self.refused = 0
+        if self.is_busy or self.is_open or self.owner or self.store.is_busy:
+            self.refused = PyThread_get_thread_ident()
+            self.require_closed()
+        self.refused, self.is_busy = 0, True
 
     def widen(self, Py_ssize_t n_labels):
         if n_labels > self.n_labels:
