@@ -127,7 +127,6 @@ class KernelLDA(OnlineClassifier):
             self._gamma = scales.gamma * (SHARE_OF_ARRAYS if has_arrays else SHARE_OF_NUMBERS)
             f.relearn(scales.factors, scales.pooled, self._gamma)
             if f.n_rounds == BUFFER:
-                f.end_buffer()
                 scales.sums.clear()
         self._schedule()
 

@@ -58,5 +58,4 @@ cdef class Discriminant(Engine):
     cdef void add_to_residuals(self, const double *x, double weight) noexcept nogil
     cdef void adapt(self, Py_ssize_t label, double weight) noexcept nogil
     cdef void forget(self) noexcept nogil
-    cdef void fade(self) noexcept nogil
     cdef int reset(self) except -1

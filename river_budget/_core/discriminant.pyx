@@ -357,39 +357,34 @@ cdef class Discriminant(Engine):
         Data may excite few directions. P grows in the others, most in that whose turn it is, since it
         has waited for longest. While it is too large there, nothing fades.
         """
-        cdef double factor = 1.0
-        cdef Py_ssize_t c
+        cdef double factor = 1.0, share = FLOOR * (1.0 - self.forgetting)
+        cdef Py_ssize_t c, n_seen = 0, turn
         self.turn += 1
-        direction = self.turn % self.n_features
+        direction, turn = self.turn % self.n_features, self.turn % self.n_labels
+        units = &self.outputs[3, 0]
         self.features[:] = 0.0
         self.features[direction] = 1.0
         self.loops.convert(&self.features[0], 1.0, self.phi, self.n_features)
         self.loops.column(self.p, direction, self.u, self.width)
         if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
             factor = 1.0 / self.forgetting
-            self.fade()
+            for c in range(self.n_labels):
+                units[c] = self.counts[c] > 0.0
+                n_seen += self.counts[c] > 0.0
+                self.counts[c] *= self.forgetting
+                loops[DOUBLES].scale(&self.K[c, 0], factor, self.room)
+            # Floors are put back into R, and into N for the label whose turn it is.
+            self.add_to_residuals(units, share)
+            if units[turn] > 0.0:
+                for c in range(self.n_labels):
+                    units[c] = c == turn
+                self.add_to_residuals(units, n_seen * share)
+                self.counts[turn] += n_seen * share
         for c in range(self.n_labels):
             self.outputs[0, c] = self.loops.dot(self.w + c * self.row_bytes, self.phi, self.width)
         # An example of no label.
         gain = self.regress(-1, (1.0 - self.forgetting) * self.n_features / PRIOR, factor)
-        self.add_to_residuals(&self.outputs[3, 0], gain)
-
-    cdef void fade(self) noexcept nogil:
-        """Forget a share of N and R, and put floors back."""
-        cdef Py_ssize_t c, n_labels = self.n_labels, n_seen = 0, turn = self.turn % n_labels
-        cdef double share = FLOOR * (1.0 - self.forgetting)
-        units = &self.outputs[3, 0]
-        for c in range(n_labels):
-            units[c] = self.counts[c] > 0.0
-            n_seen += self.counts[c] > 0.0
-            self.counts[c] *= self.forgetting
-            loops[DOUBLES].scale(&self.K[c, 0], 1.0 / self.forgetting, self.room)
-        self.add_to_residuals(units, share)
-        if units[turn] > 0.0:
-            for c in range(n_labels):
-                units[c] = c == turn
-            self.add_to_residuals(units, n_seen * share)
-            self.counts[turn] += n_seen * share
+        self.add_to_residuals(units, gain)
 
     # Scales, and the memory for labels.
 
@@ -399,7 +394,10 @@ cdef class Discriminant(Engine):
         self.stamp = -1
 
     def relearn(self, dict factors, double pooled, double gamma):
-        """Learn the examples that are kept anew, with other scales and another width."""
+        """Learn the examples that are kept anew, with other scales and another width.
+
+        They are dropped after the last one.
+        """
         cdef Py_ssize_t slot
         self.begin()
         try:
@@ -409,13 +407,10 @@ cdef class Discriminant(Engine):
                 self.store.evaluate(self.store.vector(slot))
                 self.answer()
                 self.update(<Py_ssize_t> self.kept[slot, 0], self.kept[slot, 1])
+            if self.n_rounds == BUFFER:
+                self.store, self.kept, self.stamp = self.store.empty_like(), np.zeros((0, 2)), -1
         finally:
             self.is_busy = False
-
-    def end_buffer(self):
-        """Drop the examples that were kept."""
-        empty = self.store.empty_like()  # Python code, where an interrupt may come, before any change
-        self.store, self.kept, self.stamp = empty, np.zeros((0, 2)), -1
 
     cdef int reset(self) except -1:
         """Forget all but the numbers of rounds and mistakes, and the examples that are kept."""

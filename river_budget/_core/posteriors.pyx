@@ -156,25 +156,20 @@ cdef class Triangles:
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
-        matrices, terms = unpacked(self.packed(n), n), self.terms[:, :, :n]
+        matrices = unpacked(self.blocks[:, places(*np.tril_indices(n))], n)
         for k in range(0, MOST_TERMS, 2):
-            x, signs = terms[:, k : k + 2], self.signs[:, k : k + 2, None, None]
+            x, signs = self.terms[:, k : k + 2, :n], self.signs[:, k : k + 2, None, None]
             matrices += (signs * (x[:, :, :, None] * x[:, :, None, :])).sum(axis=1)
         return matrices
-
-    def packed(self, Py_ssize_t n):
-        """Return the rows of the lower triangles without their terms (matrices, any)."""
-        return self.blocks[:, places(*np.tril_indices(n))]
 
     @property
     def nbytes(self):
         return self.memory.nbytes + 8 * LANES + self.n_matrices * sizeof(Triangle)
 
     def state(self, Py_ssize_t n):
-        signs = self.signs
-        return {
-            "triangles": self.packed(n), "terms": self.terms[signs != 0, :n], "signs": signs,
-        }
+        """Return the packed rows without their terms, and the terms and their signs."""
+        triangles, signs = self.blocks[:, places(*np.tril_indices(n))], self.signs
+        return {"triangles": triangles, "terms": self.terms[signs != 0, :n], "signs": signs}
 
     def restore(self, state, Py_ssize_t n):
         triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
