@@ -83,22 +83,24 @@ cdef class CalibrationMaps:
         """Return the root mean square of the largest gap, 1 before the first gap."""
         return max(sqrt(self.square), 1.0 / CAP) if self.n_gaps else 1.0
 
-    cdef double[:, ::1] evaluate(self, dict gaps, list columns):
+    cdef bytearray evaluate(self, dict gaps, list columns):
         """Return both features and the probabilities of model and maps (3 + maps, labels)."""
         cdef Py_ssize_t i, m, n = len(gaps)
         cdef double gap, cap = LARGEST_RATIO * self.width() if self.n_gaps else CAP
-        cdef double[:, ::1] example = np.empty((3 + self.n_maps, n))
+        cdef bytearray memory = bytearray((3 + self.n_maps) * n * sizeof(double))
+        example = <double *> <char *> memory
+        logits = example + 2 * n
         for i, value in enumerate([float(value) for value in gaps.values()]):
-            gap = min(<double> value, cap)
-            example[0, i], example[1, i], example[2, i] = -gap, -sqrt(gap), -<double> value
+            logits[i], gap = -<double> value, min(<double> value, cap)
+            example[i], example[n + i] = -gap, -sqrt(gap)
             for m in range(self.n_maps):
-                example[3 + m, i] = (
-                    self.maps[m].a * example[0, i] + self.maps[m].b * example[1, i]
+                logits[(1 + m) * n + i] = (
+                    self.maps[m].a * example[i] + self.maps[m].b * example[n + i]
                     + self.biases[<Py_ssize_t> columns[i], m].value
                 )
         for m in range(1 + self.n_maps):
-            softmax(&example[2 + m, 0], &example[2 + m, 0], n)
-        return example
+            softmax(logits + m * n, logits + m * n, n)
+        return memory
 
     def probabilities(self, dict gaps):
         """Return the calibrated probability of each label, given its gap."""
@@ -107,12 +109,12 @@ cdef class CalibrationMaps:
         if n < 2:
             return dict.fromkeys(gaps, 1.0)
         columns = [self.columns.get(label, len(self.columns)) for label in gaps]
-        example = self.evaluate(gaps, columns)
-        mixed = &example[2, 0]
+        memory = self.evaluate(gaps, columns)
+        mixed = <double *> <char *> memory + 2 * n
         for i in range(n):
             mixed[i] *= self.mixture[0]
             for m in range(self.n_maps):
-                mixed[i] += self.mixture[1 + m] * example[3 + m, i]
+                mixed[i] += self.mixture[1 + m] * mixed[(1 + m) * n + i]
             total += mixed[i]
         return dict(zip(gaps, [mixed[i] / total for i in range(n)]))
 
@@ -130,15 +132,16 @@ cdef class CalibrationMaps:
                 self.biases = padded(self.biases.base, len(self.columns) + 2)
                 self.columns[label] = len(self.columns)
         position, columns = list(gaps).index(y), [self.columns[label] for label in gaps]
-        example = self.evaluate(gaps, columns)
+        memory = self.evaluate(gaps, columns)
+        example = <double *> <char *> memory
         # Bayes' rule; a share of the weights returns to the prior.
         for m in range(1 + self.n_maps):
-            self.mixture[m] *= max(example[2 + m, position], SMALLEST_LIKELIHOOD)
+            self.mixture[m] *= max(example[(2 + m) * n + position], SMALLEST_LIKELIHOOD)
             total += self.mixture[m]
         for m in range(1 + self.n_maps):
             self.mixture[m] = (1.0 - SHARE) / total * self.mixture[m] + SHARE * self.prior[m]
         for i in range(n):
-            largest = max(largest, -example[0, i])
+            largest = max(largest, -example[i])
         if largest > 0.0:
             self.n_gaps += 1
             self.square += (largest * largest - self.square) / min(self.n_gaps, HORIZON)
@@ -146,7 +149,7 @@ cdef class CalibrationMaps:
             self.newton_step(m, example, columns, position)
 
     cdef int newton_step(
-        self, Py_ssize_t m, double[:, ::1] example, list columns, Py_ssize_t y
+        self, Py_ssize_t m, double *example, list columns, Py_ssize_t y
     ) except -1:
         """Add the curvature of the log loss of the example to a map, and take a Newton step.
 
@@ -159,7 +162,7 @@ cdef class CalibrationMaps:
         cdef Py_ssize_t i, n = len(columns)
         cdef Bias *bias
         cdef Map *own = &self.maps[m]
-        gaps, roots, p = &example[0, 0], &example[1, 0], &example[3 + m, 0]
+        gaps, roots, p = example, example + n, example + (3 + m) * n
         own.aa, own.ab, own.bb = decay * own.aa, decay * own.ab, decay * own.bb
         for i in range(len(self.columns)):
             bias = &self.biases[i, m]

@@ -105,17 +105,22 @@ cdef class Fourier:
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features
     ) except -1 nogil:
-        cdef Py_ssize_t i, j
+        cdef Py_ssize_t i, j, n_columns
         cdef double *z = &self.z[0]
+        cdef const double *weights = NULL
+        cdef const Py_ssize_t *frequencies = NULL
         cdef bint is_cached = True
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
         memset(z, 0, self.n * sizeof(double))
-        for j in range(self.weights.shape[0]):
-            if values[j] != 0.0 and self.frequencies[j]:
-                own = <const float *> self.frequencies[j]
-                loops[DOUBLES].add_floats(z, values[j] * self.weights[j], own, self.n)
+        n_columns = self.weights.shape[0]
+        if n_columns:
+            weights, frequencies = &self.weights[0], &self.frequencies[0]
+        for j in range(n_columns):
+            if values[j] != 0.0 and frequencies[j]:
+                own = <const float *> frequencies[j]
+                loops[DOUBLES].add_floats(z, values[j] * weights[j], own, self.n)
             elif values[j] != 0.0:
                 is_cached = False
         if not is_cached or arrays is not None:

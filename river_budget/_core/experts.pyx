@@ -135,16 +135,17 @@ cdef class Mixture:
         for c in range(self.n_labels):
             total += self.counts[c]
         balance = share * sqrt(total / (self.n_labels * (self.counts[label] + 1.0)))
+        steps = &self.steps[0]
         for i in range(3):
-            self.steps[3 * n + i] += balance * gain(self.mixtures[i, label])
+            steps[3 * n + i] += balance * gain(self.mixtures[i, label])
         for e in range(n):
-            self.steps[e] += balance * gain(self.probabilities[e, label])
+            steps[e] += balance * gain(self.probabilities[e, label])
             logs = &self.logs[e, 0]
             for i in range(1, 3):
-                change = logs[label]
+                change, mixture = logs[label], &self.mixtures[i, 0]
                 for c in range(self.n_labels):
-                    change -= self.mixtures[i, c] * logs[c]
-                self.steps[i * n + e] += share * (RATES[i - 1] * change)
+                    change -= mixture[c] * logs[c]
+                steps[i * n + e] += share * (RATES[i - 1] * change)
 
     cdef void update(self, Py_ssize_t label) noexcept nogil:
         """Make the changes, and count the label of the round."""

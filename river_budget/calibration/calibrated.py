@@ -245,16 +245,20 @@ class Calibrated(ClassifierWrapper):
         """Return the largest logit minus that of each label."""
         classifier = classifier_of(self.model)
         if isinstance(classifier, KernelClassifier):
-            scores = classifier.scores_one(self._features(x))
-            logits = {label: 0.5 * score for label, score in scores.items()}
+            logits, factor = classifier.scores_one(self._features(x)), 0.5
         else:
             # The order of the arguments makes a NaN the smallest probability.
-            logits = {
-                label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
-                for label, p in self.model.predict_proba_one(x, **kwargs).items()
-            }
+            logits, factor = (
+                {
+                    label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
+                    for label, p in self.model.predict_proba_one(x, **kwargs).items()
+                },
+                1.0,
+            )
         largest = max(logits.values(), default=0.0)
-        return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
+        return {
+            label: min(factor * (largest - logit), LARGEST_GAP) for label, logit in logits.items()
+        }
 
     def _features(self, x: Features) -> Features:
         """Return the features that the classifier gets."""
