@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import copy
+import functools
 import inspect
 import math
 import sys
@@ -384,6 +385,10 @@ class Machine(OnlineClassifier):
 
     _n_flat_rows = 0
 
+    @functools.cached_property
+    def _checks_width(self) -> bool:
+        return any(kernel.is_radial for kernel in self._f.store.kernels)
+
     def _check_restored(self) -> None:
         super()._check_restored()
         scales = self._feature_scales
@@ -452,8 +457,7 @@ class Machine(OnlineClassifier):
         n = f.n_rounds
         stride = 1 if n < N_CHECKED_ALL else SMALL_STRIDE if n < N_DENSE else LARGE_STRIDE
         following = (n // stride + 1) * stride
-        is_checked = following <= LAST_CHECKED and any(k.is_radial for k in f.store.kernels)
-        f.checked_at = following if is_checked else NEVER
+        f.checked_at = following if self._checks_width and following <= LAST_CHECKED else NEVER
         f.sums = scales.sums if scales is not None and n < LAST_UPDATE else None
 
     def _check_width(self) -> None:
