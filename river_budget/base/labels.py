@@ -199,6 +199,11 @@ class ClassWeights:
         self._total += 1
         return self._total / ((len(counts) - counts.count(0)) * counts[column])
 
+    def following(self, columns: list[int], labels: Labels) -> list[float]:
+        """Return the weights of the classes of the next examples; see `next`."""
+        self.begin(columns)
+        return [self.next(column, labels) for column in columns]
+
     def take_back(self, n_rounds: int) -> None:
         """Uncount those of the last examples that were not learned, given the number of rounds."""
         n_before, n_counted = self._n_before, sum(self._counts)

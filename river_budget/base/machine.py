@@ -275,9 +275,7 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None and len(columns):
-                following = columns.tolist()
-                self._class_weights.begin(following)
-                weights = weights * [self._class_weights.next(c, self._labels) for c in following]
+                weights = weights * self._class_weights.following(columns.tolist(), self._labels)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:

@@ -42,9 +42,6 @@ class Forgetron(BudgetPerceptron):
         theorem = bounds.forgetron(norm, loss, self.budget)
         return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
 
-    def numerical_errors(self) -> dict[str, float]:
-        return {"removal damage": max(0.0, self.removal_damage - 15 / 32 * self.n_mistakes)}
-
     def _check_restored(self) -> None:
         super()._check_restored()
         is_valid = self._f.n_weighted or (abs(self.coefficients) < 1 + 1e-6).all()

@@ -370,10 +370,15 @@ def test_a_projection_that_is_not_counted_is_detected(monkeypatch):
 @pytest.mark.parametrize("name", ["Projectron", "Projectron-U"])
 def test_a_projectron_with_twice_its_eta_is_detected(monkeypatch, name):
     assert not violates_a_theorem(MAKERS[name], seeds=SEEDS_OF_ETA)
-    threshold = projectron.Projectron._largest_distance
-    monkeypatch.setattr(
-        projectron.Projectron,
-        "_largest_distance",
-        lambda self, margin, projected: 2 * threshold(self, margin, projected),
-    )
+    update = projectron.Projectron._update
+
+    def update_with_twice_its_eta(self, f, y):
+        eta, norm_bound = self.eta, self.norm_bound
+        # By Eq. 13, half of the norm bound gives twice the eta.
+        twice = {"norm_bound": norm_bound / 2} if norm_bound else {"eta": 2 * self._fixed_eta}
+        vars(self).update(twice)
+        update(self, f, y)
+        vars(self).update(eta=eta, norm_bound=norm_bound)
+
+    monkeypatch.setattr(projectron.Projectron, "_update", update_with_twice_its_eta)
     assert violates_a_theorem(MAKERS[name], seeds=SEEDS_OF_ETA)
