@@ -24,10 +24,7 @@ KERNELS = (RationalQuadratic(), AdditiveRationalQuadratic())
 
 
 class Ticket(NamedTuple):
-    """A choice whose reward comes later.
-
-    `probability` is that of the arm among the equally good ones, for offline evaluation.
-    """
+    """A choice whose reward comes later, and its probability among equally good ones."""
 
     id: int
     arm: Any
@@ -51,14 +48,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         The classifier of each arm, or a pipeline that ends in one. By default
         `Mnemotron(budget=30)` with `RationalQuadratic` and `AdditiveRationalQuadratic` as kernels.
     prior_successes
-        n_0, the number of successes that each arm begins with; positive. Larger values explore
-        longer.
+        n_0, the successes that each arm begins with; positive. Larger values explore longer.
     costs
         The cost of each arm, in units of rewards; 0 for those that are not named.
-    max_arms
-        Maximum number of arms.
-    max_pending
-        Maximum number of tickets that wait for a reward. A new one replaces the oldest.
+    max_arms, max_pending
+        Maximum numbers of arms, and of tickets that wait; a new ticket replaces the oldest.
     seed
         Seed for ties.
 
@@ -69,7 +63,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     n_pending
         Number of tickets that wait for a reward.
     memory_bytes
-        Memory of all models and tickets in bytes.
+        Memory of models and tickets in bytes.
 
     Raises
     ------
@@ -93,11 +87,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     'small'
     >>> policy.pull(["small", "large"], {"length": 0.9, "code": True})
     'large'
-
-    An unknown ticket, one that has expired or was rewarded before, changes nothing:
-
-    >>> policy.reward(ticket.id, True)
-    False
     """
 
     _models = Dict()
@@ -159,7 +148,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
-        """Return the value of each arm in a context: its expected reward, raised while new, less its
+        """Return what each arm is worth in a context: its expected reward, raised while new, less its
         cost.
         """
         waiting = Counter(arm for arm, _ in self._pending.values())
@@ -179,17 +168,15 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         """
         least = self._next_id
         number = least if ticket_id is None else ticket_id
-        if not isinstance(number, numbers.Integral) or not least <= number <= LARGEST_ID:
-            raise ValueError(
-                f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1"
-            )
+        require(
+            isinstance(number, numbers.Integral) and least <= number <= LARGEST_ID,
+            f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1",
+        )
         arms = _arms(arm_ids)
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
-        best = self._best(arms, context)
-        arm = self._rng.choice(best)
-        ticket = Ticket(int(number), arm, 1.0 / len(best))
-        self._pending[ticket.id] = arm, copy.deepcopy(context)
+        ticket = Ticket(int(number), *self._choose(arms, context))
+        self._pending[ticket.id] = ticket.arm, copy.deepcopy(context)
         self._next_id = ticket.id + 1
         if len(self._pending) > self.max_pending:
             del self._pending[next(iter(self._pending))]
@@ -229,11 +216,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
             raise ValueError(f"the reward must be 1 or 0, for success or failure, got {reward!r}")
         model = self._models.get(arm_id)
         if model is None:
-            if len(self._models) == self.max_arms:
-                raise ValueError(
-                    f"the arm {arm_id!r} is one too many, at most {self.max_arms} are allowed: "
-                    "raise max_arms, or forget(arm_id) those that are gone"
-                )
+            require(
+                len(self._models) < self.max_arms,
+                f"the arm {arm_id!r} is one too many, at most {self.max_arms} are allowed: raise "
+                "max_arms, or forget(arm_id) those that are gone",
+            )
             model = self.new_model()
         model.learn_one(context, bool(reward))
         self._models[arm_id] = model
@@ -259,20 +246,21 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
             self._counts[arm] = int(reward.n)
         self._n = self._counts.total()
         tickets = list(map(count, self._pending))
-        is_valid = len(tickets) <= self.max_pending and tickets == sorted(tickets)
-        require(is_valid and max(tickets, default=-1) < self._next_id, "the tickets are wrong")
+        in_order = sorted(tickets) == tickets and max(tickets, default=-1) < self._next_id
+        require(in_order and len(tickets) <= self.max_pending, "the tickets are wrong")
         for arm, context in self._pending.values():
             hash(arm)  # TypeError if it is no name of an arm
             require(isinstance(context, dict), "the context of a ticket is not a dict")
 
     def _pull(self, arm_ids: list[Any], context: Features) -> Any:  # type: ignore[override]
-        return self._rng.choice(self._best(_arms(arm_ids), context))
+        return self._choose(_arms(arm_ids), context)[0]
 
-    def _best(self, arms: list[Any], context: Features) -> list[Any]:
-        """Return the arms that are worth most."""
+    def _choose(self, arms: list[Any], context: Features) -> tuple[Any, float]:
+        """Return one of the best arms, and its probability among these."""
         values = self.values_one(arms, context)
         largest = max(values.values())
-        return [arm for arm, value in values.items() if value == largest]
+        best = [arm for arm, value in values.items() if value == largest]
+        return self._rng.choice(best), 1.0 / len(best)
 
 
 def _arms(arm_ids: Any) -> list[Any]:
@@ -280,8 +268,7 @@ def _arms(arm_ids: Any) -> list[Any]:
     if isinstance(arm_ids, str) or not isinstance(arm_ids, Iterable):
         raise ValueError(f"arm_ids must be a list of arms, got {arm_ids!r}")
     arms = list(map(plain_label, arm_ids))
-    if not arms:
-        raise ValueError("there is no arm to choose from")
+    require(arms, "there is no arm to choose from")
     for arm in arms:
         try:
             Labels(1, "").check(arm)
