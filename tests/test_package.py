@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,17 +20,40 @@ def run(code, **settings):
     return done.stdout.split()
 
 
-@pytest.mark.slow
-def test_subpackages_are_imported_on_first_use():
-    code = """
+STAGES = """
+import json
 import sys
+stages = {}
 import river_budget as rb
-print(*(name for name in sorted(rb.SUBPACKAGES) if f"river_budget.{name}" in sys.modules))
+stages["package"] = list(sys.modules)
+rb.TightestPerceptron()
+stages["tightest"] = list(sys.modules)
+import river_budget.cli
+import river_budget.keyed
+import river_budget.checkpoint
+model = rb.Mnemotron(budget=3)
+model.learn_one({"a": 1.0}, True)
+learner = rb.keyed.KeyedLearner(model.clone)
+learner.step(None, rb.keyed.Event("ann", 0, {"a": 1.0}, True))
+stages["models"] = list(sys.modules)
 for name in rb.SUBPACKAGES:
     assert name in dir(rb)
     assert getattr(rb, name).__name__ == f"river_budget.{name}"
+print(json.dumps(stages))
 """
-    assert run(code) == ["theory"]
+
+
+@pytest.fixture(scope="module")
+def imported():
+    """Return a function that tells which of some modules are imported after a stage."""
+    stages = json.loads(" ".join(run(STAGES)))
+    return lambda stage, names: [name for name in names if name in stages[stage]]
+
+
+@pytest.mark.slow
+def test_subpackages_are_imported_on_first_use(imported):
+    names = [f"river_budget.{name}" for name in sorted(rb.SUBPACKAGES)]
+    assert imported("package", names) == ["river_budget.theory"]
 
 
 def test_what_there_is_not():
@@ -38,41 +62,22 @@ def test_what_there_is_not():
 
 
 @pytest.mark.slow
-def test_no_heavy_library_is_imported_with_the_package():
+def test_no_heavy_library_is_imported_with_the_package(imported):
     heavy = ["sklearn", "matplotlib", "pandas", "scipy.linalg", "scipy.special", "typer", "pooch"]
-    code = f"import sys, river_budget; print(*(m for m in {heavy} if m in sys.modules))"
-    assert run(code) == []
+    assert imported("package", heavy) == []
 
 
 @pytest.mark.slow
-def test_what_runs_models_does_not_wait_for_all_of_river():
+def test_what_runs_models_does_not_wait_for_all_of_river(imported):
     """Its metrics, streams and transformers take seconds to import."""
     slow = ["sklearn", "scipy.stats", "river.metrics", "river.datasets", "river.preprocessing"]
-    code = f"""
-import sys
-import river_budget as rb
-import river_budget.cli
-import river_budget.keyed
-import river_budget.checkpoint
-model = rb.Mnemotron(budget=3)
-model.learn_one({{"a": 1.0}}, True)
-learner = rb.keyed.KeyedLearner(model.clone)
-learner.step(None, rb.keyed.Event("ann", 0, {{"a": 1.0}}, True))
-print(*(m for m in {slow} if m in sys.modules))
-"""
-    assert run(code) == []
+    assert imported("models", slow) == []
 
 
 @pytest.mark.slow
-def test_scipy_is_imported_when_a_model_that_needs_it_is_made():
-    code = """
-import sys
-import river_budget as rb
-before = "scipy.special" in sys.modules
-rb.TightestPerceptron()
-print(before, "scipy.special" in sys.modules)
-"""
-    assert run(code) == ["False", "True"]
+def test_scipy_is_imported_when_a_model_that_needs_it_is_made(imported):
+    assert imported("package", ["scipy.special"]) == []
+    assert imported("tightest", ["scipy.special"]) == ["scipy.special"]
 
 
 LEARN = """
