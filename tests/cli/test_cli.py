@@ -300,10 +300,15 @@ def test_each_answer_comes_at_once():
         assert process.stderr.read() == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [LEARN, LEAST, ["--version"], ["--help"]])
-def test_standard_output_that_is_closed(arguments):
-    command = [sys.executable, "-m", "river_budget", *arguments]
+def test_no_command_writes_to_no_standard_output(run, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(*arguments) == (2, "", "river-budget: standard output is closed\n")
+
+
+@pytest.mark.slow
+def test_standard_output_that_is_closed():
+    command = [sys.executable, "-m", "river_budget", *LEARN]
     ended = subprocess.run(
         ["sh", "-c", '"$@" >&-', "sh", *command], input="a,y\n1,2\n", capture_output=True, text=True
     )
