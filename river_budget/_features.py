@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-import fractions
 import functools
 import math
 import re
@@ -14,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from river_budget.kernels.base import Category, Features, with_categories
-from river_budget.kernels.spec import LARGEST
+from river_budget.kernels.base import LARGEST, Category, Features, with_categories
 
 # The length of the longest text in a message.
 LONG = 480
@@ -23,20 +20,9 @@ LONG = 480
 # Errors that converting a value to a double may raise.
 NOT_NUMBERS = (TypeError, ValueError, ArithmeticError, AttributeError)
 
-# Types whose values are always numbers. Values of other types are checked one by one.
-NUMBERS = frozenset(
-    [bool, int, float, decimal.Decimal, fractions.Fraction]
-    + [t for t in np.sctypeDict.values() if issubclass(t, np.bool_ | np.integer | np.floating)]
-) - {np.timedelta64}  # fmt: skip
-
-# Types of which no other value is a number.
-OTHERS = (str, bytes, complex, np.generic)
-
 # The types of None, and of `pd.NA` and `pd.NaT`, for which pandas need not be imported.
 NULLS = frozenset(["NoneType", "NAType", "NaTType"])
 
-# A text that ends in one of these may be a number.
-LAST_DIGITS = frozenset("0123456789.")
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 # Names that the warning about texts was given for, and how many of them are remembered.
@@ -46,26 +32,40 @@ MOST_WARNINGS = 100
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, judged by its type."""
-    if type(value) in NUMBERS:
-        return True
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return value.ndim == 0 and value.dtype.kind in "biuf"
-    return type(value).__name__ not in NULLS and not isinstance(value, OTHERS)
+    return type(value).__name__ not in NULLS and not isinstance(value, str | bytes | complex)
+
+
+def is_array(value: Any) -> bool:
+    """Return whether a value is an array feature; an array without dimensions is a number."""
+    return isinstance(value, np.ndarray) and value.ndim > 0
 
 
 def is_unknown(value: Any) -> bool:
     """Return whether a value is missing: None, NaN, or what pandas has in their places."""
-    return type(value).__name__ in NULLS or (
-        is_number(value) and not is_array(value) and bool(value != value)
-    )
+    return type(value).__name__ in NULLS or (is_number(value) and bool(value != value))
+
+
+def as_double(value: Any) -> float:
+    """Return a number as a double. Raises one of `NOT_NUMBERS` for other values."""
+    # First the type: converting a complex number would warn, and lose its imaginary part.
+    if not is_number(value):
+        raise TypeError
+    return float(value)
 
 
 @functools.lru_cache(512, typed=True)
 def category_of(name: Any, text: str) -> Category:
     """Return a text as a feature. Warns of the first text of a name that reads as a number."""
     category = Category.of(name, text)
-    if text[-1:] in LAST_DIGITS:
-        _warn_of_number(category)
+    if NUMBER.fullmatch(text) and name not in _WARNED and len(_WARNED) < MOST_WARNINGS:
+        _WARNED.add(name)
+        warnings.warn(
+            f"feature {name!r} has the text {category[1]!r}, which is learned as a category: convert "
+            "it to a number if it is one",
+            stacklevel=3,
+        )
     return category
 
 
@@ -78,33 +78,8 @@ def as_given(x: Features) -> Features:
     )
 
 
-def _warn_of_number(category: Category) -> None:
-    name, text = category
-    if name in _WARNED or len(_WARNED) == MOST_WARNINGS or not NUMBER.fullmatch(text):
-        return
-    _WARNED.add(name)
-    warnings.warn(
-        f"feature {name!r} has the text {text!r}, which is learned as a category: convert it to "
-        "a number if it is one",
-        stacklevel=4,
-    )
-
-
-def is_array(value: Any) -> bool:
-    """Return whether a value is an array feature; an array without dimensions is a number."""
-    return isinstance(value, np.ndarray) and value.ndim > 0
-
-
-def as_double(value: Any) -> float:
-    """Return a number as a double. Raises one of `NOT_NUMBERS` for other values."""
-    # First the type: converting a complex number would warn, and lose its imaginary part.
-    if not is_number(value):
-        raise TypeError
-    return float(value)
-
-
 def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return the values of a frame as doubles (rows, columns); None if there are others."""
+    """Return the values of a frame as doubles (rows, columns); None if not all are finite numbers."""
     values: Any = rows
     if rows.dtype.kind not in "biuf":
         try:
@@ -112,7 +87,7 @@ def pack_rows(rows: NDArray[Any]) -> NDArray[np.float64] | None:
         except NOT_NUMBERS:
             return None
     packed = np.array(values, np.float64, order="C").reshape(rows.shape)
-    return None if np.isnan(packed).any() else packed
+    return packed if np.isfinite(packed).all() else None
 
 
 def check_features(x: Any) -> None:
@@ -125,7 +100,7 @@ def check_features(x: Any) -> None:
         raise invalid_example(x)
     for name, value in x.items():
         if is_array(value):
-            check_array(name, value)
+            checked_array(name, value)
         elif isinstance(value, str):
             raise ValueError(
                 f"{_valued(name, value)}, which is not a number: leave out the scaler, or encode "
@@ -133,12 +108,6 @@ def check_features(x: Any) -> None:
             )
         elif not (_is_finite(value) and abs(value) <= LARGEST):
             raise invalid_example({name: value})
-
-
-def shortened(text: str) -> str:
-    """Return a text for messages: its very long numbers are cut, and its middle if it is long itself."""
-    text = re.sub(r"(\d{20})\d{20,}", r"\1...", text)
-    return text if len(text) <= LONG else f"{text[: LONG // 2]} ... {text[-LONG // 4 :]}"
 
 
 def check_shape(name: Any, value: Any) -> None:
@@ -154,10 +123,24 @@ def check_shape(name: Any, value: Any) -> None:
         raise ValueError(f"feature {name!r} is an array with masked elements")
 
 
-def check_array(name: Any, value: NDArray[Any]) -> None:
+def checked_array(name: Any, value: NDArray[Any], dtype: Any = np.float64) -> NDArray[Any]:
+    """Return a copy of an array feature. Raises ValueError unless its squared norm is finite."""
     check_shape(name, value)
-    if not np.isfinite(value).all():
-        raise ValueError(f"feature {name!r} is an array with a value that is not finite")
+    with np.errstate(over="ignore"):
+        copy = np.array(value, dtype)
+        elements = copy.astype(np.float64)
+        square = np.dot(elements, elements)
+    if not square <= LARGEST:
+        is_large = np.isfinite(value).all()
+        reason = "too large a value" if is_large else "a value that is not finite"
+        raise ValueError(f"feature {name!r} is an array with {reason}")
+    return copy
+
+
+def another_length(name: Any, array: NDArray[Any], length: int) -> ValueError:
+    return ValueError(
+        f"feature {name!r} is an array of {len(array)} elements, but others have {length}"
+    )
 
 
 def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> ValueError:
@@ -165,20 +148,21 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
     under = f" under {kernel}" if kernel is not None else ""
     if not isinstance(x, Mapping):
         return ValueError(shortened(f"x must be a dict of features, got {x!r}"))
-    x = with_categories(dict(x))
-    if takes_unknown:
-        x = {name: value for name, value in x.items() if not is_unknown(value)}
-    numbers = {name: value for name, value in x.items() if not is_array(value)}
-    for name, value in numbers.items():
+    x = {
+        name: value
+        for name, value in with_categories(dict(x)).items()
+        if not (takes_unknown and is_unknown(value))
+    }
+    for name, value in x.items():
         if is_unknown(value):
             return ValueError(
                 f"{_valued(name, value)}, which is unknown: leave out gamma, so that the mean of "
                 "the feature takes its place, or impute it first, for example with "
                 "preprocessing.StatImputer"
             )
-        if not _is_finite(value):
+        if not (is_array(value) or _is_finite(value)):
             return ValueError(f"{_valued(name, value)}: expected a finite number or a text")
-    if len(numbers) < len(x):
+    if any(map(is_array, x.values())):
         return ValueError(f"the values of the example are too large{under}")
     if not x:
         return ValueError(f"k(x, x) is too large for an example without features{under}")
@@ -187,14 +171,14 @@ def invalid_example(x: Any, kernel: Any = None, takes_unknown: bool = False) -> 
     return ValueError(f"{_valued(name, value)}, which is too large: {limit}{under}")
 
 
+def shortened(text: str) -> str:
+    """Return a text for messages: its very long numbers are cut, and its middle if it is long itself."""
+    text = re.sub(r"(\d{20})\d{20,}", r"\1...", text)
+    return text if len(text) <= LONG else f"{text[: LONG // 2]} ... {text[-LONG // 4 :]}"
+
+
 def _valued(name: Any, value: Any) -> str:
     return shortened(f"feature {name!r} has the value {value!r}")
-
-
-def another_length(name: Any, array: NDArray[Any], length: int) -> ValueError:
-    return ValueError(
-        f"feature {name!r} is an array of {len(array)} elements, but others have {length}"
-    )
 
 
 def _is_finite(value: Any) -> bool:

@@ -88,7 +88,7 @@ def restored_kernels(state: State, given: Sequence[Kernel]) -> tuple[Kernel, ...
         and all(map(_may_resolve_to, given, kernels)),
         f"expected the kernels {tuple(given)!r}, got {kernels!r}",
     )
-    is_resolved = all(kernel.is_resolved for kernel in kernels)
+    is_resolved = all(kernel.resolve(()) == kernel for kernel in kernels)
     require(is_resolved or not state["n_inserted"], "the kernel of a store in use lacks parameters")
     return tuple(kernels)
 

@@ -1,10 +1,14 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
-"""The values of the vectors by features, in columns and lists; see `features.pxd`."""
+"""The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
+
+import numpy as np
 
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
+
+from river_budget._arrays import padded, zero_matrix
 
 from river_budget._core.loops cimport aligned_free, aligned_zeros
 
@@ -40,16 +44,11 @@ cdef inline bint is_stored(double value) noexcept nogil:
     return value != 0.0 or signbit(value)
 
 
-cdef int32_t *slots_of(Feature *feature) noexcept nogil:
-    return <int32_t *> (feature.values + feature.room)
-
-
 cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
     """Return the place of a slot in a list; -1 if its value is 0."""
-    cdef int32_t *slots = slots_of(feature)
     cdef int32_t e
     for e in range(feature.length):
-        if slots[e] == slot:
+        if feature.entries[e].slot == slot:
             return e
     return -1
 
@@ -59,60 +58,39 @@ cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
     if feature.column != NULL:
         return feature.column[slot]
     e = find(feature, slot)
-    return feature.values[e] if e >= 0 else 0.0
+    return feature.entries[e].value if e >= 0 else 0.0
 
 
 cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
-    """Give a list another room of at least its length."""
-    cdef size_t n_bytes = room * (sizeof(double) + sizeof(int32_t))
-    cdef double *values = <double *> checked(malloc(n_bytes + 1))
-    if feature.length:
-        memcpy(values, feature.values, feature.length * sizeof(double))
-        memcpy(values + room, slots_of(feature), feature.length * sizeof(int32_t))
-    free(feature.values)
-    feature.values, feature.room = values, room
+    reallocate(<void **> &feature.entries, room * sizeof(Entry))
+    feature.room = room
 
 
 cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
     if feature.length == feature.room:
         set_room(feature, feature.room + feature.room // 2 + 1)
-    slots_of(feature)[feature.length] = <int32_t> slot
-    feature.values[feature.length] = value
+    feature.entries[feature.length] = Entry(value, <int32_t> slot)
     feature.length += 1
 
 
-cdef int delete(Feature *feature, int32_t e) except -1 nogil:
-    """Delete an entry of a list. The last one takes its place."""
-    cdef int32_t *slots = slots_of(feature)
-    feature.length -= 1
-    feature.values[e], slots[e] = feature.values[feature.length], slots[feature.length]
-    if feature.length < feature.room // 4:
-        set_room(feature, feature.room // 2)
-
-
-cdef int to_column(Feature *feature, Py_ssize_t capacity) except -1 nogil:
-    cdef int32_t *slots = slots_of(feature)
-    cdef int32_t e
+cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
+    """Move a feature to a column if enough of n vectors have it, else to a list."""
+    cdef bint is_common = feature.length and feature.length * SHARE >= n
+    cdef Py_ssize_t i
     cdef double *column = NULL
-    widen(&column, 0, capacity)
-    for e in range(feature.length):
-        column[slots[e]] = feature.values[e]
-    free(feature.values)
-    feature.column, feature.values, feature.room = column, NULL, 0
-
-
-cdef int to_list(Feature *feature, Py_ssize_t capacity) except -1 nogil:
-    cdef Py_ssize_t slot
-    cdef double *column = feature.column
-    cdef Feature empty
-    memset(&empty, 0, sizeof(Feature))
-    set_room(&empty, feature.length)
-    feature.values, feature.room, feature.length = empty.values, empty.room, 0
-    for slot in range(capacity):
-        if is_stored(column[slot]):
-            append(feature, slot, column[slot])
-    feature.column = NULL
-    aligned_free(column)
+    if is_common and feature.column == NULL:
+        widen(&column, 0, capacity)
+        for i in range(feature.length):
+            column[feature.entries[i].slot] = feature.entries[i].value
+        free(feature.entries)
+        feature.column, feature.entries, feature.room = column, NULL, 0
+    elif not is_common and feature.column != NULL:
+        set_room(feature, feature.length)
+        column, feature.column, feature.length = feature.column, NULL, 0
+        for i in range(capacity):
+            if is_stored(column[i]):
+                append(feature, i, column[i])
+        aligned_free(column)
 
 
 cdef class Layout:
@@ -127,33 +105,33 @@ cdef class Layout:
 
 cdef Layout new_layout(list names):
     """Return a layout of names that are all read, whose feature rows are not known."""
-    cdef Layout layout = Layout()
+    cdef Layout layout = Layout.__new__(Layout)
     layout.names = layout.columns = names
     layout.n_names = layout.m = len(names)
     reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
     return layout
 
 
+cdef void release(Features self) noexcept:
+    cdef Py_ssize_t r
+    for r in range(self.room):
+        aligned_free(self.rows[r].column)
+        free(self.rows[r].entries)
+    free(self.rows)
+    self.rows, self.room = NULL, 0
+
+
 cdef class Features:
 
     def __cinit__(self):
-        self.index, self.unused, self.free_row = {}, [], -1
+        self.clear()
 
     def __dealloc__(self):
-        self.release()
-
-    cdef void release(self) noexcept:
-        cdef Py_ssize_t r
-        for r in range(self.room):
-            aligned_free(self.rows[r].column)
-            free(self.rows[r].values)
-        free(self.rows)
+        release(self)
 
     cdef int clear(self) except -1:
-        """Forget all vectors. The capacity stays."""
-        self.release()
-        self.rows, self.room, self.n_used, self.n = NULL, 0, 0, 0
-        self.index, self.unused = {}, []
+        release(self)
+        self.n_used, self.n, self.index, self.unused = 0, 0, {}, []
         self.free_row, self.is_sparse = -1, False
         self.version += 1
 
@@ -170,15 +148,7 @@ cdef class Features:
         if (before + SHARE - 1) // SHARE != (n + SHARE - 1) // SHARE:
             for r in range(self.room):
                 if self.rows[r].count:
-                    self.settle(&self.rows[r])
-
-    cdef int settle(self, Feature *feature) except -1 nogil:
-        """Move a feature to a column if enough vectors have it, else to a list."""
-        cdef bint is_common = feature.length and feature.length * SHARE >= self.n
-        if is_common and feature.column == NULL:
-            return to_column(feature, self.capacity)
-        if not is_common and feature.column != NULL:
-            return to_list(feature, self.capacity)
+                    settle(&self.rows[r], n, self.capacity)
 
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil:
         cdef Feature *feature = &self.rows[row]
@@ -188,16 +158,18 @@ cdef class Features:
             feature.column[slot] = value
         else:
             e = find(feature, slot)
-            if e >= 0 and is_stored(value):
-                feature.values[e] = value
-            elif e >= 0:
-                delete(feature, e)
-            elif is_stored(value):
+            if e < 0 and is_stored(value):
                 append(feature, slot, value)
-        return self.settle(feature)
+            elif e >= 0 and is_stored(value):
+                feature.entries[e].value = value
+            elif e >= 0:  # the last entry takes its place
+                feature.length -= 1
+                feature.entries[e] = feature.entries[feature.length]
+                if feature.length < feature.room // 4:
+                    set_room(feature, feature.room // 2)
+        settle(feature, self.n, self.capacity)
 
     cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil:
-        """Copy the values of a feature in n slots; those beyond the vectors are 0."""
         cdef Feature *feature = &self.rows[row]
         cdef int32_t e
         if feature.column != NULL:
@@ -205,34 +177,29 @@ cdef class Features:
             return
         memset(values, 0, n * sizeof(double))
         for e in range(feature.length):
-            values[slots_of(feature)[e]] = feature.values[e]
+            values[feature.entries[e].slot] = feature.entries[e].value
 
     cdef int32_t row_of(self, object name) except -1:
-        """Return the row of a name, a new one if it has none."""
-        cdef int32_t r
+        cdef Py_ssize_t r, room
         row = self.index.get(name)
         if row is not None:
             return row
         if self.free_row < 0:
-            self.add_rows()
+            room = self.room + max(self.room // 2, <Py_ssize_t> 8)
+            if room > 2**31 - 1:
+                raise MemoryError
+            reallocate(<void **> &self.rows, room * sizeof(Feature))
+            memset(self.rows + self.room, 0, (room - self.room) * sizeof(Feature))
+            for r in range(room - 1, self.room - 1, -1):
+                self.rows[r].length, self.free_row = self.free_row, <int32_t> r
+            self.room = room
         r = self.free_row
         self.index[name] = r
         self.free_row, self.rows[r].length = self.rows[r].length, 0
         self.n_used += 1
         self.version += 1
         self.unused.append((name, r))
-        return r
-
-    cdef int add_rows(self) except -1:
-        cdef Py_ssize_t r, room = self.room + max(self.room // 2, <Py_ssize_t> 8)
-        if room > 2**31 - 1:
-            raise MemoryError
-        reallocate(<void **> &self.rows, room * sizeof(Feature))
-        memset(self.rows + self.room, 0, (room - self.room) * sizeof(Feature))
-        for r in range(room - 1, self.room - 1, -1):
-            self.rows[r].length = self.free_row
-            self.free_row = <int32_t> r
-        self.room = room
+        return <int32_t> r
 
     cdef int replace(
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
@@ -261,7 +228,7 @@ cdef class Features:
             if feature.count == 0:
                 del self.index[name]
                 aligned_free(feature.column)
-                free(feature.values)
+                free(feature.entries)
                 memset(feature, 0, sizeof(Feature))
                 feature.length, self.free_row = self.free_row, r
                 self.n_used -= 1
@@ -270,13 +237,75 @@ cdef class Features:
         self.is_sparse = self.room > FEWEST_ROWS and 4 * self.n_used < self.room
 
     cdef size_t n_bytes(self):
-        """Return the size of the rows, columns and lists."""
         cdef size_t total = self.room * sizeof(Feature)
         cdef Py_ssize_t r
         for r in range(self.room):
             if self.rows[r].column != NULL:
                 total += self.capacity * sizeof(double)
-            elif self.rows[r].values != NULL:
-                # With what `malloc` adds.
-                total += self.rows[r].room * (sizeof(double) + sizeof(int32_t)) + 16
+            elif self.rows[r].entries != NULL:
+                total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
         return total
+
+
+cdef class Matrices:
+
+    def __cinit__(self, dtype):
+        self.dtype, self.place_of, self.tables = np.dtype(dtype), {}, {}
+        self.is_float = self.dtype == np.float32
+
+    def __dealloc__(self):
+        free(self.all)
+
+    cdef int extend(self, Py_ssize_t capacity) except -1:
+        tables = {}
+        for name, (values, present) in self.tables.items():
+            extended = zero_matrix((capacity, values.shape[1]), self.dtype)
+            extended[: self.capacity] = values
+            tables[name] = extended, padded(present, capacity)
+        self.set_tables(tables)
+        self.capacity = capacity
+
+    cdef int set_tables(self, dict tables) except -1:
+        cdef char[:, ::1] raw
+        # In the order of names, so that sums depend on the vectors alone.
+        ordered = {name: tables[name] for name in sorted(tables, key=repr)}
+        place_of = {name: a for a, name in enumerate(ordered)}
+        reallocate(<void **> &self.all, len(ordered) * sizeof(Matrix))
+        self.n, self.n_elements, self.place_of = 0, 0, {}
+        for values, _ in ordered.values():
+            raw = values.view(np.int8)
+            self.all[self.n] = Matrix(values.shape[1], self.n_elements, &raw[0, 0])
+            self.n_elements += values.shape[1]
+            self.n += 1
+        self.tables, self.place_of = ordered, place_of
+
+    cdef bint put(self, dict arrays, Py_ssize_t slot) except -1:
+        cdef dict tables = dict(self.tables), used = {}
+        for name in arrays.keys() - tables.keys():
+            values = zero_matrix((self.capacity, len(arrays[name])), self.dtype)
+            tables[name] = values, np.zeros(self.capacity, bool)
+        for name, (values, present) in tables.items():
+            values[slot], present[slot] = arrays.get(name, 0.0), name in arrays
+            if present[slot] or present.any():
+                used[name] = values, present
+        if used.keys() == self.tables.keys():
+            return False
+        self.set_tables(used)
+        return True
+
+    cdef dict at(self, Py_ssize_t slot):
+        return {
+            name: values[slot].copy()
+            for name, (values, present) in self.tables.items() if present[slot]
+        }
+
+    cdef void load(self, Py_ssize_t slot, double *elements) noexcept nogil:
+        cdef Py_ssize_t a, j, place
+        for a in range(self.n):
+            place = slot * self.all[a].size
+            own = elements + self.all[a].start
+            for j in range(self.all[a].size):
+                if self.is_float:
+                    own[j] = (<const float *> self.all[a].values)[place + j]
+                else:
+                    own[j] = (<const double *> self.all[a].values)[place + j]

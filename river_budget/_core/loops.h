@@ -27,6 +27,8 @@ struct loops {
     double (*dot)(const double *a, const double *b, long n);
     /* The place of the least of n different numbers. */
     long (*least)(const int64_t *numbers, long n);
+    /* Whether one of n values is above a limit. */
+    long (*exceeds)(const double *values, double limit, long n);
     /* Solve L z = right; z may be right. */
     void (*forward)(const double *packed, const double *right, double *z, long n);
     /* Solve L' d = d in place. */
@@ -57,6 +59,7 @@ struct loops {
 #define EACH(x) ((x) - (V){0})
 #define INTO(p) (*(V *)(p))
 #define READ(p) (*(const V *)(p))
+#define EACH_OF(K) for (int k = 0; k < K; k++)
 #define ABS(x) ((V)((I)(x) & INT64_MAX))
 /* GCC makes one instruction of these, and several of its own __builtin_convertvector. */
 #define PAIR(p) (p)[0], (p)[1]
@@ -243,19 +246,26 @@ static void NAME(combine)(double constant, const double *statistics, double fact
     }
 }
 
-/* exp(x) for x <= 0, 0 below -708; the error is at most 1.1 units in the last place. */
-static inline V NAME(exp)(V x) {
-    V shifted = x * 1.4426950408889634 + 6755399441055744.0, whole = shifted - 6755399441055744.0;
-    V r = (x - whole * 0.693147180369123816490) - whole * 1.90821492927058770002e-10;
-    V q = r * EXP[9] + EXP[8];
-    for (int i = 7; i >= 0; i--) q = q * r + EXP[i];
-    V p = (q * r) * r + r + 1.0;
-    I power = ((I)shifted + 1023) << 52;
-    return (V)((I)(p * (V)power) & (x > -708.0));
-}
+/* exp(x) for K vectors of x = -gamma row, from element i on: 0 below -708, with an error of at most 1.1 units
+   in the last place. Each operation is done for all of them, so that none waits for the one before it. */
+#define EXPONENTIALS(K)                                                                        \
+    {                                                                                          \
+        V x[K], shifted[K], r[K], p[K];                                                        \
+        EACH_OF(K) x[k] = -gamma * READ(row + i + k * W);                                      \
+        EACH_OF(K) shifted[k] = x[k] * 1.4426950408889634 + 6755399441055744.0;                \
+        EACH_OF(K) p[k] = shifted[k] - 6755399441055744.0;                                     \
+        EACH_OF(K) r[k] = (x[k] - p[k] * 0.693147180369123816490) - p[k] * 1.90821492927058770002e-10; \
+        EACH_OF(K) p[k] = r[k] * EXP[9] + EXP[8];                                              \
+        for (int c = 7; c >= 0; c--) EACH_OF(K) p[k] = p[k] * r[k] + EXP[c];                   \
+        EACH_OF(K) p[k] = (p[k] * r[k]) * r[k] + r[k] + 1.0;                                   \
+        EACH_OF(K) p[k] *= (V)(((I)shifted[k] + 1023) << 52);                                  \
+        EACH_OF(K) INTO(row + i + k * W) = (V)((I)p[k] & (x[k] > -708.0));                     \
+    }
 
 static void NAME(exponential)(double gamma, long n, double *row) {
-    for (long i = 0; i < n; i += W) INTO(row + i) = NAME(exp)(-gamma * READ(row + i));
+    long i = 0;
+    for (; i + 4 * W <= n; i += 4 * W) EXPONENTIALS(4)
+    for (; i < n; i += W) EXPONENTIALS(1)
 }
 
 static void NAME(rational)(double gamma, long n, double *row) {
@@ -279,15 +289,17 @@ static void NAME(normalize)(double norm, const double *norms, long n, double *ro
 
 static double NAME(dot)(const double *a, const double *b, long n) {
     V s[2 * PARTS / W];
-    double t[2 * PARTS];
+    double t[W];
     long i = 0;
     memset(s, 0, sizeof s);
     for (; i + 2 * PARTS <= n; i += 2 * PARTS)
         for (int k = 0; k < 2 * PARTS / W; k++) s[k] += READ(a + i + k * W) * READ(b + i + k * W);
     if (i < n)
         for (int k = 0; k < PARTS / W; k++) s[k] += READ(a + i + k * W) * READ(b + i + k * W);
+    for (int k = PARTS / W; k; k /= 2)
+        for (int j = 0; j < k; j++) s[j] += s[j + k];
     memcpy(t, s, sizeof t);
-    for (int k = PARTS; k; k /= 2)
+    for (int k = W / 2; k; k /= 2)
         for (int j = 0; j < k; j++) t[j] += t[j + k];
     return t[0];
 }
@@ -301,8 +313,14 @@ static long NAME(least)(const int64_t *numbers, long n) {
     return i;
 }
 
+static long NAME(exceeds)(const double *values, double limit, long n) {
+    long any = 0;
+    for (long i = 0; i < n; i++) any |= values[i] > limit;
+    return any;
+}
+
 static const struct loops NAME(table) = {
-    NAME(dot), NAME(least), NAME(forward), NAME(backward),
+    NAME(dot), NAME(least), NAME(exceeds), NAME(forward), NAME(backward),
     {{NAME(products), NAME(weighted_squares), NAME(absolutes), NAME(rationals)},
      {NAME(products), NAME(squares), NAME(absolutes), NAME(rationals)}},
     {NAME(products), NAME(products), NAME(absolute_overlaps), NAME(rational_overlaps)},

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from river_budget._core.matrices import aligned_zeros
+from river_budget._arrays import zero_matrix
 from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, require, require_definite
 
@@ -72,7 +72,7 @@ cdef class Triangles:
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
         cdef Py_ssize_t i, end = row_start(width)
-        cdef double[:, ::1] memory = aligned_zeros(
+        cdef double[:, ::1] memory = zero_matrix(
             (n_matrices, end + (1 + MOST_TERMS) * width), np.dtype(np.float64)
         )
         self.n_matrices, self.width, self.memory = n_matrices, width, memory.base

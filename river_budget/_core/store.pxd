@@ -6,7 +6,7 @@
 from libc.stdint cimport int64_t
 
 from river_budget._core.features cimport Layout
-from river_budget._core.rows cimport Point, Rows
+from river_budget._core.rows cimport Rows
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
@@ -30,8 +30,7 @@ cdef class Store(Rows):
     # The example of the last `evaluate` or `evaluate_row`, beside its kernel rows:
     cdef double *own_values           # (n_kernels,) k(x, x)
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
-    cdef list columns                 # names of its numbers, the same list while they stay
-    cdef double *values               # and their values in the units of the user (len(columns),)
+    cdef list columns                 # names of its numbers `point.values`, the same list while they stay
     cdef dict arrays                  # the example's array features; None if it has none
     # The means in the place of unknown values, None if these are refused; and the names that have one
     # in the example, which stay those of the round while one is open (`keeps_filled`).
@@ -47,10 +46,6 @@ cdef class Store(Rows):
     cdef Layout layout
     cdef int64_t found                # the sum of versions for which its rows were looked up
     cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
-    cdef double *packed               # values of all names
-    cdef double *fresh                # those of the example that is being packed
-    cdef double *read                 # of those that some kernel reads
-    cdef Point point
     cdef dict snapshot                # a deep copy for Python functions
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
@@ -68,44 +63,17 @@ cdef class Store(Rows):
     # Give the names of the example feature rows, so that `put` runs no Python code of names any more.
     # They are free again if no `put` follows.
     cdef int reserve(self) except -1
+    # Return what `undo` needs to take back a later `put` into a slot (n: a new one).
+    cpdef tuple save(self, Py_ssize_t slot)
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
-
-    # Private methods.
+    # Raise RuntimeError if another thread uses the vectors.
     cdef int require_own(self) except -1 nogil
-    cdef int enter(self) except -1 nogil
+    # Begin a call, which has to end by `is_busy = False`; with `enter`, without names that no vector
+    # has. `with self` does both, and takes longer.
     cdef int begin(self) except -1 nogil
-    cdef int sweep(self) except -1
-    cdef int resize(self, Py_ssize_t room) except -1 nogil
-    cdef int renew(self) except -1
-    cdef int set_layout(self, list names) except -1
+    cdef int enter(self) except -1 nogil
+    # Look up the feature rows of the example, and the scales of its features.
     cdef int find_rows(self) except -1
-    cdef int pack(self, dict x) except -1
-    cdef int pack_values(self, dict x) except -1
-    cdef int take(self) except -1 nogil
-    cdef int admit(self) except -1 nogil
-    cdef void read_values(self) noexcept nogil
-    cdef bint is_valid(self) noexcept nogil
-    cdef int write_rows(self, dict x, double *rows) except -1
-    cdef int evaluate_object(self, dict x) except -1
-    cdef int place_anew(self, Py_ssize_t slot) except -1
-    cdef bint fits(self, Py_ssize_t slot) noexcept nogil
-    cdef int resolve(self) except -1
-    cdef int store(
-        self, Layout layout, const double *values, dict arrays, dict object_, Py_ssize_t slot
-    ) except -1
-    cdef int pack_arrays(self, dict x) except -1
-    cdef int check_kinds(self, dict x) except -1
-    cdef int set_elements(self) except -1
-    cdef tuple vector_at(self, Py_ssize_t slot)
-    cdef list vectors_at(self, slots)
-    cdef int set_vector(self, tuple vector, Py_ssize_t slot) except -1
-    cdef int refill(self, list vectors) except -1
-    cdef int fill(self, list vectors) except -1
-    cdef int take_back(self, tuple saved) except -1
-    cdef int evaluate_values(self, list names, const double *values) except -1 nogil
-    cdef int pack_numbers(self, dict x) except -1
-    cdef object limiting_kernel(self)
+    cdef int check_row(self, dict x, dict sizes) except -1
     cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1
-    cdef Block block_of_dicts(self, list names, rows)
-    cdef list dumped(self)

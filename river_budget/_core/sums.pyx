@@ -70,7 +70,7 @@ cdef class Sums:
         if store.arrays is not None:
             with gil:
                 self.add_arrays(store.arrays, store.names)
-        values = store.values
+        values = store.point.values
         for i in range(self.n_columns):
             if self.slots[i] < UNSEEN:
                 self.features[UNKNOWN - self.slots[i]].since += 1.0
@@ -101,7 +101,7 @@ cdef class Sums:
                             self.set_table(padded(self.table, 2 * row))
                         # Its first value is not added yet.
                         self.features[row] = FeatureSums(
-                            self.n_observed, store.values[i], 0.0, 0.0, 0.0, 0.0
+                            self.n_observed, store.point.values[i], 0.0, 0.0, 0.0, 0.0
                         )
                         self.rows[name] = row
             found = [self.rows.get(name, UNSEEN) for name in columns] or [0]

@@ -9,8 +9,7 @@ any function of two dicts.
 from __future__ import annotations
 
 from .base import Features, Kernel, VectorKernel, check_kernel
-from .dot_product import Linear, Polynomial
-from .radial import RBF, AdditiveRationalQuadratic, Laplacian, RationalQuadratic
+from .vector import RBF, AdditiveRationalQuadratic, Laplacian, Linear, Polynomial, RationalQuadratic
 from .wrappers import Cosine, FunctionKernel, Normalized, Scaled
 
 __all__ = [

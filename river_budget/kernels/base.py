@@ -1,17 +1,44 @@
-"""The base classes of kernels."""
+"""The base classes of kernels, and what compiled code reads of them.
+
+A vector kernel is a *kernel function* of an *inner statistic* of two vectors. The Gaussian kernel
+is an exponential of a squared distance, the polynomial kernel a power of a dot product.
+"""
 
 from __future__ import annotations
 
 import abc
+import enum
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from river import base
 
-from river_budget.kernels.spec import Spec
-
 Features = dict[base.typing.FeatureName, Any]
+
+# Compiled code knows the numbers.
+Statistic = enum.IntEnum(
+    "Statistic", "DOT_PRODUCT SQUARED_DISTANCE MANHATTAN_DISTANCE SUM_OF_RATIONALS", start=0
+)
+Function = enum.IntEnum("Function", "IDENTITY POWER EXPONENTIAL RATIONAL MEAN", start=0)
+
+# Bound on squares and kernel values, so that sums over a support set cannot overflow.
+LARGEST = 1e150
+
+
+class Spec(NamedTuple):
+    """The spec of a kernel, whose order compiled code knows.
+
+    Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals.
+    """
+
+    inner_statistic: int
+    kernel_function: int
+    gamma: float = 1.0
+    coef0: float = 0.0
+    degree: int = 1
+    n_names: int = 0
+    is_normalized: bool = False
 
 
 class Category(tuple[Any, str]):
@@ -37,10 +64,16 @@ class Kernel(base.Base, abc.ABC):
         Whether k(x, x) = 1 for every x.
     is_radial
         Whether the kernel is a function of a distance, with a width.
+    learns_scales
+        Whether a model learns the scales of features and the width of the kernel.
+    spec
+        What compiled code reads of the kernel; None if it can only be called.
     """
 
     has_unit_norm = False
     is_radial = False
+    learns_scales = False
+    spec: Spec | None = None
 
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
@@ -48,21 +81,6 @@ class Kernel(base.Base, abc.ABC):
 
     def __str__(self) -> str:
         return repr(self)
-
-    @property
-    def spec(self) -> Spec | None:
-        """The kernel spec for the compiled code; None if the kernel can only be called."""
-        return None
-
-    @property
-    def is_resolved(self) -> bool:
-        """Whether all parameters are set, so none depends on the first example."""
-        return self.resolve(()) == self
-
-    @property
-    def learns_scales(self) -> bool:
-        """Whether a model learns the scales of features and the width of the kernel."""
-        return False
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
         """Return a kernel that learns scales with its gamma, given the names of support vectors."""
@@ -78,14 +96,9 @@ class Kernel(base.Base, abc.ABC):
 
 
 class VectorKernel(Kernel):
-    """A kernel on vectors of numbers, which compiled code evaluates; see `kernels.spec`."""
+    """A kernel on vectors of numbers, which compiled code evaluates."""
 
-    inner_statistic: int
-    kernel_function: int
-
-    @property
-    def spec(self) -> Spec:
-        return Spec(self.inner_statistic, self.kernel_function)
+    spec: Spec
 
 
 def check_kernel(kernel: Any) -> None:
@@ -104,16 +117,13 @@ def with_categories(x: Features) -> Features:
     return {name: value for name, value in x.items() if name not in texts} | categories
 
 
-def aligned(x: Features, z: Features) -> list[tuple[float, float]]:
-    """Return the pairs of values of two examples, array elements too, over all of their names."""
+def aligned(
+    x: Features, z: Features, names: Collection[Any] | None = None
+) -> list[tuple[float, float]]:
+    """Return the pairs of values of two examples, array elements too, over their names or others."""
     x, z = with_categories(x), with_categories(z)
-    return [pair for name in x.keys() | z.keys() for pair in pairs(name, x, z)]
-
-
-def pairs(name: Any, x: Features, z: Features) -> list[tuple[float, float]]:
-    """Return the pairs of values of a feature in two examples, one for each element of an array."""
-    v, w = np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0))
-    if not v.ndim and not w.ndim:
-        return [(float(v), float(w))]
-    v, w = np.broadcast_arrays(v, w)
-    return list(zip(v.ravel().tolist(), w.ravel().tolist(), strict=True))
+    found: list[tuple[float, float]] = []
+    for name in x.keys() | z.keys() if names is None else names:
+        v, w = np.broadcast_arrays(np.float64(x.get(name, 0.0)), np.float64(z.get(name, 0.0)))
+        found += zip(v.ravel().tolist(), w.ravel().tolist(), strict=True)
+    return found

@@ -13,12 +13,12 @@ import numpy as np
 from river_budget.kernels.base import (
     Features,
     Kernel,
+    Spec,
     VectorKernel,
     check_kernel,
     with_categories,
-)
-from river_budget.kernels.dot_product import Linear
-from river_budget.kernels.spec import Spec
+)  # fmt: skip
+from river_budget.kernels.vector import Linear
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +35,7 @@ class Normalized(Kernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernels.Normalized(kernels.Linear())({"a": 1.0}, {"a": 1.0, "b": 1.0})
     0.707106...
     """
@@ -53,7 +51,7 @@ class Normalized(Kernel):
         return self.kernel(x, z) / norms if norms > 0 else 0.0
 
     @property
-    def spec(self) -> Spec | None:
+    def spec(self) -> Spec | None:  # type: ignore[override]
         spec = self.kernel.spec
         return None if spec is None else spec._replace(is_normalized=True)
 
@@ -73,20 +71,15 @@ class Cosine(VectorKernel):
 
     Examples
     --------
-
     >>> import numpy as np
     >>> from river_budget import kernels
-
     >>> x, z = {"embedding": np.array([3.0, 4.0])}, {"embedding": np.array([1.0, 0.0])}
     >>> kernels.Cosine()(x, z)
     0.6
     """
 
     has_unit_norm = True
-
-    @property
-    def spec(self) -> Spec:
-        return Linear().spec._replace(is_normalized=True)
+    spec = Linear.spec._replace(is_normalized=True)
 
     def __call__(self, x: Features, z: Features) -> float:
         return Normalized(Linear())(x, z)
@@ -109,9 +102,7 @@ class Scaled(Kernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernel = kernels.Scaled(kernels.RBF(gamma=0.5), scales=(("a", 2.0),), other=1.0)
     >>> kernel({"a": 2.0}, {"a": 4.0, "b": 1.0})
     0.367879...
@@ -158,7 +149,6 @@ class FunctionKernel(Kernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
 
     >>> def jaccard(x, z):

@@ -10,7 +10,7 @@ from river_budget._core.expansion import Example, Expansion
 from river_budget._state import AtLeast, Number, Part
 from river_budget.base import ClassWeight, with_example
 from river_budget.kernels import Kernel
-from river_budget.kernels.spec import LARGEST
+from river_budget.kernels.base import LARGEST
 from river_budget.perceptrons._maintenance import (
     Maintenance,
     Nearest,

@@ -1,8 +1,8 @@
-"""Radial kernels: functions of a distance, with k(x, x) = 1.
+"""Kernels of vectors: functions of a dot product, and radial ones, with k(x, x) = 1.
 
-Without a gamma, a model learns the width and a scale for each feature from its examples: gamma is 1
-over the sum of the variances of the features divided by their scales. With a gamma, nothing is
-scaled.
+Without a gamma, a model learns the width of a radial kernel and a scale for each feature from its
+examples: gamma is 1 over the sum of the variances of the features divided by their scales. With a
+gamma, nothing is scaled.
 """
 
 from __future__ import annotations
@@ -13,16 +13,73 @@ import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from river_budget._checks import check_positive
+from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget.kernels.base import (
     Features,
+    Function,
     Kernel,
+    Spec,
+    Statistic,
     VectorKernel,
     aligned,
-    pairs,
-    with_categories,
 )
-from river_budget.kernels.spec import Function, Spec, Statistic
+
+# A kernel value takes time in proportion to the degree.
+LARGEST_DEGREE = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Linear(VectorKernel):
+    """The linear kernel, `<x, z>`.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Linear()({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    2.0
+    """
+
+    spec = Spec(Statistic.DOT_PRODUCT, Function.IDENTITY)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return math.fsum(v * w for v, w in aligned(x, z))
+
+
+@dataclasses.dataclass(frozen=True)
+class Polynomial(VectorKernel):
+    """The polynomial kernel, `(gamma <x, z> + coef0)^degree`.
+
+    Parameters
+    ----------
+    degree
+        Degree, an integer from 1 to 1,000.
+    gamma
+        Factor of the dot product, positive.
+    coef0
+        Constant term, at least 0. With 0 the polynomial is homogeneous.
+
+    Examples
+    --------
+    >>> from river_budget import kernels
+    >>> kernels.Polynomial(degree=2)({"a": 1.0}, {"a": 2.0, "b": 1.0})
+    9.0
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count("degree", self.degree, LARGEST_DEGREE)
+        check_positive("gamma", self.gamma)
+        check_not_negative("coef0", self.coef0)
+
+    @property
+    def spec(self) -> Spec:  # type: ignore[override]
+        return Spec(Statistic.DOT_PRODUCT, Function.POWER, self.gamma, self.coef0, self.degree)
+
+    def __call__(self, x: Features, z: Features) -> float:
+        return float((self.gamma * Linear()(x, z) + self.coef0) ** self.degree)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +89,7 @@ class RadialKernel(VectorKernel):
     gamma: float | None = None
     has_unit_norm = True
     is_radial = True
+    inner_statistic = Statistic.SQUARED_DISTANCE
     kernel_function = Function.EXPONENTIAL
 
     def __post_init__(self) -> None:
@@ -39,12 +97,13 @@ class RadialKernel(VectorKernel):
             check_positive("gamma", self.gamma)
 
     @property
-    def spec(self) -> Spec:
+    def spec(self) -> Spec:  # type: ignore[override]
         # The kernel is not evaluated before gamma is set.
-        return super().spec._replace(gamma=math.nan if self.gamma is None else float(self.gamma))
+        gamma = math.nan if self.gamma is None else float(self.gamma)
+        return Spec(self.inner_statistic, self.kernel_function, gamma)
 
     @property
-    def learns_scales(self) -> bool:
+    def learns_scales(self) -> bool:  # type: ignore[override]
         return self.gamma is None
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
@@ -53,13 +112,14 @@ class RadialKernel(VectorKernel):
     def resolve(self, names: Collection[Any]) -> Kernel:
         return self.with_width(1 / max(len(names), 1), names) if self.gamma is None else self
 
-    def _resolved_gamma(self) -> float:
+    def _scaled(self, distance: float) -> float:
+        """Return gamma times a distance."""
         if self.gamma is None:
             raise ValueError(
                 f"a model learns the gamma of {self} from its examples: "
                 "set gamma to evaluate the kernel directly"
             )
-        return self.gamma
+        return self.gamma * distance
 
 
 class RBF(RadialKernel):
@@ -73,17 +133,13 @@ class RBF(RadialKernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernels.RBF(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.367879...
     """
 
-    inner_statistic = Statistic.SQUARED_DISTANCE
-
     def __call__(self, x: Features, z: Features) -> float:
-        return math.exp(-self._resolved_gamma() * _squared_distance(x, z))
+        return math.exp(-self._scaled(_squared_distance(x, z)))
 
 
 class Laplacian(RadialKernel):
@@ -96,9 +152,7 @@ class Laplacian(RadialKernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernels.Laplacian(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.367879...
     """
@@ -106,7 +160,7 @@ class Laplacian(RadialKernel):
     inner_statistic = Statistic.MANHATTAN_DISTANCE
 
     def __call__(self, x: Features, z: Features) -> float:
-        return math.exp(-self._resolved_gamma() * math.fsum(abs(v - w) for v, w in aligned(x, z)))
+        return math.exp(-self._scaled(math.fsum(abs(v - w) for v, w in aligned(x, z))))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,15 +178,12 @@ class RationalQuadratic(RadialKernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernels.RationalQuadratic(gamma=0.5)({"a": 1.0}, {"a": 2.0, "b": 1.0})
     0.5
     """
 
     gamma_factor: float = 1.0
-    inner_statistic = Statistic.SQUARED_DISTANCE
     kernel_function = Function.RATIONAL
 
     def __post_init__(self) -> None:
@@ -147,7 +198,7 @@ class RationalQuadratic(RadialKernel):
         return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
 
     def __call__(self, x: Features, z: Features) -> float:
-        return 1 / (1 + self._resolved_gamma() * _squared_distance(x, z))
+        return 1 / (1 + self._scaled(_squared_distance(x, z)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,9 +218,7 @@ class AdditiveRationalQuadratic(RadialKernel):
 
     Examples
     --------
-
     >>> from river_budget import kernels
-
     >>> kernel = kernels.AdditiveRationalQuadratic(gamma=0.5, names=("a", "b"))
     >>> kernel({"a": 1.0}, {"a": 2.0, "c": 1.0})
     0.75
@@ -187,7 +236,7 @@ class AdditiveRationalQuadratic(RadialKernel):
             raise ValueError(f"names must be a tuple of different names, got {self.names!r}")
 
     @property
-    def spec(self) -> Spec:
+    def spec(self) -> Spec:  # type: ignore[override]
         spec, n_names = super().spec, len(self.names or ())
         return spec._replace(gamma=spec.gamma * n_names, n_names=n_names)
 
@@ -196,9 +245,8 @@ class AdditiveRationalQuadratic(RadialKernel):
         return dataclasses.replace(self, gamma=gamma, names=own)
 
     def resolve(self, names: Collection[Any]) -> Kernel:
-        own = tuple(names) if self.names is None else self.names
-        gamma = 1 / max(len(own), 1) if self.gamma is None else self.gamma
-        return self.with_width(gamma, own)
+        n_names = len(names if self.names is None else self.names)
+        return self.with_width(1 / max(n_names, 1) if self.gamma is None else self.gamma, names)
 
     def active(self, names: Sequence[Any]) -> list[int] | None:
         if self.names is None or self._known.issuperset(names):
@@ -215,9 +263,8 @@ class AdditiveRationalQuadratic(RadialKernel):
                 f"the names of {self} are set from the first example that a model learns: "
                 "set names to evaluate the kernel directly"
             )
-        x, z = with_categories(x), with_categories(z)
-        gaps = [v - w for name in self.names for v, w in pairs(name, x, z)]
-        gamma = self._resolved_gamma() * len(gaps)
+        gaps = [v - w for v, w in aligned(x, z, self.names)]
+        gamma = self._scaled(len(gaps))
         return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0
 
 
