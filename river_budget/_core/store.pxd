@@ -72,7 +72,7 @@ cdef class Store(Rows):
     # has. `with self` does both, and takes longer.
     cdef int begin(self) except -1 nogil
     cdef int enter(self) except -1 nogil
-    # Look up the feature rows of the example, and the scales of its features.
+    # Look up the feature rows and scales of the example's features, and measure it.
     cdef int find_rows(self) except -1
     cdef int check_row(self, dict x, dict sizes) except -1
     cdef int check_kernel(self, Py_ssize_t kernel) except -1

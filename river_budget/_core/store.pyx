@@ -222,6 +222,7 @@ cdef class Store(Rows):
                 )
         self.point.m, self.point.rows = layout.m, layout.rows
         self.found = self.version + self.features.version
+        self.measure(&self.point)
 
     # The example.
 
@@ -299,7 +300,6 @@ cdef class Store(Rows):
             if not has_found(self):
                 with gil:
                     self.find_rows()
-                self.measure(&self.point)
             self.has_rows = False
             self.stamp += 1
             if fits(self, slot):
@@ -311,7 +311,6 @@ cdef class Store(Rows):
                     store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
                     if not has_found(self):  # there is a new kind of arrays
                         self.find_rows()
-                        self.measure(&self.point)
             self.set_statistics(slot, &self.point)
             self.inserted[slot] = self.n_inserted
             self.n_inserted += 1
@@ -322,6 +321,7 @@ cdef class Store(Rows):
         if not has_found(self) or self.point.n_known < self.point.m:
             self.assign_rows(self.layout)
             self.set_features(&self.point, self.layout)
+            self.measure(&self.point)
             self.found = self.version + self.features.version
 
     def put_example(self, Py_ssize_t slot):
@@ -758,10 +758,11 @@ cdef int admit(Store self) except -1 nogil:
     """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
     self.has_rows = self.has_example = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
-    if not has_found(self):
+    if has_found(self):
+        self.measure(&self.point)
+    else:
         with gil:
             self.find_rows()
-    self.measure(&self.point)
     if not is_valid(self):
         with gil:
             raise too_large(self)
