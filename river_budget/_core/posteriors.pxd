@@ -72,6 +72,7 @@ cdef class Posteriors:
         self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
     ) noexcept nogil
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
+    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
     cdef double residual(

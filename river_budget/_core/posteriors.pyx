@@ -91,14 +91,13 @@ cdef class Triangles:
 
     cdef double *new_terms(self, Py_ssize_t i, Py_ssize_t n_new, double sign) noexcept nogil:
         matrix = &self.matrices[i]
-        # Two stand at places from an even number on, so the last one may have to make room.
-        cdef Py_ssize_t k = matrix.n_terms // n_new * n_new, size = self.width
+        cdef Py_ssize_t k = matrix.n_terms, size = self.width
+        if n_new == 2:  # They stand at places from an even number on, so the last one may make room.
+            k = k // 2 * 2
+            memcpy(matrix.terms + (k + 2) * size, matrix.terms + k * size, size * sizeof(double))
+            matrix.signs[k + 2], matrix.signs[k + 1] = matrix.signs[k], -sign
         x = matrix.terms + k * size
-        memcpy(x + 2 * size, x, (matrix.n_terms - k) * size * sizeof(double))
-        matrix.signs[matrix.n_terms + n_new - 1] = matrix.signs[k]
         matrix.signs[k] = sign
-        if n_new == 2:
-            matrix.signs[k + 1] = -sign
         memset(x, 0, n_new * size * sizeof(double))
         matrix.n_terms += n_new
         return x
@@ -226,13 +225,14 @@ cdef class Posteriors:
                 m = self.prior + root * loops.dot(&self.means[e, i, 0], row, n)
                 p = 0.5 * erfc(LINK_FACTOR * m)
                 self.margins[e, i] = m
-                own[i] = fmax(p, SMALLEST_PROBABILITY)
-                total += own[i]
-            if self.n_columns == 1:
-                own[0], own[1] = 1.0 - p, p
-                continue
-            for i in range(self.n_columns):
-                own[i] /= total
+                if self.n_columns == 1:
+                    own[0], own[1] = 1.0 - p, p
+                else:
+                    own[i] = fmax(p, SMALLEST_PROBABILITY)
+                    total += own[i]
+            if self.n_columns > 1:
+                for i in range(self.n_columns):
+                    own[i] /= total
 
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
@@ -347,8 +347,7 @@ cdef class Posteriors:
         for e in range(self.n_experts):
             self.scales[e] *= self.factors[e]
             if self.scales[e] < SMALLEST_SCALE:
-                with gil:
-                    self.fold_scale(e)
+                self.fold_scale(e)
         if 0 <= slot < n:
             self.replace(slot, n)
             return
@@ -373,7 +372,7 @@ cdef class Posteriors:
                 term = self.inverses.new_terms(z, 1, 1.0)
                 loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n_after)
 
-    def fold_scale(self, Py_ssize_t e):
+    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil:
         """Multiply the common factor of an expert into its posterior."""
         scale, covariances = self.scales[e], self.covariances
         covariances.blocks[e] *= scale
