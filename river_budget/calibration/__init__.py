@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from .calibrated import Calibrated, ClassifierWrapper, by_row, dicts_of
+from .calibrated import Calibrated
 from .calibrator import Calibrator
 
-__all__ = ["Calibrated", "Calibrator", "ClassifierWrapper", "by_row", "dicts_of"]
+__all__ = ["Calibrated", "Calibrator"]
