@@ -102,7 +102,7 @@ def test_signals_at_random_moments(name, is_learned):
     twin = copy.deepcopy(model)
     seconds = seconds_of(learn, model, *rows(60, seed=0))
     with Storm(seed=3, seconds=seconds) as storm:
-        for seed in range(1, 301):
+        for seed in range(1, 1001):
             if storm.n_interrupts == N_INTERRUPTS:
                 break
             X, y = rows(60, seed)
