@@ -58,7 +58,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     ...         model.learn_one(x, y)
     ...         n_asked += 1
     >>> accuracy, n_asked
-    (Accuracy: 89.20%, 120)
+    (Accuracy: 89.12%, 120)
     """
 
     _labels = Between(0.0, BURST, start=BURST)

@@ -65,7 +65,7 @@ class Plain:
         self.top = np.zeros(3)  # logarithms of weights
         self.counts = [1, 1]
         self.comings = [[], []]  # the numbers of the rounds in which each label came
-        self.held = [[], []]  # the examples of each label that were never learned, newest last
+        self.exemplars = [[], []]  # of each label, newest last
         self.turn = self.n_rehearsed = 0
         self.repeats, self.predicted = Repeats(), None
         self.n_replaced = self.n_rounds = self.n_mistakes = 0
@@ -80,7 +80,7 @@ class Plain:
         self.means = [np.pad(a, ((0, 0), (0, 1))) for a in self.means]
         self.counts.append(1)
         self.comings.append([])
-        self.held.append([])
+        self.exemplars.append([])
 
     @property
     def prior(self):
@@ -143,9 +143,9 @@ class Plain:
         self.top = 0.995 * self.top + steps[3]
 
     def is_absent(self, label):
-        """Return whether a label with held-out examples has been away for long."""
+        """Return whether a label with exemplars has been away for long."""
         came = self.comings[label]
-        return bool(self.held[label]) and self.n_rounds - came[-1] > max(
+        return bool(self.exemplars[label]) and self.n_rounds - came[-1] > max(
             50, 5 * (came[-1] - came[0]) / (len(came) - 1)
         )
 
@@ -158,11 +158,11 @@ class Plain:
         n, age = 2 * self.n_labels, {0: 2, 1: 1}
         for turn in [(self.turn + i) % n for i in range(1, n + 1)]:
             label, back = turn % self.n_labels, age[turn // self.n_labels]
-            if self.is_absent(label) and len(self.held[label]) >= back:
+            if self.is_absent(label) and len(self.exemplars[label]) >= back:
                 break
         self.turn = turn
         self.n_rehearsed += 1
-        self.forecast(self.held[label][-back])
+        self.forecast(self.exemplars[label][-back])
         return n_absent / self.n_labels, self.steps(label)
 
     def kept_labels(self):
@@ -170,13 +170,6 @@ class Plain:
         n_vectors = collections.Counter(self.owners)
         few = [c for c, n in n_vectors.items() if n * self.n_labels <= len(self.vectors)]
         return set(filter(self.is_absent, few))
-
-    def is_held_out(self, x, y):
-        """Hold out the 16th, 64th, 256th, ... example of a label; its last two are rehearsed."""
-        if len(self.comings[y]) not in [4**i for i in range(2, 20)]:
-            return False
-        self.held[y].append(x)
-        return True
 
     def errors(self, m, y):
         """Return t - m for each column that is to be updated; None if the margin is large."""
@@ -207,8 +200,8 @@ class Plain:
         if was_predicted:
             self.repeats.count(y)
         self.comings[y].append(self.n_rounds)
-        if self.is_held_out(x, y):
-            return
+        if len(self.comings[y]) in [4**i for i in range(2, 20)]:
+            self.exemplars[y].append(x)
         changes = []  # of each expert: c, q, r
         for e, (z, factor, noise) in enumerate(self.experts):
             self.means[e] = math.sqrt(factor) * self.means[e]

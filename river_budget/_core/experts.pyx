@@ -43,13 +43,13 @@ cdef enum:
     # A label is absent if the rounds since its last example exceed this and so many times its mean gap.
     SHORTEST_ABSENCE = 50
     GAPS = 5
-    # The first example of a label that is held out, a power of 4, as the numbers of all others.
-    FIRST_HELD_OUT = 16
+    # The first example of a label that is an exemplar, a power of 4, as the numbers of all others.
+    FIRST_EXEMPLAR = 16
     # Number of changes of the support set between two checks of the inverses.
     CHECK_INTERVAL = 64
 
-# What is known of a label: the rounds of its first and last example, the places of its held-out
-# examples, from 1 on (0: none), and the number of its vectors, which is scratch.
+# What is known of a label: the rounds of its first and last example, the places of its exemplars,
+# from 1 on (0: none), and the number of its vectors, which is scratch.
 cdef enum:
     FIRST
     LAST
@@ -258,14 +258,15 @@ cdef Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
 
 
 cdef class Rehearsal:
-    """The newest two held-out examples of each label, and which labels are absent."""
+    """The newest two exemplars of each label, and which labels are absent."""
 
-    cdef readonly Store store          # the held-out examples, which no expert learns
+    cdef readonly Store store          # the exemplars
     cdef double share                  # of the next rehearsal in its round; 0: there is none
     cdef Py_ssize_t label              # of its example
     cdef int64_t[:, ::1] labels        # what is known of each label (labels, N_FIELDS)
     cdef int64_t[::1] owners           # the label of each vector of the model; -1: none (budget,)
     cdef char[::1] is_kept             # which of them must not be replaced in a round (budget,)
+    cdef bint is_taken                 # whether the example of the round becomes an exemplar
     cdef Py_ssize_t turn, next_turn    # label and age of the example rehearsed last, and of the next
 
     def __init__(self, Store store not None, Py_ssize_t budget):
@@ -275,7 +276,7 @@ cdef class Rehearsal:
     cdef bint is_absent(
         self, Py_ssize_t label, int64_t n_rounds, const double *counts
     ) noexcept nogil:
-        """Return whether a label with held-out examples has been away for long."""
+        """Return whether a label with exemplars has been away for long."""
         known = &self.labels[label, 0]
         cdef int64_t since = n_rounds - known[LAST]
         return (
@@ -285,7 +286,7 @@ cdef class Rehearsal:
         )
 
     cdef int64_t begin(self, int64_t n_rounds, const double *counts) noexcept nogil:
-        """Return the slot of the held-out example of the next round, or -1; counts are of labels."""
+        """Return the slot of the exemplar of the next round, or -1; counts are of labels."""
         cdef Py_ssize_t c, i, place, turn, n_absent = 0, n = self.labels.shape[0]
         self.share, self.next_turn = 0.0, self.turn
         for c in range(n):
@@ -301,21 +302,18 @@ cdef class Rehearsal:
                 return place - 1
         return -1
 
-    cdef bint hold(self, Py_ssize_t label, int64_t number, Store store) except -1 nogil:
-        """Hold out the example of a store, by its number among those of a label; return if it is due."""
-        cdef Py_ssize_t place
-        known = &self.labels[label, 0]
-        if number < FIRST_HELD_OUT or number & (number - 1) or not number & EVEN_BITS:
-            return False
+    cdef int take(self, int64_t number, Store store) except -1 nogil:
+        """Take the example of a store, by its number among those of its label; `count` keeps it."""
+        self.is_taken = False
+        if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
+            return 0
         with gil:
             try:
                 self.store.evaluate_like(store)
-            except ValueError:  # a feature is an array of another length, or a number, in a held-out one
-                return False
-        place = known[OLDER] if known[OLDER] > 0 else self.store.n + 1
-        self.store.put(place - 1)
-        known[OLDER], known[NEWER] = known[NEWER], place
-        return True
+                self.store.reserve()
+                self.is_taken = True
+            except ValueError:  # a feature is an array of another length, or a number, in an exemplar
+                pass
 
     cdef const char *kept(
         self, Py_ssize_t n, int64_t n_rounds, const double *counts
@@ -333,11 +331,17 @@ cdef class Rehearsal:
             self.is_kept[i] = is_few and self.is_absent(self.owners[i], n_rounds, counts)
         return &self.is_kept[0]
 
-    cdef void count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) noexcept nogil:
+    cdef int count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) except -1 nogil:
         """End the round of a label."""
+        cdef Py_ssize_t place
+        known = &self.labels[label, 0]
+        if self.is_taken:
+            place = known[OLDER] if known[OLDER] > 0 else self.store.n + 1
+            self.store.put(place - 1)
+            known[OLDER], known[NEWER] = known[NEWER], place
         if is_first:
-            self.labels[label, FIRST] = n_rounds
-        self.labels[label, LAST], self.turn = n_rounds, self.next_turn
+            known[FIRST] = n_rounds
+        known[LAST], self.turn = n_rounds, self.next_turn
 
     @property
     def nbytes(self):
@@ -358,7 +362,7 @@ cdef class Rehearsal:
         held = np.sort(labels[:, OLDER:][labels[:, OLDER:] != 0])
         require(
             np.array_equal(held, np.arange(1, self.store.n + 1)) and (older[newer == 0] == 0).all(),
-            "the held-out examples are not those of the labels",
+            "the exemplars are not those of the labels",
         )
         owners = integers(state["owners"], (self.owners.shape[0],))
         is_owned = (owners[:n] >= 0) & (owners[:n] < n_labels)
@@ -404,13 +408,13 @@ cdef class Experts(Engine):
         Engine.set_labels(self, self.mixture.n_labels)
 
     def __reduce__(self):
-        held_out = self.rehearsal.store
-        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, held_out
+        exemplars = self.rehearsal.store
+        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, exemplars
         return type(self), self.arguments, learned
 
     def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums, held_out = learned
-        self.rehearsal.store = held_out
+        state, n_labels, self.checked_at, self.sums, exemplars = learned
+        self.rehearsal.store = exemplars
         self.widen(n_labels)
         self.restore_own(state)
 
@@ -450,7 +454,7 @@ cdef class Experts(Engine):
     # Rounds.
 
     cdef bint prepare(self) except -1 nogil:
-        """Rehearse: weigh the experts by a held-out example, if most labels are absent.
+        """Rehearse: weigh the experts by an exemplar, if most labels are absent.
 
         It takes the place of the example of the store then, and True is returned.
         """
@@ -480,22 +484,21 @@ cdef class Experts(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        cdef Py_ssize_t e, slot = -1, n = self.store.n
+        cdef Py_ssize_t e, slot, n = self.store.n
         cdef double total = 0.0
         cdef const double *counts = &self.mixture.counts[0]
-        cdef bint is_held_out = self.rehearsal.hold(label, <int64_t> counts[label] + 1, self.store)
         for e in range(self.shares.shape[0]):
             total += self.mixture.weights[0, e]
         for e in range(self.shares.shape[0]):
             self.shares[e] = self.mixture.weights[0, e] / total
-        if not is_held_out:
-            if self.archive is not None:
-                self.archive.forecast()
-                due = self.archive.learn(label, weight, threshold)
-            slot = self.posteriors.compare(
-                label, weight, self.store.rows, self.store.capacity, n, self.novelty,
-                &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds, counts),
-            )
+        self.rehearsal.take(<int64_t> counts[label] + 1, self.store)
+        if self.archive is not None:
+            self.archive.forecast()
+            due = self.archive.learn(label, weight, threshold)
+        slot = self.posteriors.compare(
+            label, weight, self.store.rows, self.store.capacity, n, self.novelty,
+            &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds, counts),
+        )
         if slot >= 0:
             with gil:
                 self.store.reserve()
@@ -509,8 +512,7 @@ cdef class Experts(Engine):
         self.mixture.update(label)
         if self.repeats is not None:
             self.repeats.count(label)
-        if not is_held_out:
-            self.posteriors.update(slot, n)
+        self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
         if slot >= 0:
@@ -584,7 +586,7 @@ cdef class Experts(Engine):
         return sum([part.nbytes for part in parts]) + repeats
 
     def own_state(self):
-        """Return the state without vectors and held-out examples.
+        """Return the state without vectors and exemplars.
 
         A copy does not know which example was predicted last. To go on like it, this forgets it, too.
         """
@@ -609,13 +611,13 @@ cdef class Experts(Engine):
         self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 
     def state(self):
-        """Return the vectors, the held-out examples, and all else that was learned but the archive."""
-        stores = {"store": self.store.state(), "held_out": self.rehearsal.store.state()}
+        """Return the vectors, the exemplars, and all else that was learned but the archive."""
+        stores = {"store": self.store.state(), "exemplars": self.rehearsal.store.state()}
         return {**stores, **self.own_state()}
 
     def restore(self, state):
         """Restore experts without vectors, which have their labels, from their state."""
         self.store.restore(state["store"])
-        self.rehearsal.store.restore(state["held_out"])
+        self.rehearsal.store.restore(state["exemplars"])
         self.restore_own(state)
         self.posteriors.check(self.store.n)
