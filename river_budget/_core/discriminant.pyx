@@ -14,8 +14,7 @@ import sys
 
 import numpy as np
 
-from river_budget._arrays import padded
-from river_budget._core.matrices import aligned_zeros
+from river_budget._arrays import padded, zero_matrix
 from river_budget._core.symmetric import unpacked
 from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, require_definite
 from river_budget.kernels.base import Category
@@ -201,9 +200,9 @@ cdef class Discriminant(Engine):
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
         self.features = np.empty(n_features)
-        self.elements, self.product = aligned_zeros((2, self.width), dtype)
+        self.elements, self.product = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.elements), address(self.product)
-        self.P = aligned_zeros((symmetric_place(self.width, 0),), dtype)
+        self.P = zero_matrix((symmetric_place(self.width, 0),), dtype)
         self.p = address(self.P)
         self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
         self.set_labels(2)
