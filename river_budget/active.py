@@ -11,9 +11,12 @@ from river_budget._state import Between, Learned, Number, Random
 from river_budget.base import classifier_of, memory_of
 from river_budget.kernels import Features
 
-# The largest number of questions that may be saved up; the share of random ones, which notice a new
-# concept where the model is sure; and how far a doubtful example raises the threshold.
-BURST, RANDOM_SHARE, STEP = 10.0, 0.2, 0.05
+# The largest number of questions that may be saved up.
+BURST = 10.0
+# The share of random questions, which notice a new concept where the model is sure.
+RANDOM_SHARE = 0.2
+# How far a doubtful example raises the threshold.
+STEP = 0.05
 
 
 class Query(Learned, active.base.ActiveLearningClassifier):

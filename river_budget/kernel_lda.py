@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from river_budget._checks import check_count, check_dtype, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
@@ -86,7 +88,7 @@ class KernelLDA(OnlineClassifier):
             raise ValueError("forgetting must be above 0 and at most 1, got 0")
         if kernel is not None and not isinstance(kernel, RBF):
             raise ValueError(f"kernel must be an RBF, got {kernel!r}")
-        if not hasattr(seed, "__index__"):
+        if not isinstance(seed, int | np.integer):
             raise ValueError(f"seed must be a whole number, got {seed!r}")
         check_dtype(dtype)
         given = RBF() if kernel is None else kernel

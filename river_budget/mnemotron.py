@@ -95,8 +95,8 @@ class Mnemotron(Machine):
     forgetting
         Pairs of a forgetting factor in (0, 1], where 1 forgets nothing, and a positive noise
         variance: a tuple of pairs for all kernels, or one such tuple for each kernel. Each pair of
-        a kernel is an expert. Defaults to (1, 0.1), (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the last two
-        default kernels have the first and the third of these.
+        a kernel is an expert. Defaults to (1, 0.1), (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the
+        last two default kernels have the first and the third of these.
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
         as a share of its squared norm, in the weighted mean over the experts.

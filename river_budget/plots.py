@@ -117,9 +117,12 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
 
 
 def plot_decision_regions(
-    models: Mapping[str, Machine], names: tuple[Any, Any], limits: tuple[float, float],
-    title: str, path: Path,
-) -> None:  # fmt: skip
+    models: Mapping[str, Machine],
+    names: tuple[Any, Any],
+    limits: tuple[float, float],
+    title: str,
+    path: Path,
+) -> None:
     """Plot the decision regions of models, one panel for each; see `draw_decision_regions`."""
     figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
     for axes, (name, model) in zip(panels, models.items(), strict=True):

@@ -215,7 +215,8 @@ def test_bad_input_changes_nothing(bad, n):
     ("name", "value"),
     [
         ("n_features", 0), ("n_features", 11), ("n_features", 20_000), ("forgetting", 0.0),
-        ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("dtype", "int8"),
+        ("forgetting", 1.1), ("kernel", rb.Linear()), ("seed", None), ("seed", np.array([1, 2])),
+        ("dtype", "int8"),
     ],
 )  # fmt: skip
 def test_parameters_out_of_range(name, value):

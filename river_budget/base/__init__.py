@@ -1,6 +1,7 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
-`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes docstrings.
+`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes
+docstrings.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .perceptron import (
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example", "Expansion",
     "GrowingPerceptron", "KernelClassifier", "Labels", "Machine", "Number", "OnlineClassifier",
-    "Perceptron", "RandomPerceptron", "classifier_of", "documented", "forget_prediction", "frame_like", "frame_of",
-    "innermost_of", "labels_of", "memory_of", "plain_label", "rows_of", "series_like", "weights_of",
+    "Perceptron", "RandomPerceptron", "classifier_of", "documented", "forget_prediction", "frame_like",
+    "frame_of", "innermost_of", "labels_of", "memory_of", "plain_label", "rows_of", "series_like", "weights_of",
     "with_example",
 ]  # fmt: skip

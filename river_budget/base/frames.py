@@ -43,22 +43,19 @@ def frame_of(X: Any) -> Any:
     return Columns(X) if isinstance(X, Mapping) else dataframe.into_frame(X)
 
 
-def list_of(values: Any, otherwise: str) -> list[Any]:
-    """Return a series, an array or a list as a list. Raises ValueError with a message otherwise."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        # `tolist` would turn times into integers.
-        return list(values) if values.dtype.kind == "M" else values.astype(object).tolist()
-    if isinstance(values, list | tuple):
-        return list(values)
-    try:
-        return dataframe.into_series(values).to_list()
-    except TypeError:
-        raise ValueError(otherwise) from None
-
-
 def labels_of(y: Any, n_rows: int) -> list[Any]:
     """Return the labels of rows. Raises ValueError if y is no series, or of another length."""
-    labels = list_of(y, f"y is a {type(y).__name__}: expected a series of labels")
+    if isinstance(y, np.ndarray) and y.ndim == 1:
+        # `tolist` would turn times into integers.
+        labels = list(y) if y.dtype.kind == "M" else y.astype(object).tolist()
+    elif isinstance(y, list | tuple):
+        labels = list(y)
+    else:
+        try:
+            labels = dataframe.into_series(y).to_list()
+        except TypeError:
+            name = type(y).__name__
+            raise ValueError(f"y is a {name}: expected a series of labels") from None
     if len(labels) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels")
     return labels

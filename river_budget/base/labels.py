@@ -15,7 +15,6 @@ from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_weight
 from river_budget._core.engine import Engine
 from river_budget._state import State, count, integers, require
-from river_budget.base.frames import list_of
 
 # The default weight of an example. It needs no check, and is recognized by its identity.
 UNIT = 1.0
@@ -90,7 +89,8 @@ class Labels:
         try:
             return np.array([self.column[label] for label in y], np.int64)
         except (KeyError, TypeError):
-            before, columns = (self.column, self.names), []
+            pass  # some are new, or refused
+        before, columns = (self.column, self.names), []
         for row, label in enumerate(y):
             labels = self if weights is None or weights[row] else copy.copy(self)
             try:
@@ -146,10 +146,12 @@ def weight_of(w: Any) -> float:
 
 def weights_of(w: Any, n: int) -> Floats:
     """Return the weights of n rows (n,), given as a series, a sequence or one number."""
-    if isinstance(w, numbers.Number):
-        values = [w] * n
-    else:
-        values = list_of(w, f"w must be a series or a sequence of weights, got {w!r}")
+    # A chunked array of PyArrow has no `tolist`.
+    plain = getattr(w, "tolist", None) or getattr(w, "to_pylist", None)
+    try:
+        values = [w] * n if isinstance(w, numbers.Number) else list(plain() if plain else w)
+    except TypeError:
+        raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None
     if len(values) != n:
         raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
     weights = np.empty(n)
@@ -206,6 +208,8 @@ class ClassWeights:
 
     def take_back(self, n_rounds: int) -> None:
         """Uncount those of the last examples that were not learned, given the number of rounds."""
+        if self._given is not None:
+            return
         n_before, n_counted = self._n_before, sum(self._counts)
         for column in self._last[n_rounds - n_before : n_counted - n_before]:
             self._counts[column] -= 1

@@ -60,7 +60,8 @@ def memory_of(model: Any) -> int:
     """Return the memory of a model's classifier in bytes, as reported by itself or by River."""
     classifier = classifier_of(model)
     own = getattr(classifier, "memory_bytes", None)
-    return classifier._raw_memory_usage if own is None else own  # noqa: SLF001 (it has no public name)
+    # River has no public name for it.
+    return classifier._raw_memory_usage if own is None else own  # noqa: SLF001
 
 
 class Parameter:

@@ -248,13 +248,11 @@ class Calibrated(ClassifierWrapper):
             logits, factor = classifier.scores_one(self._features(x)), 0.5
         else:
             # The order of the arguments makes a NaN the smallest probability.
-            logits, factor = (
-                {
-                    label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
-                    for label, p in self.model.predict_proba_one(x, **kwargs).items()
-                },
-                1.0,
-            )
+            logits = {
+                label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
+                for label, p in self.model.predict_proba_one(x, **kwargs).items()
+            }
+            factor = 1.0
         largest = max(logits.values(), default=0.0)
         return {
             label: min(factor * (largest - logit), LARGEST_GAP) for label, logit in logits.items()

@@ -48,6 +48,14 @@ class SelectType(Part):
         model.types = tuple(TYPES[name] for name in state["types"])
 
 
+class Select(Part):
+    """It keeps the order of its names, on which the roundings of sums over features depend."""
+
+    def state(self, model: Any) -> State:
+        # A set has another order in another process.
+        return {"keys": dict.fromkeys(model.keys)}
+
+
 class StatImputer(Part):
     """It also has its statistics as it was given them, and what is in each `Constant`."""
 
@@ -187,8 +195,8 @@ CLASSES = listed(
     ),
     SelectType(compose.SelectType, types=tuple),
     Part(feature_extraction.Agg, _groups_agree, how=STATISTICS, _groups=Each(STATISTICS)),
-    Part(compose.Select, keys=set | dict),
-    Part(compose.Discard, keys=set | dict),
+    Select(compose.Select, keys=set | dict),
+    Part(compose.Discard, keys=set),
     Part(
         linear_model.LogisticRegression,
         lambda model: require(0 in (model.l1, model.l2), "it has both penalties"),

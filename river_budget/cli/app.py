@@ -23,9 +23,11 @@ app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_com
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__
 
-# What a command is about to do, and what it has done; --quiet disables it. What else the package logs
-# is shown, too.
-notes, logger = logging.getLogger(__name__), logging.getLogger("river_budget")
+# What a command is about to do, and what it has done; --quiet disables it.
+notes = logging.getLogger(__name__)
+
+# What else the package logs is shown, too.
+logger = logging.getLogger("river_budget")
 
 
 class CommandError(Exception):
@@ -37,20 +39,21 @@ def main() -> None:
 
     Wrong usage, and what goes wrong later, is one line on standard error and exit status 2.
     """
+    if sys.stderr is None:  # Errors go nowhere.
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("river-budget: %(message)s"))
     try:
-        if sys.stderr is None:  # Errors go nowhere.
-            sys.stderr = open(os.devnull, "w")  # noqa: SIM115
         if sys.stdout is None:
             raise CommandError("standard output is closed")
         if isinstance(sys.stdout, io.TextIOWrapper):  # What its encoding lacks is written as ?.
             sys.stdout.reconfigure(errors="replace")
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(logging.Formatter("river-budget: %(message)s"))
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         notes.disabled = False
-        warnings.showwarning = lambda message, *_, **__: notes.info(message)
-        status = app(standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: notes.info(message)
+            status = app(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
     except UsageError as error:
@@ -68,7 +71,7 @@ def main() -> None:
             sys.exit(1)
         _fail(str(error))
     finally:
-        logger.handlers.clear()
+        logger.removeHandler(handler)
 
 
 def _fail(text: str) -> NoReturn:

@@ -30,7 +30,9 @@ INFINITE = (math.inf, -math.inf)
 # Texts that are refused, as each would be a category of its own, and what to do: dates, and numbers
 # as several languages write them.
 REFUSED = {
-    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?": "is a date: give --ignore {}, or convert it to numbers",
+    r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4}|\d\d?/\d\d?/\d\d)([T ,].*)?": (
+        "is a date: give --ignore {}, or convert it to numbers"
+    ),
     r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 

@@ -251,7 +251,7 @@ def _placed(lines: Iterator[str], name: str, place: Any) -> tuple[Iterator[str],
     place = place or Lines([], "").place
     n = place["n_lines"] if place["name"] == name else 0
     begin = Lines(itertools.islice(lines, n), name)
-    spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed after its last line
+    spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed with the process
         SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline=""
     )
     for line in begin:

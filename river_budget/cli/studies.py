@@ -81,12 +81,13 @@ def compare(
         comparison = evaluate.compare(chosen, rows, permutations, seed, after_examples=advance)
     title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
     lines = [
-        [name] + [
+        [name]
+        + [
             f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if permutations > 1 else "")
             for (mean, deviation), spec in zip(figures.values(), COMPARED.values(), strict=True)
         ]
         for name, figures in comparison.ranking()
-    ]  # fmt: skip
+    ]
     _print_table(title, list(COMPARED), lines)
     if len(lines) > 1:
         print(comparison.verdict())
@@ -151,12 +152,16 @@ def certify(
     title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
     lines = [
         [
-            name, f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}", f"{bound.norm:.2f}",
-            f"{bound.loss:,.0f}", "; lacks ".join([bound.theorem, *bound.failed]),
+            name,
+            f"{certificate.n_mistakes:,}",
+            f"{bound.mistakes:,.0f}",
+            f"{bound.norm:.2f}",
+            f"{bound.loss:,.0f}",
+            "; lacks ".join([bound.theorem, *bound.failed]),
         ]
         for name, certificate in certificates.items()
         for bound in certificate.guarantees
-    ]  # fmt: skip
+    ]
     _print_table(title, CERTIFIED, lines)
     figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
     _report(json_file, plot_file, title, figures, "plot_certificates", certificates)
@@ -250,11 +255,12 @@ def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[St
     board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
     made: dict[str, tuple[Iterable[Iterable[Example]], float]] = {
         "rotating-gaussians": (
-            [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles], 1.0
+            [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles],
+            1.0,
         ),
         "checkerboards": ([board(start=offset) for offset in offsets], 5.0),
         "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
-    }  # fmt: skip
+    }
     if names not in made:
         return [_stream(name, columns, seed, limit) for name in names.split(",")]
     tasks, gamma = made[names]

@@ -107,10 +107,15 @@ class PublishedDataset(RemoteDataset):
         self.part = part
         self._file = file = self.files[part]
         super().__init__(
-            url=file.url, size=None, filename=file.names[-1], task=BINARY_CLF,
-            n_features=self.n_features, n_samples=len(range(file.n_rows)[file.kept]), n_classes=2,
+            url=file.url,
+            size=None,
+            filename=file.names[-1],
+            task=BINARY_CLF,
+            n_features=self.n_features,
+            n_samples=len(range(file.n_rows)[file.kept]),
+            n_classes=2,
             sparse=not self.columns,
-        )  # fmt: skip
+        )
 
     def _iter(self) -> Iterator[tuple[dict[str, float], bool]]:
         self.download()  # or check what is there
@@ -195,9 +200,12 @@ def _fetch(url: str, path: Path, verbose: bool) -> None:
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)
     registry = pooch.create(
-        path.parent, base_url="", registry={path.name: CHECKSUMS.get(path.name)},
-        urls={path.name: url}, retry_if_failed=RETRIES,
-    )  # fmt: skip
+        path.parent,
+        base_url="",
+        registry={path.name: CHECKSUMS.get(path.name)},
+        urls={path.name: url},
+        retry_if_failed=RETRIES,
+    )
     # Pooch logs the temporary path. Setting its level is not enough: the logger caches it.
     logger = pooch.get_logger()
     disabled, logger.disabled = logger.disabled, True

@@ -17,7 +17,7 @@ from river_budget.kernels.base import (
     VectorKernel,
     check_kernel,
     with_categories,
-)  # fmt: skip
+)
 from river_budget.kernels.vector import Linear
 
 

@@ -20,11 +20,14 @@ Examples = Sequence[tuple[Features, Any]]
 
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
-# Initial grid of powers of 2 for the weight of the loss, and number of refinements of the best one.
-COARSE_POWERS, N_REFINEMENTS = range(-12, 13, 4), 6
-# Temperatures of the smoothed hinge loss, in turn, and limit of iterations for each. Large weights of
-# the loss would take thousands.
-TEMPERATURES, N_ITERATIONS = (0.1, 0.005), 100
+# Initial grid of powers of 2 for the weight of the loss.
+COARSE_POWERS = range(-12, 13, 4)
+# Refinements of the best one.
+N_REFINEMENTS = 6
+# Temperatures of the smoothed hinge loss, in turn.
+TEMPERATURES = 0.1, 0.005
+# Iterations for each temperature. Large weights of the loss would take thousands.
+N_ITERATIONS = 100
 
 
 class Comparator:

@@ -7,6 +7,7 @@ import itertools
 import math
 import pickle
 import random
+from collections import deque
 from decimal import Decimal
 
 import estimator_checks
@@ -339,7 +340,9 @@ def test_learn_many_is_learn_one(make):
         assert content(many.state()) == content(one.state()), size
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array, as_pandas, as_polars])
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, as_pandas, as_polars, pd.Index, deque, iter]
+)
 def test_weights_of_a_block_of_any_kind(kind):
     examples, weights = examples_of(70), random_weights(70)
     one, many = learned(rb.Forgetron(budget=5), examples, weights), rb.Forgetron(budget=5)
@@ -424,6 +427,22 @@ def test_copies_with_class_weights_go_on_exactly(make):
             learned(other, examples[n_before:], weights[n_before:])
             assert content(other.state()) == content(first.state())
         assert content(first.clone().state()) == content(model.state())
+
+
+class Failing(rb.KernelPerceptron):
+    def _update(self, f, y):
+        raise ArithmeticError
+
+
+def test_given_class_weights_have_no_counts_to_take_back():
+    model = Failing(rb.RBF(1.0), class_weight={"c": 2.0})
+    with pytest.raises(ValueError, match="gives"):
+        model.learn_one({"x": 1.0}, "a", w="gives")
+    X, y = framed([({"x": float(i)}, "abc"[i % 3]) for i in range(30)])
+    for _ in range(2):
+        with pytest.raises(ArithmeticError):
+            model.learn_many(X, y)
+    assert model._class_weights._counts == [0, 0]
 
 
 BAD_CLASS_WEIGHTS = [
