@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,6 @@ def padded(array: Any, *lengths: int) -> Any:
     copy = np.zeros((*lengths, *array.shape[len(lengths) :]), array.dtype)
     copy[tuple(map(slice, array.shape))] = array
     return copy
-
-
-def zero_matrix(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return an array of zeros that begins at a line of the cache."""
-    n_bytes = math.prod(shape) * dtype.itemsize
-    memory = np.zeros(n_bytes + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 def widened(array: Any, n_columns: int) -> Any:

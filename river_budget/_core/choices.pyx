@@ -138,8 +138,9 @@ cdef class Neighbours:
         cdef double[::1] squares = np.empty(n)
         require(n > 1, "a single vector has no nearest other one")
         if self.table.shape[0] != n:
-            self.table = f.store.gram()
-            self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
+            self.table, self.nearest, self.distances = (
+                f.store.gram(), np.empty(n, np.int64), np.empty(n)
+            )
             for i in range(n):
                 self.find_nearest(f, i, n)
         for i in range(n):
@@ -178,7 +179,7 @@ cdef class Neighbours:
         cdef double determinant = square * own - between * between, nearest = 0.0
         if determinant > APART * square * own:
             nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
-        return nearest, (f.store.rows[i] - nearest * between) / own
+        return nearest, (f.store.rows[i] - nearest * between) / own if own > 0.0 else 0.0
 
     cdef void find_nearest(self, Expansion f, Py_ssize_t i, Py_ssize_t youngest) noexcept:
         """Find the vector nearest to another one, where a slot has the youngest vector."""

@@ -19,7 +19,8 @@ cdef class Fourier:
     cdef double[::1] z                # the projections (n,)
 
     # Compute cosines and sines of the projections of an example (2 n,), from the values of its numbers
-    # and its arrays, which may be None. Takes the GIL for arrays and names that differ from the last.
+    # and its arrays, which may be None. Takes the GIL for arrays, and for names that differ
+    # from the last or are too many to keep.
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features
     ) except -1 nogil

@@ -14,7 +14,8 @@ import sys
 
 import numpy as np
 
-from river_budget._arrays import padded, zero_matrix
+from river_budget._arrays import padded
+from river_budget._core.features import zero_matrix
 from river_budget._core.symmetric import unpacked
 from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, require_definite
 from river_budget.kernels.base import Category

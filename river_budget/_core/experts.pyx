@@ -303,7 +303,7 @@ cdef class Rehearsal:
         return -1
 
     cdef int take(self, int64_t number, Store store) except -1 nogil:
-        """Take the example of a store, by its number among those of its label; `count` keeps it."""
+        """Take the example of a store, by its number among those of its label; `keep` stores it."""
         self.is_taken = False
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
             return 0
@@ -325,23 +325,27 @@ cdef class Rehearsal:
             return NULL
         self.labels[:, VECTORS] = 0
         for i in range(n):
-            self.labels[self.owners[i], VECTORS] += 1
+            if self.owners[i] >= 0:
+                self.labels[self.owners[i], VECTORS] += 1
         for i in range(n):
-            is_few = self.labels[self.owners[i], VECTORS] * n_labels <= n
+            is_few = self.owners[i] >= 0 and self.labels[self.owners[i], VECTORS] * n_labels <= n
             self.is_kept[i] = is_few and self.is_absent(self.owners[i], n_rounds, counts)
         return &self.is_kept[0]
 
-    cdef int count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) except -1 nogil:
-        """End the round of a label."""
+    cdef int keep(self, Py_ssize_t label) except -1 nogil:
+        """Store what `take` has taken as the newer exemplar of a label."""
         cdef Py_ssize_t place
         known = &self.labels[label, 0]
         if self.is_taken:
             place = known[OLDER] if known[OLDER] > 0 else self.store.n + 1
             self.store.put(place - 1)
             known[OLDER], known[NEWER] = known[NEWER], place
+
+    cdef void count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) noexcept nogil:
+        """End the round of a label."""
         if is_first:
-            known[FIRST] = n_rounds
-        known[LAST], self.turn = n_rounds, self.next_turn
+            self.labels[label, FIRST] = n_rounds
+        self.labels[label, LAST], self.turn = n_rounds, self.next_turn
 
     @property
     def nbytes(self):
@@ -502,7 +506,11 @@ cdef class Experts(Engine):
         if slot >= 0:
             with gil:
                 self.store.reserve()
+        self.rehearsal.keep(label)
+        if slot >= 0:
             self.store.put(slot)
+            self.rehearsal.owners[slot] = label
+            self.n_changes += 1
         # Nothing fails until the example is learned.
         self.stamp = -1
         self.n_rounds += 1
@@ -515,11 +523,8 @@ cdef class Experts(Engine):
         self.posteriors.update(slot, n)
         if self.sums is not None:
             self.sums.add(self.store)
-        if slot >= 0:
-            self.rehearsal.owners[slot] = label
-            self.n_changes += 1
-            if self.n_changes % CHECK_INTERVAL == 0:
-                self.check_inverses()
+        if slot >= 0 and self.n_changes % CHECK_INTERVAL == 0:
+            self.check_inverses()
         return DUE_CHECK if self.n_rounds >= self.checked_at else due
 
     cdef int check_inverses(self) except -1 nogil:

@@ -1,6 +1,8 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """The values of the vectors by features, in columns, lists and matrices; see `features.pxd`."""
 
+import math
+
 import numpy as np
 
 from libc.math cimport signbit
@@ -8,7 +10,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from river_budget._arrays import padded, zero_matrix
+from river_budget._arrays import padded
 
 from river_budget._core.loops cimport aligned_free, aligned_zeros
 
@@ -17,6 +19,14 @@ cdef enum:
     SHARE = 8
     # More rows than this are given back when few are used.
     FEWEST_ROWS = 256
+
+
+def zero_matrix(shape, dtype):
+    """Return an array of zeros that begins at a line of the cache. Nothing interrupts it."""
+    cdef Py_ssize_t start, n_bytes = math.prod(shape) * dtype.itemsize
+    cdef unsigned char[::1] memory = np.zeros(n_bytes + 64, np.uint8)
+    start = (64 - <size_t> &memory[0] % 64) % 64
+    return memory.base[start : start + n_bytes].view(dtype).reshape(shape)
 
 
 cdef void *checked(void *memory) except NULL nogil:

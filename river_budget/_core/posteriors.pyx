@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from river_budget._arrays import zero_matrix
+from river_budget._core.features import zero_matrix
 from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, require, require_definite
 
@@ -375,10 +375,11 @@ cdef class Posteriors:
     cdef void fold_scale(self, Py_ssize_t e) noexcept with gil:
         """Multiply the common factor of an expert into its posterior."""
         scale, covariances = self.scales[e], self.covariances
-        covariances.blocks[e] *= scale
-        covariances.diagonals[e] *= scale
-        covariances.terms[e] *= sqrt(scale)
-        self.means.base[e] *= sqrt(scale)
+        with np.errstate(under="ignore"):
+            covariances.blocks[e] *= scale
+            covariances.diagonals[e] *= scale
+            covariances.terms[e] *= sqrt(scale)
+            self.means.base[e] *= sqrt(scale)
         self.scales[e] = 1.0
 
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:

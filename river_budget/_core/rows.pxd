@@ -45,7 +45,7 @@ cdef struct Point:                    # an example or a vector, as rows are comp
 
 cdef class Rows:
     cdef readonly Py_ssize_t n        # vectors
-    cdef readonly Py_ssize_t capacity # slots, a multiple of LANES; grows in `put` only
+    cdef readonly Py_ssize_t capacity # slots, a multiple of LANES; grows when a vector is stored
     cdef readonly Py_ssize_t n_kernels
     # Kernels.
     cdef readonly tuple kernels
@@ -75,7 +75,7 @@ cdef class Rows:
     cdef double *weights
     cdef double *zeros                # (capacity,)
     cdef double *fresh                # values of the example that is being packed
-    # The arrays that own all of this but the scales: by slots, by features and by kernels.
+    # The arrays that own all of this but kernels, insertion order and scales: by slots, features, kernels.
     cdef object by_slot, by_feature, by_kernel
 
     # Change the kernels, and derive all that follows from them.

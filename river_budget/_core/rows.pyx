@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from river_budget._arrays import zero_matrix
+from river_budget._core.features import zero_matrix
 
 from river_budget._core.features cimport (
     Feature, Features, Layout, Matrices, Matrix, checked, reallocate, value_of,

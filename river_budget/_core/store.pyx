@@ -23,7 +23,7 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
 from libc.math cimport INFINITY, fabs, isfinite
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
@@ -141,11 +141,11 @@ cdef class Block:
         return Block(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
 
     def begin(self, labels, weights):
-        self.labels, self.weights, self.row = labels, weights, 0
         require(
             len(labels) == self.n_rows and (weights is None or len(weights) == self.n_rows),
             "labels or weights are not those of the rows",
         )
+        self.labels, self.weights, self.row = labels, weights, 0
 
 
 cdef class Store(Rows):
@@ -382,7 +382,6 @@ cdef class Store(Rows):
     def block(self, columns, rows):
         """Return validated rows of a frame. Raises ValueError that names the row."""
         cdef Block block
-        cdef const double[::1] largest
         names, sizes = list(columns), {}
         values = pack_rows(rows) if self.objects is None else None
         if values is None:
@@ -397,7 +396,6 @@ cdef class Store(Rows):
                 try:
                     pack(self, dict(zip(names, abs(values).max(axis=0).tolist())))
                     admit(self)
-                    self.has_example = False
                     return block
                 except ValueError:
                     pass
@@ -617,13 +615,13 @@ cdef int set_layout(Store self, list names) except -1:
         reallocate(<void **> &layout.active, layout.m * sizeof(int32_t))
         for j in range(layout.m):
             layout.active[j] = active[j]
-    self.layout, self.columns = layout, layout.columns
     if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
-        self.resize(room)
+        self.resize(max(room, 8))
+    self.layout, self.columns = layout, layout.columns
     self.found, self.has_rows = -1, False
 
 
-cdef int select(Store self) except -1 nogil:
+cdef void select(Store self) noexcept nogil:
     """Move the values that some kernel reads to the front."""
     cdef Py_ssize_t j
     if self.layout.active != NULL:

@@ -1,7 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Running sums of the values of features, for their scales."""
 
-from libc.stdint cimport int64_t
 
 from collections import namedtuple
 import sys
