@@ -181,6 +181,7 @@ def test_names_of_scales_are_counted():
     assert model.memory_bytes > 200 * 5000
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_when_names_never_repeat():
     model = rb.KernelLDA(n_features=20)
     sizes = []

@@ -149,6 +149,7 @@ def test_a_cell_is_measured_in_its_own_process(tmp_path):
     assert found["examples"] == 60
 
 
+@pytest.mark.slow
 def test_the_page_has_every_row():
     streams = ["Phishing", "ImageSegments"]
     cells = [cell(s, m, i) for s in streams for i, m in enumerate(models(s))]

@@ -72,6 +72,7 @@ def test_a_docstring_is_completed():
     assert text.startswith("A class of its own.\n\n`predict_proba_one` is")
 
 
+@pytest.mark.slow
 def test_without_docstrings_all_is_imported():
     script = "import river_budget as rb; assert not rb.Forgetron.__doc__; rb.Forgetron(budget=2)"
     subprocess.run([sys.executable, "-OO", "-c", script], check=True)

@@ -80,6 +80,7 @@ WRAPPED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRAPPED)
 def test_the_checks_of_river(name):
     estimator_checks.run(rb.Calibrated(WRAPPED[name]))

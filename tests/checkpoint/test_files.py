@@ -255,6 +255,7 @@ def test_files_of_others_are_not_swept(path):
     assert set(os.listdir(path.parent)) == {path.name, *others}
 
 
+@pytest.mark.slow
 def test_more_names_than_the_format_takes_are_refused_clearly(path):
     model = rb.Forgetron(budget=5)
     model.learn_one({"n" * 100_000_000: 1.0}, True)

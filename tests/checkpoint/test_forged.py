@@ -124,6 +124,7 @@ def test_the_work_of_loading_is_linear_in_the_number_of_kernels(tmp_path):
     assert load_within(tmp_path / "model", 10) == "loaded\n"
 
 
+@pytest.mark.slow
 def test_no_matrix_is_allocated_that_is_not_in_the_file():
     """It would take 0.7 terabytes."""
     n = 300_000

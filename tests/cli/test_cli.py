@@ -438,6 +438,7 @@ def test_tasks_that_bring_new_labels(run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_mistakes_beside_their_bounds(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"

@@ -517,6 +517,7 @@ def test_even_splits_of_ten_digits():
         assert datasets.MNIST(positive, negative).n_samples == 60_000
 
 
+@pytest.mark.slow
 def test_the_true_adult_has_the_published_checksum(publish, monkeypatch, shared):
     """The publisher's text is regenerated from its values."""
     arrays = shared("data/adult_a9a.npz")

@@ -223,6 +223,7 @@ def test_a_name_that_one_kernel_ignores_is_read_by_the_other(order):
     assert model.support_vectors[0] == {"a": 0.0, "new": -1.0}
 
 
+@pytest.mark.slow
 def test_a_block_is_learned_like_its_rows_with_names_that_come_and_go():
     """Kernels that share a store, one that reads other units, and a function."""
     rng = np.random.default_rng(5)
@@ -326,6 +327,7 @@ def test_the_memory_of_repeats_is_bounded():
     assert sizes[-1] == sizes[200]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_features", [3, 1000])
 @pytest.mark.parametrize("n_labels", [2, 150])
 def test_many_features_and_labels(n_features, n_labels):

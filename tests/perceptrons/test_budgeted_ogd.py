@@ -66,6 +66,7 @@ def test_coefficients_are_clipped():
     assert model.coefficients == pytest.approx([2.5, 2.5, 1.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["weighted", "uniform"])
 def test_the_expected_hypothesis_is_that_without_a_removal(sampling):
     """The mean over many draws of each coefficient, 0 where the vector was removed."""

@@ -68,6 +68,7 @@ def test_adult9_as_published(adult9, forgetron):
     assert verdict([model.n_support for model in models], published.support) == "within"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetron", [1000, 500])
 def test_two_gaussians_as_published(forgetron):
     """Table 3 of the paper: support vectors, and mistakes beyond the Perceptron's.

@@ -68,6 +68,7 @@ def test_adult9_beats_the_perceptron_with_fewer_vectors_than_the_projectron(adul
     assert models[0].n_support < models[1].n_support
 
 
+@pytest.mark.slow
 # For a budget of 500, the paper reports 98.6 support vectors, and ours has 92.4. The paper
 # contradicts itself: the text says that Projectron++ has fewer than the Projectron, the table has
 # 98.6 for both.

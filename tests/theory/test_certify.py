@@ -46,6 +46,7 @@ def test_a_certificate_of_three_labels_by_hand():
     assert certificate.holds
 
 
+@pytest.mark.slow
 def test_the_second_run_repeats_the_first_one(stream):
     """With random removals that have no seed, too; the stream is read once."""
     certified = rb.ModifiedRandomizedBudgetPerceptron(KERNEL, budget=20)
@@ -92,6 +93,7 @@ def test_each_theorem_has_its_own_comparator(stream):
     assert certificate.bounds[-1] == certificate.bound
 
 
+@pytest.mark.slow
 def test_the_model_is_cloned_and_spans_are_shared(stream):
     model, span = rb.ProjectronPlusPlus(KERNEL, norm_bound=2.0), Span(KERNEL, stream)
     shared, alone = certify(model, stream, span=span), certify(model, stream)

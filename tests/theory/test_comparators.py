@@ -190,6 +190,7 @@ def lowest_perceptron_bound(gram, columns, n_labels):
     return found.fun
 
 
+@pytest.mark.slow
 @given(st.integers(0, 1000), st.integers(2, 5))
 @settings(max_examples=5)
 def test_the_best_of_the_span_is_optimal(seed, n_labels):
@@ -205,6 +206,7 @@ def test_the_best_of_the_span_is_optimal(seed, n_labels):
     assert theirs * (1 - 1e-6) <= ours <= theirs * 1.005
 
 
+@pytest.mark.slow
 def test_the_best_of_the_span_reaches_the_norm_bound():
     stream = list(synth.TwoGaussians(300, seed=1))
     span = Span(rb.RBF(gamma=1.0), stream)

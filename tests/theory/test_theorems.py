@@ -72,6 +72,7 @@ def test_the_removal_damage_is_the_sum_of_psi(seed, make_stream, budget, kernel)
     assert summed_psi(model, make_stream(seed)) == pytest.approx(model.removal_damage, abs=SLACK)
 
 
+@pytest.mark.slow
 @given(seeds, streams, kernels)
 @settings(max_examples=10)
 def test_the_bound_improvement_by_its_definition(seed, make_stream, kernel):
