@@ -100,9 +100,8 @@ def _locked(directory: Path) -> Iterator[int | None]:
 
 def _lock(handle: int) -> bool:
     """Lock a file until it is closed; return False if it cannot be locked at once."""
-    try:
+    with contextlib.suppress(OSError):
         if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        return True
+    return False

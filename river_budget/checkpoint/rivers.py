@@ -49,10 +49,9 @@ class SelectType(Part):
 
 
 class Select(Part):
-    """It keeps the order of its names, on which the roundings of sums over features depend."""
+    """Its names keep their order, which sums over features follow: a set has another one elsewhere."""
 
     def state(self, model: Any) -> State:
-        # A set has another order in another process.
         return {"keys": dict.fromkeys(model.keys)}
 
 
@@ -129,6 +128,7 @@ TEXTS: Any = {
     "on": Hashable, "preprocessor": NoneType, "tokenizer": NoneType, "tokenizer_pattern": _is_pattern,
     "stop_words": set | NoneType, "ngram_range": _is_ngram_range,
 }  # fmt: skip
+SAMPLERS = imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler
 SAMPLER: Any = {
     "classifier": MODELS, "desired_dist": Each(NUMBERS), "sampling_rate": NUMBERS,
     "seed": int | NoneType, "_pivot": Hashable, "_n": COUNTS, "_actual_dist": Each(COUNTS),
@@ -182,9 +182,7 @@ CLASSES = listed(
         rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),
         _zero_dict=Each(range(1)),
     ),
-    Part(
-        rivers.FeatureHasher, n_features=range(1, 2**31), alternate_sign=bool, _seed=range(2**32),
-    ),
+    Part(rivers.FeatureHasher, n_features=range(1, 2**31), alternate_sign=bool, _seed=range(2**32)),
     Part(feature_extraction.BagOfWords, **TEXTS),
     Part(
         feature_extraction.TFIDF,
@@ -216,12 +214,7 @@ CLASSES = listed(
         lambda model: _require_alike(model.classifier, model.classifiers.values()),
         classifier=MODELS, classifiers=Each(MODELS), _y_name=object,
     ),
-    *(
-        Sampler(sampler, _require_classifier, **SAMPLER)
-        for sampler in (
-            imblearn.RandomUnderSampler, imblearn.RandomOverSampler, imblearn.RandomSampler,
-        )
-    ),
+    *(Sampler(sampler, _require_classifier, **SAMPLER) for sampler in SAMPLERS),
     Part(calibration.Calibrated, model=MODELS),
     Part(rejection.Reject, model=MODELS),
     Part(active.Query, model=MODELS),
