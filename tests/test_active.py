@@ -25,6 +25,7 @@ def asked(model, stream, delay=0):
     return asks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("delay", [0, 30])
 def test_no_window_asks_for_more_labels_than_its_share(rate, delay):

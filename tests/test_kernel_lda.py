@@ -39,6 +39,7 @@ def first_labels(n_labels):
     return [({"a": float(y), "b": 0.5, "c": -1.0}, y) for y in range(n_labels)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetting", [1.0, 0.99, 0.6])
 @pytest.mark.parametrize("has_arrays", [False, True])
 @pytest.mark.parametrize("n_labels", [2, 5])
@@ -124,6 +125,7 @@ def test_before_the_scale_is_fixed_it_is_the_model_of_the_kept_rows():
     assert model._f.store.n == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_arrays", [False, True])
 @pytest.mark.parametrize("n", [0, 1, 3, 100, 300])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

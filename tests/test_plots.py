@@ -21,6 +21,7 @@ def texts(axes):
     return [text.get_text() for text in axes.texts]
 
 
+@pytest.mark.slow
 def test_comparisons_and_continual_runs_are_written_to_files(tmp_path):
     models = {"a": rb.Stoptron(budget=5), "b": rb.Forgetron(budget=5)}
     comparison = evaluate.compare(models, synth.TwoGaussians(200, seed=1))

@@ -21,6 +21,7 @@ def test_the_checks_of_river():
     estimator_checks.run(rb.Reject(rb.Forgetron()))
 
 
+@pytest.mark.slow
 def test_the_check_of_river_of_memory():
     estimator_checks.run_that_of_memory(rb.Reject(rb.Forgetron()))
 

@@ -110,6 +110,7 @@ def two_sides(n):
         yield dict(zip(names, rng.normal(center, 0.7, len(names)).tolist(), strict=True)), positive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["TightestPerceptron", "BudgetedSGD", "Mnemotron"])
 @each_kernel
 def test_every_kernel_learns(name, kernel):

@@ -193,6 +193,7 @@ OTHER_PARAMETERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), OTHER_PARAMETERS, ids=str)
 def test_other_parameters_against_plain_loops(name, parameters):
     model = getattr(rb, name)(RBF, **parameters)

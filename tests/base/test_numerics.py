@@ -73,6 +73,7 @@ MAGNITUDES = st.sampled_from(RANGES).flatmap(
 )
 
 
+@pytest.mark.slow
 @each_class
 @given(
     values=MAGNITUDES,

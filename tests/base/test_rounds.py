@@ -171,6 +171,7 @@ LEARN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kernel", "learn"),
     [(name, "polynomial", "one") for name in PERCEPTRONS]

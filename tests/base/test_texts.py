@@ -113,6 +113,7 @@ FRAMES = {
 GIVEN = [rb.RBF(gamma=0.3), rb.FunctionKernel(rb.RBF(gamma=0.3))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "kernel"),
     [*((of, None) for of in FRAMES), *(("pandas", kernel) for kernel in GIVEN)],

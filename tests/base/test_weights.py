@@ -94,6 +94,7 @@ def test_two_labels_against_plain_loops(name):
     assert model.n_mistakes > BUDGET
 
 
+@pytest.mark.slow
 @each_name
 def test_many_labels_against_plain_loops(name):
     model = PERCEPTRONS[name](RBF, budget=6)

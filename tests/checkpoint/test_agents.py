@@ -44,6 +44,7 @@ def goes_on(model):
     checkpoint.dumps(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [policy, query])
 def test_forged_states(make):
     content, tensors = parts(make())

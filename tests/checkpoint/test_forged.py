@@ -156,6 +156,7 @@ def test_no_array_may_hold_what_is_not_finite(name):
                 refused(content, {**tensors, name: changed}, "not finite")
 
 
+@pytest.mark.slow
 @each_model
 def test_no_number_may_be_beyond_all_counts_or_not_finite(name):
     content, tensors = whole(name, 4)

@@ -382,6 +382,7 @@ def test_an_interrupt():
         assert process.stderr.read().strip() == ""
 
 
+@pytest.mark.slow
 def test_continual_runs_of_several_algorithms(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"
@@ -456,6 +457,7 @@ def test_mistakes_beside_their_bounds(run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_certificates_of_many_labels(run, clusters, tmp_path):
     figures = tmp_path / "out.json"
     code, out, _ = run("certify", clusters, "--target", "y", "--budget", "600", "--json", figures)

@@ -59,6 +59,7 @@ def predictions(rows):
 ROWS = orders(300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

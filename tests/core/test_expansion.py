@@ -53,6 +53,7 @@ def f_at(f, x):
     return f.scores(x)[1]
 
 
+@pytest.mark.slow
 @each_kernel
 @settings(max_examples=10)
 @given(data=st.data())

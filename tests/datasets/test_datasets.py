@@ -553,6 +553,7 @@ def test_the_true_pendigits_have_the_published_checksums(publish, monkeypatch, s
         assert [y for _, y in examples] == labels.tolist()
 
 
+@pytest.mark.slow
 def test_local_copies_have_the_published_sizes(shared):
     counts = [np.bincount(shared("data/mnist.npz")[f"y_{part}"]) for part in ("train", "test")]
     for positive in itertools.islice(itertools.combinations(range(10), 5), 0, None, 50):

@@ -91,6 +91,7 @@ def test_a_stream_of_keys_equals_one_loop_for_each_key(factory):
         ] == expected
 
 
+@pytest.mark.slow
 @each_factory
 @hypothesis.given(flushed=st.sets(st.integers(0, 44)), max_live=st.integers(1, 4))
 @hypothesis.settings(max_examples=3)
@@ -145,6 +146,7 @@ def test_a_crash_and_a_replay_make_the_same_models(factory, crashes, seed):
     assert contents(states) == contents(expected)
 
 
+@pytest.mark.slow
 @each_factory
 def test_events_that_all_come_twice_are_learned_once(factory):
     learner = keyed.KeyedLearner(factory)
@@ -199,6 +201,7 @@ def margin_of(model, x):
     return (first - second) / 2
 
 
+@pytest.mark.slow
 @each_factory
 @pytest.mark.parametrize("max_live", [1, 2])
 def test_models_of_many_labels_are_evicted_and_return(factory, max_live):
@@ -210,6 +213,7 @@ def test_models_of_many_labels_are_evicted_and_return(factory, max_live):
     assert contents(states) == contents(expected)
 
 
+@pytest.mark.slow
 @each_factory
 def test_late_labels_may_be_new_ones(factory):
     """The order in which labels arrive is that in which they are learned."""
@@ -767,6 +771,7 @@ def test_parameters_are_checked(name):
         forgetrons(**{name: 0})
 
 
+@pytest.mark.slow
 @each_factory
 @pytest.mark.parametrize("max_live", [2, 100])
 def test_run_local_continues_from_its_states(factory, max_live):

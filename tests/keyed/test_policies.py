@@ -149,6 +149,7 @@ def test_policies_of_a_mixture_are_the_same_whether_they_stay_live_or_are_stored
         assert stored == answer
 
 
+@pytest.mark.slow
 def test_events_that_all_come_twice_are_learned_once():
     states, _ = fold(learner(), [event for event in events() for _ in range(2)])
     assert contents(states) == contents(fold(learner(), events())[0])

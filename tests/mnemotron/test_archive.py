@@ -36,6 +36,7 @@ def test_tasks_are_remembered_by_the_archive_alone():
     assert accuracy(learned(tasks(), archive=50, **forgets), test) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "copied",
     [

@@ -89,6 +89,7 @@ def test_against_a_plain_implementation(budget, kernels, examples, rehearses):
     assert model.coefficients == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [2, 5])
 def test_weights_against_a_plain_implementation(n_labels):
     model, plain = rb.Mnemotron(12, KERNELS, MEMORIES), Plain(KERNELS, MEMORIES, 12)
@@ -294,6 +295,7 @@ def test_the_last_label_is_known_once_predictions_and_examples_agree():
     assert known == [t % 20 < 10 and t % 20 != 5 for t in range(120)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archive", [None, 10])
 @pytest.mark.parametrize(
     "copied",

@@ -89,6 +89,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_against_the_papers_figure_in_plain_loops(kernel, sparse):

@@ -84,6 +84,7 @@ def test_large_values_fail_an_assumption():
     assert json.loads(json.dumps(certificate.to_dict()))["bound"] is None
 
 
+@pytest.mark.slow
 def test_each_theorem_has_its_own_comparator(stream):
     certificate = certify(rb.Forgetron(KERNEL, budget=100), stream)
     theorem, run = certificate.guarantees

@@ -41,6 +41,7 @@ kernels = st.sampled_from(KERNELS)
 each_model = pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 
 
+@pytest.mark.slow
 @each_model
 @given(seed=seeds, make_stream=streams, kernel=kernels)
 @settings(max_examples=2)
@@ -49,6 +50,7 @@ def test_no_algorithm_exceeds_its_bound(make, seed, make_stream, kernel):
     assert violated_theorems(trained(make(kernel), stream), stream, seed) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "make"), list(enumerate(MODELS.values())), ids=MODELS)
 def test_no_algorithm_exceeds_its_bound_on_the_stream_that_is_hardest_for_it(seed, make):
     model = make(KERNELS[seed % len(KERNELS)])
@@ -135,6 +137,7 @@ def test_a_modified_randomized_budget_perceptron_that_draws_used_slots_is_detect
     assert trained(model, stream).n_mistakes > guarantee.mistakes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "largest_norm"),
     [
@@ -215,6 +218,7 @@ def test_correct_algorithms_satisfy_their_theorems(make, make_stream):
     assert not violates_a_theorem(make, make_stream)
 
 
+@pytest.mark.slow
 @each_stream
 def test_a_forgetron_that_never_shrinks_is_detected(monkeypatch, make_stream):
     monkeypatch.setattr(forgetron, "_largest_phi", lambda sigma, mu, slack: 1.0)
@@ -345,6 +349,7 @@ def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
     assert violates_a_theorem(MAKERS["Perceptron"], hard_multiclass_stream)
 
 
+@pytest.mark.slow
 @each_stream
 @pytest.mark.parametrize("name", ["BudgetPassiveAggressive", "Ahpatron"])
 def test_a_removal_that_is_not_counted_is_detected(monkeypatch, make_stream, name):
