@@ -79,8 +79,10 @@ class Parameter:
         vars(model)[name] = value
 
 
-# A warning is given after so many examples in a row with kernel values all below or above these.
-LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
+# Kernel values that are all below or all above these tell nothing about the data.
+LOW, HIGH = 0.01, 0.99
+# A warning is given after so many such examples in a row.
+N_FLAT_ROWS = 100
 
 # The kernel rows of all examples are checked up to this number, one in 16 up to 1,024, and then one
 # in 32 up to 8,192.

@@ -111,8 +111,8 @@ class Perceptron(KernelClassifier):
     """The template of the kernel perceptrons: predict, and update on a mistake.
 
     A subclass implements `_update`. If that raises anything, the expansion and the attributes that
-    there were return to their former values. So replace a declared array instead of changing its elements.
-    `_derive` takes back what other objects have learned.
+    there were return to their former values. So replace a declared array instead of changing its
+    elements. `_derive` takes back what other objects have learned.
     """
 
     @property
