@@ -9,6 +9,8 @@ from typing import Any
 
 # With larger weights, products of coefficients and kernel values could overflow.
 LARGEST_WEIGHT = 1e12
+# A smaller weight is 0: its products with step sizes could underflow.
+SMALLEST_WEIGHT = 1e-100
 
 DTYPES = ("float32", "float64")
 
@@ -33,6 +35,12 @@ def check_weight(name: str, value: Any, least: float = 0) -> None:
         raise ValueError(
             f"{name} must be a number from {least:g} to {LARGEST_WEIGHT:g}, got {value!r}"
         )
+
+
+def weight_of(w: Any) -> float:
+    """Return the weight of an example as a float. Raises ValueError if it is invalid."""
+    check_weight("w", w)
+    return float(w) if w >= SMALLEST_WEIGHT else 0.0
 
 
 def check_probability(name: str, value: Any) -> None:

@@ -39,6 +39,10 @@ cdef class Engine:
     # with a call of the method of `Engine`, before the first change.
     cdef int set_labels(self, Py_ssize_t n_labels) except -1
 
+    cpdef Py_ssize_t best(self, x) except -1
+    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1
+    cpdef set_example(self, x)
+    cpdef release(self)
     cdef int require_free(self) except -1
     cdef int require_closed(self) except -1
     cdef int begin(self) except -1

@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from river_budget._checks import weight_of
 from river_budget._state import count, require
 
 from river_budget._core.features cimport reallocate
@@ -32,7 +33,7 @@ cdef class Engine:
 
     # Forecasts.
 
-    def best(self, x):
+    cpdef Py_ssize_t best(self, x) except -1:
         cdef Py_ssize_t c, best = 0
         self.evaluate(x)
         for c in range(1, self.n_labels):
@@ -75,7 +76,7 @@ cdef class Engine:
         self.require_closed()
         return self.store.block(columns, rows)
 
-    def set_example(self, x):
+    cpdef set_example(self, x):
         self.begin_rounds()
         self.is_busy = False
         self.store.evaluate(x)
@@ -101,7 +102,7 @@ cdef class Engine:
 
     # Rounds.
 
-    def round(self, x, Py_ssize_t label, double weight, double threshold):
+    cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1:
         cdef int due
         self.begin_rounds()
         try:
@@ -172,7 +173,7 @@ cdef class Engine:
         self.require_closed()
         self.owner = PyThread_get_thread_ident()
 
-    def release(self):
+    cpdef release(self):
         if self.owner == PyThread_get_thread_ident() and not self.is_open:
             self.owner = 0
 
@@ -226,3 +227,62 @@ cdef class Engine:
         n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
         self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+
+
+class Rounds:
+    """What a classifier does with one example, by its engine `_f`: the way there takes no longer than a round."""
+
+    def learn_one(self, x, y, w=1.0):
+        """Learn an example.
+
+        Parameters
+        ----------
+        x
+            A dictionary of features.
+        y
+            A label.
+        w
+            Weight of the example, which multiplies its update. With 0, nothing is learned.
+
+        Raises
+        ------
+        ValueError
+            If a value, the label or the weight is refused. The model does not change.
+        """
+        cdef Engine f = self._f
+        cdef Py_ssize_t label
+        cdef double weight = 1.0
+        cdef int due
+        try:
+            if type(w) is not float or w != 1.0:
+                f.set_example(x)
+                weight = weight_of(w)
+                if weight == 0.0:
+                    self._labels.check(y)
+                    return
+            try:
+                label = self._labels.column[y]
+            except (KeyError, TypeError):
+                # A label is only registered if x is valid.
+                f.set_example(x)
+                label = self._labels.add(y)
+            if self._class_weights is not None:
+                f.set_example(x)
+                self._class_weights.begin([label])
+                weight *= self._class_weights.next(label, self._labels)
+            due = f.round(x, label, weight, self._threshold)
+            if due:
+                self._follow(due)
+                f.release()
+        except BaseException:
+            self._recover()
+            raise
+
+    def predict_one(self, x, **kwargs):
+        """Predict the label of an example, a dictionary of features.
+
+        Raises ValueError if a value is refused.
+        """
+        cdef Engine f = self._f
+        column = f.best(x)
+        return self._labels.names[column]

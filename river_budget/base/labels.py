@@ -12,17 +12,12 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
-from river_budget._checks import check_weight
+from river_budget._checks import check_weight, weight_of
 from river_budget._core.engine import Engine
 from river_budget._state import State, count, integers, require
 
-# The default weight of an example. It needs no check, and is recognized by its identity.
-UNIT = 1.0
-
 ClassWeight = Mapping[Any, float] | str
 
-# A smaller weight is 0: its products with step sizes could underflow.
-SMALLEST_WEIGHT = 1e-100
 SMALLEST_CLASS_WEIGHT = 1e-12
 
 
@@ -136,12 +131,6 @@ def _is_class(label: Any) -> bool:
         return label is not None and bool(label == label) and all(map(_is_class, parts))
     except (TypeError, ValueError, decimal.InvalidOperation):
         return False
-
-
-def weight_of(w: Any) -> float:
-    """Return the weight of an example as a float. Raises ValueError if it is invalid."""
-    check_weight("w", w)
-    return float(w) if w >= SMALLEST_WEIGHT else 0.0
 
 
 def weights_of(w: Any, n: int) -> Floats:

@@ -18,17 +18,15 @@ from river.compose import Pipeline
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
-from river_budget._core.engine import CHECK, Engine
+from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._core.store import Block
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import (
-    UNIT,
     ClassWeight,
     ClassWeights,
     Labels,
-    weight_of,
     weights_of,
 )
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
@@ -93,7 +91,7 @@ SMALL_STRIDE, LARGE_STRIDE = 16, 32
 NEVER = 2**62
 
 
-class OnlineClassifier(Learned, base.MiniBatchClassifier):
+class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     """The River face of an `Engine` f, which a subclass makes: labels, weights and frames."""
 
     _multiclass = True
@@ -147,49 +145,6 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
         return list(self._labels.known)
 
-    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = UNIT) -> None:
-        """Learn an example.
-
-        Parameters
-        ----------
-        x
-            A dictionary of features.
-        y
-            A label.
-        w
-            Weight of the example, which multiplies its update. With 0, nothing is learned.
-
-        Raises
-        ------
-        ValueError
-            If a value, the label or the weight is refused. The model does not change.
-        """
-        f = self._f
-        try:
-            if w is not UNIT:
-                f.set_example(x)
-                w = weight_of(w)
-                if not w:
-                    self._labels.check(y)
-                    return
-            try:
-                label = self._labels.column[y]
-            except (KeyError, TypeError):
-                # A label is only registered if x is valid.
-                f.set_example(x)
-                label = self._labels.add(y)
-            if self._class_weights is not None:
-                f.set_example(x)
-                self._class_weights.begin([label])
-                w *= self._class_weights.next(label, self._labels)
-            due = f.round(x, label, w, self._threshold)
-            if due:
-                self._follow(due)
-                f.release()
-        except BaseException:
-            self._recover()
-            raise
-
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
 
@@ -205,10 +160,6 @@ class OnlineClassifier(Learned, base.MiniBatchClassifier):
         """
         self._labels.require_two("scores_one or scores_many")
         return self._f.scores(x)[1]
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        column = self._f.best(x)
-        return self._labels.names[column]
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         scores = self.scores_one(x)
