@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from river_budget._arrays import Floats, Ints
+from river_budget._arrays import Floats
 from river_budget._core.engine import Engine
 from river_budget._core.store import Store
 
@@ -12,13 +12,6 @@ class Example:
     margin: float
     weight: float
     self_value: float
-
-class Terms:
-    """Step sizes, labels and rivals of the terms of f by slots, the incoming example last (n + 1,)."""
-
-    steps: Floats
-    labels: Ints
-    rivals: Ints
 
 class Expansion(Engine):
     """A kernel expansion for each label over the vectors of a store, and the rounds of an algorithm."""
@@ -48,7 +41,6 @@ class Expansion(Engine):
     def self_value_of(self, slot: int) -> float: ...
     def overlap(self, slot: int) -> float:
         """Return the cosine of y and the vector in a slot, in label space."""
-    def terms(self, step: float = 1.0) -> Terms: ...
     def values(self) -> Floats:
         """Return the scores at each vector (n, labels)."""
     # What an algorithm does.

@@ -1,7 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Hypotheses: coefficients over the vectors of a store, and the rounds of an algorithm."""
 
-from collections import namedtuple
 import math
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -20,8 +19,6 @@ from river_budget._core.store cimport PyThread_get_thread_ident, Store
 cdef double SMALLEST_SCALE = 1e-100
 
 cdef double LARGEST = LARGEST_NUMBER
-
-Terms = namedtuple("Terms", ("steps", "labels", "rivals"))
 
 
 cdef class Example:
@@ -178,16 +175,6 @@ cdef class Expansion(Engine):
         cdef Py_ssize_t label = self.label_of(slot), rival = self.rival_of(slot)
         cdef int same = (self.y.label == label) + (self.y.rival == rival)
         return 0.5 * (same - (self.y.label == rival) - (self.y.rival == label))
-
-    def terms(self, double step=1.0):
-        rows = self.rows()
-        labels = rows.argmax(axis=0)
-        rivals = 1 - labels if self.n_labels == 2 else rows.argmin(axis=0)
-        return Terms(
-            np.append(self.scale * rows.max(axis=0), step * self.y.weight),
-            np.append(labels, self.y.label),
-            np.append(rivals, self.y.rival),
-        )
 
     @property
     def coefficients(self):

@@ -23,14 +23,13 @@ from .machine import (
 from .perceptron import (
     BudgetPerceptron,
     GrowingPerceptron,
-    KernelClassifier,
     Perceptron,
     RandomPerceptron,
 )
 
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example", "Expansion",
-    "GrowingPerceptron", "KernelClassifier", "Labels", "Machine", "Number", "OnlineClassifier",
+    "GrowingPerceptron", "Labels", "Machine", "Number", "OnlineClassifier",
     "Perceptron", "RandomPerceptron", "classifier_of", "documented", "forget_prediction", "frame_like",
     "frame_of", "innermost_of", "labels_of", "memory_of", "plain_label", "rows_of", "series_like", "weights_of",
     "with_example",

@@ -1,4 +1,4 @@
-"""Classifiers whose hypothesis is a kernel expansion, and the templates of the perceptrons."""
+"""The templates of the perceptrons, whose hypotheses are kernel expansions over the support set."""
 
 from __future__ import annotations
 
@@ -27,8 +27,12 @@ TOLERANCE = 1e-9
 
 
 @documented
-class KernelClassifier(Machine):
-    """A classifier whose hypothesis is a kernel expansion over the support set.
+class Perceptron(Machine):
+    """The template of the kernel perceptrons: predict, and update on a mistake.
+
+    A subclass implements `_update`. If that raises anything, the expansion and the attributes that
+    there were return to their former values. So replace a declared array instead of changing its
+    elements. `_derive` takes back what other objects have learned.
 
     It takes any number of labels. In the space of `z = k(x, .) (x) (e_y - e_s) / sqrt(2)`, for a
     label y and its rival s, the label with the largest other score, a hypothesis f with a score g_c
@@ -104,16 +108,6 @@ class KernelClassifier(Machine):
     def _on_rescaled(self) -> None:
         """Follow a change of the kernel; a second time changes nothing."""
         self._derive()
-
-
-@documented
-class Perceptron(KernelClassifier):
-    """The template of the kernel perceptrons: predict, and update on a mistake.
-
-    A subclass implements `_update`. If that raises anything, the expansion and the attributes that
-    there were return to their former values. So replace a declared array instead of changing its
-    elements. `_derive` takes back what other objects have learned.
-    """
 
     @property
     def _assumptions(self) -> dict[str, bool]:

@@ -15,8 +15,8 @@ from river.compose import Pipeline
 from river_budget._core.calibration import LARGEST_GAP
 from river_budget._state import Learned, Part
 from river_budget.base import (
-    KernelClassifier,
     OnlineClassifier,
+    Perceptron,
     classifier_of,
     documented,
     frame_like,
@@ -244,7 +244,7 @@ class Calibrated(ClassifierWrapper):
     def _gaps(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Return the largest logit minus that of each label."""
         classifier = classifier_of(self.model)
-        if isinstance(classifier, KernelClassifier):
+        if isinstance(classifier, Perceptron):
             logits, factor = classifier.scores_one(self._features(x)), 0.5
         else:
             # The order of the arguments makes a NaN the smallest probability.

@@ -13,7 +13,7 @@ import numpy as np
 from river_budget._arrays import Floats, Ints, widened
 from river_budget._checks import check_count
 from river_budget._core.store import Store
-from river_budget.base import KernelClassifier, Labels
+from river_budget.base import Labels, Perceptron
 from river_budget.kernels import Features, Kernel
 
 Examples = Sequence[tuple[Features, Any]]
@@ -102,9 +102,9 @@ class Comparator:
         self._matrix = values if values.ndim == 2 else np.stack((-values, values), axis=1)
 
     @classmethod
-    def of(cls, model: KernelClassifier) -> Comparator:
+    def of(cls, model: Perceptron) -> Comparator:
         """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
-        if not isinstance(model, KernelClassifier):
+        if not isinstance(model, Perceptron):
             name = type(model).__name__
             raise ValueError(f"the hypothesis of a {name} is not a single kernel expansion")
         return cls(model.resolved_kernel, model.support_vectors, model.coefficients, model.classes)

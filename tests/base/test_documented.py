@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from river_budget._state import AtLeast
-from river_budget.base import KernelClassifier, documented
+from river_budget.base import Perceptron, documented
 from river_budget.catalog import ALGORITHMS
 
 CLASSES = {name: row.model for name, row in ALGORITHMS.items()}
@@ -40,7 +40,7 @@ def test_a_docstring_is_whole_and_in_the_order_of_numpydoc(kind):
     assert summary.count("`predict_proba_one`") == 1
 
 
-class Own(KernelClassifier):
+class Own(Perceptron):
     """A class of its own.
 
     Parameters

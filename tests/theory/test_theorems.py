@@ -26,7 +26,7 @@ from theorems import (
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.base import KernelClassifier
+from river_budget.base import Perceptron
 from river_budget.perceptrons import forgetron, projectron
 from river_budget.theory import bounds, comparators
 from river_budget.theory.comparators import Comparator, path_length
@@ -262,8 +262,8 @@ def replace_update(monkeypatch, kind, replace):
 
 def stored_columns(f, slot):
     """Return the label and the rival of a vector as stored."""
-    terms = f.terms()
-    return [int(terms.labels[slot]), int(terms.rivals[slot])]
+    row = f.matrix[slot]
+    return [int(row.argmax()), int(row.argmin())]
 
 
 def current_columns(f, slot):
@@ -344,8 +344,8 @@ def test_a_hinge_loss_without_the_half_is_detected(monkeypatch):
 
 @pytest.mark.parametrize("factor", [math.sqrt(0.5), math.sqrt(2)])
 def test_a_norm_off_by_the_root_of_2_is_detected(monkeypatch, factor):
-    norm = KernelClassifier.norm.fget
-    monkeypatch.setattr(KernelClassifier, "norm", property(lambda self: factor * norm(self)))
+    norm = Perceptron.norm.fget
+    monkeypatch.setattr(Perceptron, "norm", property(lambda self: factor * norm(self)))
     assert violates_a_theorem(MAKERS["Perceptron"], hard_multiclass_stream)
 
 
