@@ -22,9 +22,6 @@ from river_budget.base.machine import Machine
 from river_budget.base.scales import Scales
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
 
-# Rounding errors of k(x, x) = 1 that are tolerated.
-TOLERANCE = 1e-9
-
 
 @documented
 class Perceptron(Machine):
@@ -109,14 +106,6 @@ class Perceptron(Machine):
         """Follow a change of the kernel; a second time changes nothing."""
         self._derive()
 
-    @property
-    def _assumptions(self) -> dict[str, bool]:
-        """The assumptions of all theorems about the run so far, and whether each of them holds."""
-        return {
-            "a kernel that does not change": self._feature_scales is None,
-            "all weights 1": self._f.n_weighted == 0,
-            "k(x, x) <= 1": self._f.largest_self_value <= 1 + TOLERANCE,
-        }
 
     def _follow(self, due: int) -> None:
         if due != CHECK:

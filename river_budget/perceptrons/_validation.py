@@ -1,7 +1,5 @@
 """Validation sets: labelled examples on which the removal of each support vector is evaluated."""
 
-from __future__ import annotations
-
 import random
 import sys
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -8,10 +6,9 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import Basis
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import NormedPerceptron
+from river_budget.theory import Guarantee, bounds
 
 # A vector is numerically in the span of others, and a norm 0 beside another one, if its square is at
 # most this fraction: smaller distances would lead to large coefficients that cancel.
@@ -84,13 +81,11 @@ class Ahpatron(NormedPerceptron):
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return the bound, and that for the run so far; see `KernelPerceptron.guarantees`."""
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         p, largest = self.learning_rate, self._radius
         theorem = bounds.ahpatron(norm, loss, self.budget, self.epsilon, p, largest)
         learned = self.removal_displacement, self.bound_improvement
-        run = bounds.ahpatron_run(norm, loss, p, largest, *learned)
-        return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
+        return theorem, bounds.ahpatron_run(norm, loss, p, largest, *learned)
 
     def _update(self, f: Expansion, y: Example) -> None:
         margin = y.margin

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -17,10 +15,9 @@ from river_budget.perceptrons._maintenance import (
     OwnProjection,
     Projection,
 )
-from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import IN_SPAN
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import NormedPerceptron
+from river_budget.theory import Guarantee, bounds
 
 MAINTENANCE: dict[str, type[Maintenance]] = {
     "simple": Maintenance,
@@ -96,12 +93,9 @@ class BudgetPassiveAggressive(NormedPerceptron):
         kind = Maintenance if budget == 1 and maintenance == "nearest" else MAINTENANCE[maintenance]
         self._maintenance = kind(self._f)
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
-        run = bounds.budget_passive_aggressive_run(
-            norm, loss, self.C, self.norm, self.removal_displacement, self.excess_step
-        )
-        return assuming(self._assumptions, *fixed_comparator(path_length, run))
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
+        learned = self.norm, self.removal_displacement, self.excess_step
+        return (bounds.budget_passive_aggressive_run(norm, loss, self.C, *learned),)
 
     def numerical_errors(self) -> dict[str, float]:
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}

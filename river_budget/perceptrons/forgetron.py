@@ -1,15 +1,13 @@
-from __future__ import annotations
-
 import math
 
 from river_budget._state import require
 from river_budget.base import AtLeast, Between, BudgetPerceptron, Example, Expansion, with_example
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import ProvenPerceptron
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="81.60%", budget=100)
-class Forgetron(BudgetPerceptron):
+class Forgetron(ProvenPerceptron, BudgetPerceptron):
     """The self-tuned Forgetron.
 
     Use it for drift, with a mistake bound. Once the budget is full, every mistake shrinks all
@@ -36,11 +34,9 @@ class Forgetron(BudgetPerceptron):
         """Q, the amount by which removals have raised the mistake bound; at most 15/32 M."""
         return 15 / 32 * self.n_mistakes - self._slack
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return Theorem 2, and the bound for the run so far; see `KernelPerceptron.guarantees`."""
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
-        theorem = bounds.forgetron(norm, loss, self.budget)
-        return assuming(self._assumptions, *fixed_comparator(path_length, theorem, run))
+        return bounds.forgetron(norm, loss, self.budget), run
 
     def _check_restored(self) -> None:
         super()._check_restored()

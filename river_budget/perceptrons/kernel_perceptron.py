@@ -1,12 +1,10 @@
-from __future__ import annotations
-
 from river_budget.base import Example, Expansion, GrowingPerceptron, with_example
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import ProvenPerceptron
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="85.90%")
-class KernelPerceptron(GrowingPerceptron):
+class KernelPerceptron(ProvenPerceptron, GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
     Every misclassified example becomes a support vector, with the sign of its label as coefficient.
@@ -22,15 +20,8 @@ class KernelPerceptron(GrowingPerceptron):
     [^2]: [Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget)
     """
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return the mistake bounds of this model against a comparator.
-
-        They assume `k(x, x) <= 1`, which is checked on every example that updated the model. Give
-        the `norm` of the comparator (the largest, if it moves), its cumulative hinge `loss` and its
-        `path_length`, the sum of `||g_t - g_(t-1)||`. Raises ValueError if one is negative.
-        """
-        theorem = bounds.perceptron(norm, loss)
-        return assuming(self._assumptions, *fixed_comparator(path_length, theorem))
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
+        return (bounds.perceptron(norm, loss),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._add(f, y)

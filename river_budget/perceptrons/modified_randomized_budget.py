@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 from river_budget.base import ClassWeight, Example, Expansion, RandomPerceptron, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._norm import BallPerceptron
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming
+from river_budget.perceptrons._templates import BallPerceptron
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="81.64%", budget=100, seed=1)
@@ -30,6 +27,8 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 1
     """
 
+    _proven_rate = 16
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -44,14 +43,8 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
         super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
         self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return Theorem 1 of the unified analysis; see `KernelPerceptron.guarantees`.
-
-        It bounds the expected number of mistakes over the random draws.
-        """
-        theorem = bounds.modified_randomized_budget(norm, loss, self.budget, path_length)
-        theorem = theorem.assuming("a learning rate of 1/16", self.learning_rate == 1 / 16)
-        return assuming(self._assumptions, theorem)
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
+        return (bounds.modified_randomized_budget(norm, loss, self.budget, path_length),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._descend(f, y, min(f.n, int(self.budget * self._random())))

@@ -1,14 +1,11 @@
-from __future__ import annotations
-
 import math
 
 from river_budget._checks import check_not_negative, check_positive
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._norm import NormedPerceptron
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import NormedPerceptron
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="88.70%")
@@ -58,11 +55,9 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         self.eta = eta
         self.norm_bound = self._radius = norm_bound
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return the bound for the run so far; see `KernelPerceptron.guarantees`."""
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         learned = self.gradients, self.residuals, self.excess_loss
-        run = bounds.projected_gradient_run(norm, loss, self.norm_bound, *learned)
-        return assuming(self._assumptions, *fixed_comparator(path_length, run))
+        return (bounds.projected_gradient_run(norm, loss, self.norm_bound, *learned),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value

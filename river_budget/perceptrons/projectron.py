@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from river_budget._arrays import Floats
@@ -7,15 +5,15 @@ from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._span import SpanPerceptron
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming, fixed_comparator
+from river_budget.perceptrons._templates import ProvenPerceptron
+from river_budget.theory import Guarantee, bounds
 
 # A squared distance from the span is a rounding error up to this fraction of the squared norm.
 ROUNDING = 1e-12
 
 
 @with_example(accuracy="85.79%", eta=0.3)
-class Projectron(GrowingPerceptron, SpanPerceptron):
+class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
     """The Projectron.
 
     Use it for a support set that stays small by itself, and a mistake bound. A misclassified
@@ -75,15 +73,13 @@ class Projectron(GrowingPerceptron, SpanPerceptron):
         self.norm_bound = norm_bound
         self.budget = budget
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return Corollary 1, or Theorems 2 and 3; see `KernelPerceptron.guarantees`."""
-        theorems = fixed_comparator(path_length, *self._theorems(norm, loss))
+    def _assumptions(self, path_length: float) -> dict[str, bool]:
+        assumptions = super()._assumptions(path_length)
         if self.budget is not None:
-            is_below = {"a support set below its budget": self.n_support < self.budget}
-            theorems = assuming(is_below, *theorems)
-        return assuming(self._assumptions, *theorems)
+            assumptions["a support set below its budget"] = self.n_support < self.budget
+        return assumptions
 
-    def _theorems(self, norm: float, loss: float) -> Guarantees:
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         if self.norm_bound is not None:
             return (bounds.projectron_norm_bound(norm, loss, self.norm_bound),)
         eta = self._fixed_eta

@@ -1,12 +1,9 @@
-from __future__ import annotations
-
 import math
 
 from river_budget._state import finite
 from river_budget.base import Example, Expansion, Number, with_example
 from river_budget.perceptrons.projectron import Projectron
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="87.66%", eta=0.3)
@@ -41,7 +38,7 @@ class ProjectronPlusPlus(Projectron):
         if not self._f.n_weighted:
             finite(self.bound_improvement, 0.0, math.inf)
 
-    def _theorems(self, norm: float, loss: float) -> Guarantees:
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         improvement = max(0.0, self.bound_improvement)
         if self.norm_bound is not None:
             return (bounds.projectron_plus_plus(norm, loss, self.norm_bound, improvement),)

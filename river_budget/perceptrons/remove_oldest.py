@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from river_budget.base import BudgetPerceptron, Example, Expansion, with_example
 
 

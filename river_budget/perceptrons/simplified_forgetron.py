@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._norm import BallPerceptron
-from river_budget.theory import bounds
-from river_budget.theory.bounds import Guarantees, assuming
+from river_budget.perceptrons._templates import BallPerceptron
+from river_budget.theory import Guarantee, bounds
 
 
 @with_example(accuracy="80.35%", budget=500)
@@ -32,6 +29,8 @@ class SimplifiedForgetron(BallPerceptron):
     [^1]: [Sutskever 2009](https://doi.org/10.1145/1553374.1553501), Algorithm 2
     """
 
+    _proven_rate = 32
+
     def __init__(
         self,
         kernel: Kernel | None = None,
@@ -47,11 +46,8 @@ class SimplifiedForgetron(BallPerceptron):
         self._set_ball(learning_rate, radius)
         self._decay = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
 
-    def guarantees(self, norm: float, loss: float, path_length: float = 0.0) -> Guarantees:
-        """Return Theorem 2 of the unified analysis; see `KernelPerceptron.guarantees`."""
-        theorem = bounds.simplified_forgetron(norm, loss, self.budget, path_length)
-        theorem = theorem.assuming("a learning rate of 1/32", self.learning_rate == 1 / 32)
-        return assuming(self._assumptions, theorem)
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
+        return (bounds.simplified_forgetron(norm, loss, self.budget, path_length),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         self._descend(f, y, f.n if f.n < self.budget else f.smallest)

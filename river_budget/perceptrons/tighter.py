@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 from river_budget._core.expansion import Example, Expansion

@@ -33,8 +33,6 @@ References
 [^4]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
 """
 
-from __future__ import annotations
-
 import bisect
 import dataclasses
 import functools
@@ -46,11 +44,11 @@ from typing import Any, ParamSpec, TypeVar
 from river_budget._checks import check_count, check_not_negative, check_positive, check_real
 
 __all__ = [
-    "Guarantee", "ahpatron", "ahpatron_run", "assuming", "budget_passive_aggressive_run", "fixed_comparator",
-    "forgetron", "forgetron_norm", "forgetron_run", "modified_randomized_budget",
-    "modified_randomized_budget_norm", "perceptron", "projected_gradient_run", "projectron",
-    "projectron_norm_bound", "projectron_plus_plus", "projectron_worst_case", "simplified_forgetron",
-    "simplified_forgetron_norm", "smallest_budget",
+    "Guarantee", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run", "forgetron",
+    "forgetron_norm", "forgetron_run", "modified_randomized_budget", "modified_randomized_budget_norm",
+    "perceptron", "projected_gradient_run", "projectron", "projectron_norm_bound",
+    "projectron_plus_plus", "projectron_worst_case", "simplified_forgetron", "simplified_forgetron_norm",
+    "smallest_budget",
 ]  # fmt: skip
 
 SMALLEST_FORGETRON_BUDGET = 83
@@ -117,10 +115,6 @@ class Guarantee:
     @property
     def failed(self) -> list[str]:
         return [name for name, holds in self.assumptions.items() if not holds]
-
-    def assuming(self, name: str, holds: bool) -> Guarantee:
-        """Return the guarantee with one more assumption."""
-        return assuming({name: holds}, self)[0]
 
 
 @_checked
@@ -309,22 +303,6 @@ def simplified_forgetron(
     formula = 2 * (loss + 64 * largest**2 + 96 * largest * path_length)
     limits = _limits(norm, largest, budget, SMALLEST_SIMPLIFIED_BUDGET)
     return Guarantee("unified analysis, Theorem 2", norm, loss, formula, limits)
-
-
-Guarantees = tuple[Guarantee, ...]
-
-
-def assuming(assumptions: Mapping[str, bool], *guarantees: Guarantee) -> Guarantees:
-    """Add assumptions, and whether each of them holds, to guarantees."""
-    return tuple(
-        dataclasses.replace(g, assumptions={**g.assumptions, **assumptions}) for g in guarantees
-    )
-
-
-def fixed_comparator(path_length: float, *guarantees: Guarantee) -> Guarantees:
-    """Add the assumption of a fixed comparator to guarantees."""
-    check_not_negative("path_length", path_length)
-    return assuming({"a fixed comparator": path_length == 0}, *guarantees)
 
 
 @_checked

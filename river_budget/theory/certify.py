@@ -1,7 +1,5 @@
 """Certificates: the mistakes of a model on a stream, compared with its mistake bounds."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import functools

@@ -1,12 +1,10 @@
 """Comparators, the hypotheses against which mistake bounds hold."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -102,7 +100,7 @@ class Comparator:
         self._matrix = values if values.ndim == 2 else np.stack((-values, values), axis=1)
 
     @classmethod
-    def of(cls, model: Perceptron) -> Comparator:
+    def of(cls, model: Perceptron) -> Self:
         """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
         if not isinstance(model, Perceptron):
             name = type(model).__name__
@@ -141,7 +139,7 @@ class Comparator:
         """Return the cumulative hinge loss on a stream."""
         return math.fsum(self.hinge_losses(stream))
 
-    def distance(self, other: Comparator) -> float:
+    def distance(self, other: Self) -> float:
         """Return the distance in Hilbert space to a comparator with the same kernel and labels."""
         n_labels = max(self._matrix.shape[1], other._matrix.shape[1])
         ours, theirs = widened(self._matrix, n_labels), widened(other._matrix, n_labels)

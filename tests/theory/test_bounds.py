@@ -50,8 +50,6 @@ def test_norms_by_hand():
         (bounds.projectron_plus_plus(2.0, 0.0, 1.5, 1.0), ["a norm of at most 1.5"]),
         (bounds.modified_randomized_budget(1.1, 0.0, budget=64), ["a norm of at most 1"]),
         (bounds.simplified_forgetron(0.1, 0.0, budget=499), ["a budget of at least 500"]),
-        (bounds.fixed_comparator(0.5, bounds.perceptron(1.0, 0.0))[0], ["a fixed comparator"]),
-        (bounds.assuming({"a": True, "b": False}, bounds.perceptron(1.0, 0.0))[0], ["b"]),
     ],
     ids=lambda value: value.theorem if isinstance(value, bounds.Guarantee) else "",
 )
@@ -61,12 +59,13 @@ def test_failed_assumptions_are_named_and_make_the_bound_infinite(guarantee, fai
 
 
 def test_assumptions_are_added_to_every_guarantee():
-    theorems = bounds.perceptron(1.0, 0.0), bounds.projectron_worst_case(1.0, 0.0, eta=0.1)
-    norm = {"k(x, x) <= 1": True}
-    first, second = bounds.assuming(norm, *bounds.fixed_comparator(0.0, *theorems))
-    assert first.assumptions == {"a fixed comparator": True, "k(x, x) <= 1": True}
-    assert list(second.assumptions) == ["eta ||g|| < 1", "a fixed comparator", "k(x, x) <= 1"]
-    assert first.mistakes == 1.0
+    first, second = rb.Projectron(gamma=1.0).guarantees(1.0, 0.0)
+    common = [
+        "a fixed comparator", "a kernel that does not change", "all weights 1", "k(x, x) <= 1",
+    ]  # fmt: skip
+    assert list(first.assumptions) == ["eta ||g|| < 1/2", *common]
+    assert list(second.assumptions) == ["eta ||g|| < 1", *common]
+    assert first.mistakes == 1 / (1 - 0.2)
 
 
 @given(NORMS, LOSSES, st.floats(0.1, 100), st.floats(0, 10))

@@ -1,0 +1,104 @@
+"""Templates of perceptrons with mistake bounds."""
+
+import abc
+import dataclasses
+import math
+
+from river_budget._checks import check_not_negative, check_positive
+from river_budget.base import BudgetPerceptron, Example, Expansion, Number, Perceptron
+from river_budget.theory import Guarantee
+
+# Rounding errors of k(x, x) = 1 that are tolerated.
+TOLERANCE = 1e-9
+
+
+class ProvenPerceptron(Perceptron):
+    """A perceptron with mistake bounds; a subclass implements `_theorems`."""
+
+    def guarantees(
+        self, norm: float, loss: float, path_length: float = 0.0
+    ) -> tuple[Guarantee, ...]:
+        """Return the mistake bounds of this model against a comparator.
+
+        They assume `k(x, x) <= 1`, which is checked on every example that updated the model. Give
+        the `norm` of the comparator (the largest, if it moves), its cumulative hinge `loss` and its
+        `path_length`, the sum of `||g_t - g_(t-1)||`. Raises ValueError if one is negative.
+        """
+        check_not_negative("path_length", path_length)
+        assumptions = {
+            **self._assumptions(path_length),
+            "a kernel that does not change": self._feature_scales is None,
+            "all weights 1": self._f.n_weighted == 0,
+            "k(x, x) <= 1": self._f.largest_self_value <= 1 + TOLERANCE,
+        }
+        return tuple(
+            dataclasses.replace(theorem, assumptions={**theorem.assumptions, **assumptions})
+            for theorem in self._theorems(norm, loss, path_length)
+        )
+
+    @abc.abstractmethod
+    def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
+        """Return the theorems without the assumptions of all of them."""
+
+    def _assumptions(self, path_length: float) -> dict[str, bool]:
+        """Return assumptions of this algorithm's theorems, and whether each of them holds."""
+        return {"a fixed comparator": path_length == 0}
+
+
+class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
+    """A perceptron that updates the squared norm of its hypothesis, which may be limited to a ball."""
+
+    _square = Number(key="squared_norm")
+    _radius = math.inf
+
+    @property
+    def norm(self) -> float:
+        """Norm of f in the kernel's Hilbert space, updated incrementally."""
+        return math.sqrt(max(0.0, self._square))
+
+    def numerical_errors(self) -> dict[str, float]:
+        return {"squared norm": abs(self.norm**2 - self._f.norm**2)}
+
+    def _on_rescaled(self) -> None:
+        super()._on_rescaled()
+        self._square = self._f.norm**2
+        self._limit_norm()
+
+    def _limit_norm(self) -> None:
+        """Project f onto the ball."""
+        largest = self._radius**2
+        if self._square > largest:
+            self._f.shrink(math.sqrt(largest / self._square))
+            self._square = largest
+
+
+class BallPerceptron(NormedPerceptron):
+    """The template of Sutskever's analysis: w <- pi_C(decay (w - term) + eta y k(x, .)), in a ball C."""
+
+    _decay = 1.0
+    # The theorem holds for the learning rate 1 / n.
+    _proven_rate: int
+
+    def _set_ball(self, learning_rate: float, radius: float) -> None:
+        check_positive("learning_rate", learning_rate)
+        self.learning_rate, self._radius = learning_rate, radius
+
+    def _assumptions(self, path_length: float) -> dict[str, bool]:
+        n = self._proven_rate
+        return {f"a learning rate of 1/{n}": self.learning_rate == 1 / n}
+
+    def _descend(self, f: Expansion, y: Example, r: int) -> None:
+        """Make one gradient step on the example, in place of the vector r if there is one."""
+        decay, margin, square = self._decay, y.margin, self._square
+        eta = self.learning_rate * y.weight
+        if r < f.n:
+            sigma, mu = f.step_of(r), f.margin_of(r)
+            square += sigma * (sigma * f.self_value_of(r) - 2 * mu)
+            margin -= sigma * f.overlap(r) * f.row_at(r)
+        self._square = decay**2 * square + eta * (2 * decay * margin + eta * y.self_value)
+        f.shrink(decay)
+        if r < f.n:
+            f.replace(r, y, self.learning_rate)
+        else:
+            f.add(y, self.learning_rate)
+        self._limit_norm()
