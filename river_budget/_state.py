@@ -98,20 +98,35 @@ def require_definite(matrices: Floats, otherwise: str) -> None:
             raise ValueError(f"{otherwise}: not positive semi-definite") from None
 
 
-def random_state(rng: random.Random) -> State:
-    """Return the state of a random number generator."""
-    _, internal, gauss = rng.getstate()
-    return {"internal": np.array(internal, np.int64), "gauss": gauss}
+def dumped(held: Any) -> Any:
+    """Return the state of a random number generator, and a dict of any type as a plain dict."""
+    if isinstance(held, random.Random):
+        _, internal, gauss = held.getstate()
+        return {"internal": np.array(internal, np.int64), "gauss": gauss}
+    return dict(held.items()) if hasattr(held, "items") else held
 
 
-def restore_random(rng: random.Random, state: State) -> None:
-    """Restore a random number generator from its state."""
-    internal, gauss = integers(state["internal"], (RANDOM_LENGTH,)), state["gauss"]
-    is_valid = ((internal >= 0) & (internal < 2**32)).all()
-    require(is_valid, "the state of a random number generator is out of range")
-    rng.setstate(
-        (RANDOM_VERSION, tuple(internal.tolist()), None if gauss is None else finite(gauss))
-    )
+def load(owner: Any, name: str, value: Any) -> None:
+    """Restore an attribute from what `dumped` returned."""
+    held: Any = getattr(owner, name, None)
+    if isinstance(held, random.Random):
+        internal, gauss = integers(value["internal"], (RANDOM_LENGTH,)), value["gauss"]
+        is_valid = ((internal >= 0) & (internal < 2**32)).all()
+        require(is_valid, "the state of a random number generator is out of range")
+        gauss = None if gauss is None else finite(gauss)
+        held.setstate((RANDOM_VERSION, tuple(internal.tolist()), gauss))
+    elif hasattr(held, "items"):
+        # It is filled, so that it keeps its type. That of an encoder may have columns.
+        held.clear()
+        for key, item in value.items():
+            held[key] = item
+    else:
+        setattr(owner, name, value)
+
+
+def _dict(value: Any) -> dict[Any, Any]:
+    require(isinstance(value, dict), f"{value!r:.100} is not a dict")
+    return value
 
 
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
@@ -141,14 +156,12 @@ class Field(Generic[T]):
         key: str | None = None,
         doc: str | None = None,
     ) -> None:
-        self.make = make
-        self.check = check
-        self._key = key
+        self.make, self.check, self.key = make, check, key or ""
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
-        self.key = self._key or name.removeprefix("_")
+        self.key = self.key or name.removeprefix("_")
 
     if TYPE_CHECKING:
         # At run time, the value is an attribute of the instance itself.
@@ -157,35 +170,34 @@ class Field(Generic[T]):
 
     def dump(self, owner: Any) -> Any:
         """Return the value for the state."""
-        return getattr(owner, self.name)
+        return dumped(getattr(owner, self.name))
 
     def load(self, owner: Any, value: Any) -> None:
         """Restore the value. Raises ValueError if it is invalid."""
-        setattr(owner, self.name, self.check(value))
+        load(owner, self.name, value if self.check is None else self.check(value))
 
 
 class Between(Field[float]):
-    """A float from `least` to `most`."""
+    """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is no least."""
 
-    def __init__(self, least: float, most: float, *, start: float, **names: str | None) -> None:
+    def __init__(
+        self,
+        least: float = -math.inf,
+        most: float = math.inf,
+        *,
+        start: float | None = None,
+        **names: str | None,
+    ) -> None:
+        if start is None:
+            start = least if least > -math.inf else 0.0
         super().__init__(lambda: start, lambda value: finite(value, least, most), **names)
 
     def dump(self, owner: Any) -> float:
         return float(getattr(owner, self.name))
 
 
-class AtLeast(Between):
-    """A finite float of at least `least`, which is the starting value."""
-
-    def __init__(self, least: float, **names: str | None) -> None:
-        super().__init__(least, math.inf, start=least, **names)
-
-
-class Number(Between):
-    """A finite float, which starts at 0."""
-
-    def __init__(self, **names: str | None) -> None:
-        super().__init__(-math.inf, math.inf, start=0.0, **names)
+# `AtLeast(0.0)` and `Number()` say what is meant.
+AtLeast = Number = Between
 
 
 class Count(Field[int]):
@@ -223,25 +235,11 @@ class Dict(Field[dict[Any, Any]]):
     """A dict of plain values or objects, which `_check_restored` validates; empty at the start."""
 
     def __init__(self, **names: str | None) -> None:
-        super().__init__(dict, **names)
-
-    def dump(self, owner: Any) -> dict[Any, Any]:
-        return dict(getattr(owner, self.name))
-
-    def load(self, owner: Any, value: Any) -> None:
-        require(isinstance(value, dict), f"{value!r:.100} is not a dict")
-        # It is filled, so that it keeps its type.
-        getattr(owner, self.name).update(value)
+        super().__init__(dict, _dict, **names)
 
 
-class Random(Field[random.Random]):
-    """A random number generator, which the constructor seeds."""
-
-    def dump(self, owner: Any) -> State:
-        return random_state(getattr(owner, self.name))
-
-    def load(self, owner: Any, value: Any) -> None:
-        restore_random(getattr(owner, self.name), value)
+# The constructor seeds it.
+Random = Field[random.Random]
 
 
 class Part(Field[T]):

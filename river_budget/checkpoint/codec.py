@@ -12,7 +12,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from random import Random
 from types import UnionType
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from river.compose import FuncTransformer, Pipeline, TransformerUnion
 
 from river_budget import kernels
-from river_budget._state import State, random_state, require, restore_random
+from river_budget._state import State, dumped, load, require
 from river_budget.catalog import ALGORITHMS
 from river_budget.kernels.base import Category
 
@@ -70,21 +69,13 @@ class Part:
     def state(self, model: Any) -> State:
         if self._has_state:
             return model.state()
-        return {name: _plain(held) for name, held in self._held(model, self._learned).items()}
+        return {name: dumped(held) for name, held in self._held(model, self._learned).items()}
 
     def restore(self, model: Any, state: State) -> None:
         if self._has_state:
             return model.restore(state)
-        for name, held in self._held(model, self._learned).items():
-            if isinstance(held, Random):
-                restore_random(held, state[name])
-            elif hasattr(held, "items"):
-                # A dict is filled, so that it keeps its type. That of an encoder may have columns.
-                held.clear()
-                for key, value in state[name].items():
-                    held[key] = value
-            else:
-                setattr(model, name, state[name])
+        for name in self._held(model, self._learned):
+            load(model, name, state[name])
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
@@ -168,13 +159,6 @@ def is_of(kind: Any, value: Any) -> bool:
             return isinstance(value, kind)
         case _:
             return kind(value)
-
-
-def _plain(held: Any) -> Any:
-    """Return the state of a random number generator, and a dict of any type as a plain dict."""
-    if isinstance(held, Random):
-        return random_state(held)
-    return dict(held.items()) if hasattr(held, "items") else held
 
 
 def outline(model: Any) -> str:
