@@ -15,7 +15,7 @@ from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
 from river_budget._state import LARGEST_ID, Count, Dict, Learned, Random, count, require
-from river_budget.base import Labels, classifier_of, forget_prediction, memory_of, plain_label
+from river_budget.base import classifier_of, forget_prediction, is_class, memory_of, plain_label
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
@@ -270,8 +270,5 @@ def _arms(arm_ids: Any) -> list[Any]:
     arms = list(map(plain_label, arm_ids))
     require(arms, "there is no arm to choose from")
     for arm in arms:
-        try:
-            Labels(1, "").check(arm)
-        except ValueError:
-            raise ValueError(f"the arm is {arm!r}: expected a name") from None
+        require(is_class(arm), f"the arm is {arm!r}: expected a name")
     return arms

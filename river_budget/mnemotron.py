@@ -241,7 +241,7 @@ class Mnemotron(Machine):
         return super().scores_one(x)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known, probabilities = self._labels.known, self._f.probabilities(x)
+        known, probabilities = self._labels.column, self._f.probabilities(x)
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
         return dict(zip(known, probabilities, strict=True))

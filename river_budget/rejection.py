@@ -11,8 +11,8 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_choice, check_probability
-from river_budget.base import classifier_of, documented, frame_of, series_like
-from river_budget.calibration.calibrated import Calibrated, ClassifierWrapper, by_row, dicts_of
+from river_budget.base import by_row, classifier_of, dicts_of, documented, frame_of, series_like
+from river_budget.calibration.calibrated import Calibrated, ClassifierWrapper
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import decimal
 import itertools
@@ -15,6 +16,7 @@ from river_budget._arrays import Floats, Ints
 from river_budget._checks import check_weight, weight_of
 from river_budget._core.engine import Engine
 from river_budget._state import State, count, integers, require
+from river_budget.base.frames import by_row
 
 ClassWeight = Mapping[Any, float] | str
 
@@ -22,7 +24,7 @@ SMALLEST_CLASS_WEIGHT = 1e-12
 
 
 class Labels:
-    """The labels of a model, in the order of their columns: negative, positive, and any others.
+    """The labels of a model, by column: negative, positive, and any others.
 
     The first label is positive if it is True or 1. The second one takes the other side; others
     follow in order of appearance. `names` are the labels to predict for each column, at least two:
@@ -39,13 +41,6 @@ class Labels:
         self.column: dict[Any, int] = {}
         self.names: list[Any] = [None, None]
 
-    @property
-    def known(self) -> dict[Any, int]:
-        """The column of each label seen so far, in the order of the columns."""
-        if len(self.column) < 2:
-            return self.column
-        return {name: column for column, name in enumerate(self.names)}
-
     def require_two(self, instead: str) -> None:
         """Raise ValueError if there are more than two labels."""
         if len(self.names) > 2:
@@ -54,20 +49,20 @@ class Labels:
     def add(self, y: Any) -> int:
         """Return the column of a label, and register it. Raises ValueError if it is refused."""
         label = plain_label(y)
-        if not _is_class(label):
+        if not is_class(label):
             raise ValueError(f"the label is {y!r}: expected a class")
         if label in self.column:
             return self.column[label]
-        n = len(self.column)
+        column = n = len(self.column)
         if n == self._limit:
             raise ValueError(
                 f"the label {y!r} is one class too many, at most {n} are allowed: {self._advice}"
             )
-        column = n
         if n < 2:
             column = 1 - next(iter(self.column.values())) if n else int(label == 1)
         columns = {**self.column, label: column}
         names = sorted(columns, key=columns.__getitem__) if n else [label, label]
+        columns = {name: columns[name] for name in names}
         # No interrupt comes between the two.
         self.names, self.column = names, columns
         return column
@@ -81,18 +76,18 @@ class Labels:
 
         A label with a weight of 0 is only checked. An error names the row.
         """
-        try:
+        with contextlib.suppress(KeyError, TypeError):  # some are new, or refused
             return np.array([self.column[label] for label in y], np.int64)
-        except (KeyError, TypeError):
-            pass  # some are new, or refused
-        before, columns = (self.column, self.names), []
-        for row, label in enumerate(y):
-            labels = self if weights is None or weights[row] else copy.copy(self)
-            try:
-                columns.append(labels.add(label))
-            except ValueError as error:
-                self.column, self.names = before
-                raise ValueError(f"row {row}: {error}") from None
+
+        def add(label: Any, weight: float) -> int:
+            return (self if weight else copy.copy(self)).add(label)
+
+        before = self.column, self.names
+        try:
+            columns = by_row(add, y, np.ones(len(y)) if weights is None else weights)
+        except ValueError:
+            self.column, self.names = before
+            raise
         return np.array(columns, np.int64)
 
     def state(self) -> State:
@@ -107,7 +102,7 @@ class Labels:
         first, others = list(columns)[:2], list(columns)[2:]
         for label in first:
             self.add(label)
-        require(all(map(_is_class, others)), "a label is missing")
+        require(all(map(is_class, others)), "a label is missing")
         # `add` takes time in proportion to the number of labels.
         self.column.update(zip(others, itertools.count(2)))
         self.names.extend(others)
@@ -123,12 +118,12 @@ def plain_label(y: Any) -> Any:
     return y.item() if isinstance(y, np.generic) and not isinstance(y, np.datetime64) else y
 
 
-def _is_class(label: Any) -> bool:
+def is_class(label: Any) -> bool:
     """Return whether a label is hashable and not missing: None, NaN, NA, or a container of such."""
     try:
         hash(label)
         parts = label if isinstance(label, tuple | frozenset) else ()
-        return label is not None and bool(label == label) and all(map(_is_class, parts))
+        return label is not None and bool(label == label) and all(map(is_class, parts))
     except (TypeError, ValueError, decimal.InvalidOperation):
         return False
 
@@ -143,19 +138,13 @@ def weights_of(w: Any, n: int) -> Floats:
         raise ValueError(f"w must be a series or a sequence of weights, got {w!r}") from None
     if len(values) != n:
         raise ValueError(f"X has {n} rows, but w has {len(values)} weights")
-    weights = np.empty(n)
-    for row, value in enumerate(values):
-        try:
-            weights[row] = weight_of(value)
-        except ValueError as error:
-            raise ValueError(f"row {row}: {error}") from None
-    return weights
+    return np.array(by_row(weight_of, values), np.float64)
 
 
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
+    __slots__ = ("_counts", "_given", "_n_counted", "_next")
 
     def __init__(self, given: ClassWeight) -> None:
         self._given: dict[Any, float] | None = None
@@ -168,51 +157,41 @@ class ClassWeights:
             raise ValueError(
                 f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
             )
-        # The number of examples of each label, by columns, which balanced weights need, and their sum.
+        # For balanced weights, the number of examples of each label, by columns, in the first rounds,
+        # how many these are, and the columns of the examples that are learned next, as far as they are.
         self._counts = [0, 0]
-        self._total = 0
-        # The columns of the last examples, which may not be learned, and the number of those before.
-        self._last: list[int] = []
-        self._n_before = 0
+        self._n_counted = 0
+        self._next: list[int] = []
 
-    def begin(self, columns: list[int]) -> None:
-        """Begin with examples that may be learned, of classes with these columns."""
-        self._last, self._n_before = columns, self._total
-
-    def next(self, column: int, labels: Labels) -> float:
-        """Return the weight of the class of the next example, which is counted first."""
+    def following(self, columns: list[int], labels: Labels, n_rounds: int) -> list[float]:
+        """Return the weights of the classes of the next examples, given the number of rounds so far."""
         if self._given is not None:
-            return self._given.get(labels.names[column], 1.0)
-        counts = self._counts
-        if column >= len(counts):
-            counts += [0] * (column + 1 - len(counts))
-        counts[column] += 1
-        self._total += 1
-        return self._total / ((len(counts) - counts.count(0)) * counts[column])
+            return [self._given.get(labels.names[column], 1.0) for column in columns]
+        counts = self._counts_after(n_rounds)
+        counts += [0] * (len(labels.names) - len(counts))
+        # No interrupt comes between the three.
+        self._counts, self._n_counted, self._next = counts.copy(), n_rounds, columns
+        weights = []
+        for n, column in enumerate(columns, n_rounds + 1):
+            counts[column] += 1
+            weights.append(n / ((len(counts) - counts.count(0)) * counts[column]))
+        return weights
 
-    def following(self, columns: list[int], labels: Labels) -> list[float]:
-        """Return the weights of the classes of the next examples; see `next`."""
-        self.begin(columns)
-        return [self.next(column, labels) for column in columns]
+    def _counts_after(self, n_rounds: int) -> list[int]:
+        counts = self._counts.copy()
+        for column in self._next[: n_rounds - self._n_counted]:
+            counts[column] += 1
+        return counts
 
-    def take_back(self, n_rounds: int) -> None:
-        """Uncount those of the last examples that were not learned, given the number of rounds."""
-        if self._given is not None:
-            return
-        n_before, n_counted = self._n_before, sum(self._counts)
-        for column in self._last[n_rounds - n_before : n_counted - n_before]:
-            self._counts[column] -= 1
-        self._total = n_rounds
-
-    def state(self) -> Ints | None:
-        return np.array(self._counts, np.int64) if self._given is None else None
+    def state(self, n_rounds: int) -> Ints | None:
+        return np.array(self._counts_after(n_rounds)) if self._given is None else None
 
     def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:
         """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts, self._total = integers(counts, (None,)).tolist(), n_rounds
+        self._counts, self._n_counted = integers(counts, (None,)).tolist(), n_rounds
         # A label whose first example was interrupted has none.
         counted = {column for column, n in enumerate(self._counts) if n != 0}
         require(

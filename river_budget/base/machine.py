@@ -101,7 +101,9 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     _labels = Part[Labels](restore=["_f"])
     _feature_scales = Part[Scales | None]()
     _f = Part[Any](key="hypothesis")
-    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
+    _class_weights = Part[ClassWeights | None](
+        state=["n_rounds"], restore=["n_rounds", "_labels"], key="class_counts"
+    )
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -143,7 +145,7 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     @property
     def classes(self) -> list[Any]:
         """The labels seen so far: the negative one, the positive one, others as they appeared."""
-        return list(self._labels.known)
+        return list(self._labels.column)
 
     def scores_one(self, x: Features) -> dict[Any, float]:
         """Return the score g_c(x) of each label c; with two labels, -f(x) and f(x).
@@ -229,7 +231,9 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None and len(columns):
-                weights = weights * self._class_weights.following(columns.tolist(), self._labels)
+                weights = weights * self._class_weights.following(
+                    columns.tolist(), self._labels, self.n_rounds
+                )
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
@@ -283,12 +287,12 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
 
     def _many_by_label(self, X: IntoDataFrame, answer: Callable[[Floats], Floats]) -> Any:
         """Return what a function makes of the scores (rows, known labels), as a frame."""
-        (frame, scores), known = self._scored(X), self._labels.known
+        (frame, scores), known = self._scored(X), self._labels.column
         values = answer(scores[:, list(known.values())])
         return frame_like(dict(zip(known, values.T, strict=True)), frame)
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
-        return {label: values[column] for label, column in self._labels.known.items()}
+        return {label: values[column] for label, column in self._labels.column.items()}
 
     def _learn_block(self, block: Block) -> None:
         # Since Python 3.12, a handler around a loop misses an interrupt at the jump to its start.
@@ -317,8 +321,6 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
             self._derive()
-        if self._class_weights is not None:
-            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,14 @@ from river_budget._state import Learned, Part
 from river_budget.base import (
     OnlineClassifier,
     Perceptron,
+    by_row,
     classifier_of,
+    dicts_of,
     documented,
     frame_like,
     frame_of,
     labels_of,
     memory_of,
-    rows_of,
     series_like,
     weights_of,
 )
@@ -261,22 +262,3 @@ class Calibrated(ClassifierWrapper):
     def _features(self, x: Features) -> Features:
         """Return the features that the classifier gets."""
         return self.model.transform_one(x) if isinstance(self.model, Pipeline) else x
-
-
-def dicts_of(frame: Any) -> list[Features]:
-    """Return the rows of a frame as dicts of features."""
-    rows = rows_of(frame)
-    # `tolist` would turn times into integers.
-    values = list(rows) if rows.dtype.kind in "mM" else rows.tolist()
-    return [dict(zip(frame.columns, row, strict=True)) for row in values]
-
-
-def by_row(act: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
-    """Return what a function returns for each row of columns. A ValueError names the row."""
-    results = []
-    for row, values in enumerate(zip(*columns, strict=True)):
-        try:
-            results.append(act(*values))
-        except ValueError as error:
-            raise ValueError(f"row {row}: {error}") from error
-    return results

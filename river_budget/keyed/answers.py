@@ -11,7 +11,7 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import Labels, classifier_of
+from river_budget.base import classifier_of, is_class
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
 # Errors of River's transformers for features that they cannot take.
@@ -89,7 +89,8 @@ def check_label(model: Any, y: Any) -> None:
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
     else:
-        Labels(1, "").check(y)
+        if not is_class(y):
+            raise ValueError(f"the label is {y!r}: expected a class")
         is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
         if is_binary and y not in (False, True):
             raise ValueError(

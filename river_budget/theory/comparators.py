@@ -207,7 +207,7 @@ class Span:
             raise ValueError("the stream has no examples")
         labels = Labels(len(stream), "")
         self._columns = labels.columns([y for _, y in stream])
-        self._classes, self._n_labels = list(labels.known), len(labels.names)
+        self._classes, self._n_labels = list(labels.column), len(labels.names)
         chosen = np.random.default_rng(seed).permutation(len(stream))[:n_vectors]
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
