@@ -144,7 +144,7 @@ def weights_of(w: Any, n: int) -> Floats:
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_n_counted", "_next")
+    __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
 
     def __init__(self, given: ClassWeight) -> None:
         self._given: dict[Any, float] | None = None
@@ -157,41 +157,51 @@ class ClassWeights:
             raise ValueError(
                 f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
             )
-        # For balanced weights, the number of examples of each label, by columns, in the first rounds,
-        # how many these are, and the columns of the examples that are learned next, as far as they are.
+        # The number of examples of each label, by columns, which balanced weights need, and their sum.
         self._counts = [0, 0]
-        self._n_counted = 0
-        self._next: list[int] = []
+        self._total = 0
+        # The columns of the last examples, which may not be learned, and the number of those before.
+        self._last: list[int] = []
+        self._n_before = 0
 
-    def following(self, columns: list[int], labels: Labels, n_rounds: int) -> list[float]:
-        """Return the weights of the classes of the next examples, given the number of rounds so far."""
+    def begin(self, columns: list[int]) -> None:
+        """Begin with examples that may be learned, of classes with these columns."""
+        self._last, self._n_before = columns, self._total
+
+    def next(self, column: int, labels: Labels) -> float:
+        """Return the weight of the class of the next example, which is counted first."""
         if self._given is not None:
-            return [self._given.get(labels.names[column], 1.0) for column in columns]
-        counts = self._counts_after(n_rounds)
-        counts += [0] * (len(labels.names) - len(counts))
-        # No interrupt comes between the three.
-        self._counts, self._n_counted, self._next = counts.copy(), n_rounds, columns
-        weights = []
-        for n, column in enumerate(columns, n_rounds + 1):
-            counts[column] += 1
-            weights.append(n / ((len(counts) - counts.count(0)) * counts[column]))
-        return weights
+            return self._given.get(labels.names[column], 1.0)
+        counts = self._counts
+        if column >= len(counts):
+            counts += [0] * (column + 1 - len(counts))
+        counts[column] += 1
+        self._total += 1
+        return self._total / ((len(counts) - counts.count(0)) * counts[column])
 
-    def _counts_after(self, n_rounds: int) -> list[int]:
-        counts = self._counts.copy()
-        for column in self._next[: n_rounds - self._n_counted]:
-            counts[column] += 1
-        return counts
+    def following(self, columns: list[int], labels: Labels) -> list[float]:
+        """Return the weights of the classes of the next examples; see `next`."""
+        self.begin(columns)
+        return [self.next(column, labels) for column in columns]
 
-    def state(self, n_rounds: int) -> Ints | None:
-        return np.array(self._counts_after(n_rounds)) if self._given is None else None
+    def take_back(self, n_rounds: int) -> None:
+        """Uncount those of the last examples that were not learned, given the number of rounds."""
+        if self._given is not None:
+            return
+        n_before, n_counted = self._n_before, sum(self._counts)
+        for column in self._last[n_rounds - n_before : n_counted - n_before]:
+            self._counts[column] -= 1
+        self._total = n_rounds
+
+    def state(self) -> Ints | None:
+        return np.array(self._counts, np.int64) if self._given is None else None
 
     def restore(self, counts: Any, n_rounds: int, labels: Labels) -> None:
         """Restore the counts. Raises ValueError if they are not those of a number of rounds."""
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts, self._n_counted = integers(counts, (None,)).tolist(), n_rounds
+        self._counts, self._total = integers(counts, (None,)).tolist(), n_rounds
         # A label whose first example was interrupted has none.
         counted = {column for column, n in enumerate(self._counts) if n != 0}
         require(

@@ -101,9 +101,7 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     _labels = Part[Labels](restore=["_f"])
     _feature_scales = Part[Scales | None]()
     _f = Part[Any](key="hypothesis")
-    _class_weights = Part[ClassWeights | None](
-        state=["n_rounds"], restore=["n_rounds", "_labels"], key="class_counts"
-    )
+    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -231,9 +229,7 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None and len(columns):
-                weights = weights * self._class_weights.following(
-                    columns.tolist(), self._labels, self.n_rounds
-                )
+                weights = weights * self._class_weights.following(columns.tolist(), self._labels)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
@@ -321,6 +317,8 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
         f.widen(len(self._labels.names))
         if is_rolled_back or f.n_labels > n_labels:
             self._derive()
+        if self._class_weights is not None:
+            self._class_weights.take_back(f.n_rounds)
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""

@@ -435,7 +435,7 @@ class Failing(rb.KernelPerceptron):
         raise ArithmeticError
 
 
-def test_given_class_weights_have_no_counts():
+def test_given_class_weights_have_no_counts_to_take_back():
     model = Failing(rb.RBF(1.0), class_weight={"c": 2.0})
     with pytest.raises(ValueError, match="gives"):
         model.learn_one({"x": 1.0}, "a", w="gives")
@@ -443,7 +443,7 @@ def test_given_class_weights_have_no_counts():
     for _ in range(2):
         with pytest.raises(ArithmeticError):
             model.learn_many(X, y)
-    assert model.state()["class_counts"] is None
+    assert model._class_weights._counts == [0, 0]
 
 
 BAD_CLASS_WEIGHTS = [
