@@ -12,7 +12,7 @@ from river.compose import Pipeline
 
 from river_budget._checks import check_choice, check_probability
 from river_budget.base import by_row, classifier_of, dicts_of, documented, frame_of, series_like
-from river_budget.calibration.calibrated import Calibrated, ClassifierWrapper
+from river_budget.calibration import Calibrated, ClassifierWrapper
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -27,13 +27,12 @@ class Reject(ClassifierWrapper):
 
     Use it for a router that needs "none of these". Doubt is a number from 0 to 1:
 
-    - Novelty: the squared distance from the span of the support vectors (`Mnemotron`, the
-      Projectron) or from the nearest one, as a share of the squared norm. It finds examples unlike
-      all others.
-    - Entropy of the predicted probabilities, as a share of the largest possible. It finds examples
-      that could belong to several labels. Use calibrated ones: `Mnemotron`, or `Calibrated`.
+    - Novelty finds examples unlike all others: the squared distance from the span of the support
+      vectors (`Mnemotron`, the Projectron) or from the nearest one, as a share of the squared norm.
+    - Entropy finds examples that could belong to several labels: that of the probabilities, as a
+      share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
-    To choose between them, and a threshold, compare the doubt about known and unknown examples with
+    To choose one and a threshold, compare the doubt about known and unknown examples with
     `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the share that is
     answered. `learn_one` and `predict_proba_one` reject nothing.
 

@@ -223,8 +223,7 @@ def test_the_table_of_layers_is_the_one_that_imports_follow():
     assert [re.findall(r"`(\w+)`", cell) for cell in first_cells] == LAYERS
 
 
-@pytest.mark.parametrize("package", ["base", "calibration"])
-def test_the_docstring_of_a_package_lists_its_modules(package):
-    module = importlib.import_module(f"river_budget.{package}")
+def test_the_docstring_of_a_package_lists_its_modules():
+    module = importlib.import_module("river_budget.base")
     names = [path.stem for path in pathlib.Path(module.__file__).parent.glob("[!_]*.py")]
     assert [name for name in names if f"`{name}`" not in module.__doc__] == []

@@ -16,7 +16,7 @@ import typer
 from river_budget import checkpoint
 from river_budget._state import count, require
 from river_budget.base import OnlineClassifier, classifier_of
-from river_budget.calibration.calibrated import ClassifierWrapper
+from river_budget.calibration import ClassifierWrapper
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, app, notes
 from river_budget.cli.options import OnError

@@ -413,6 +413,24 @@ def test_an_interrupted_block_changes_nothing(monkeypatch):
     assert checkpoint.dumps(model) == before
 
 
+@pytest.mark.parametrize("is_learned", [False, True])
+def test_the_maps_learn_what_the_model_has_learned_before_an_interrupt(is_learned, monkeypatch):
+    examples = stream(30)
+    model = learned(rb.Calibrated(rb.Forgetron(budget=5)), examples[:-1])
+    expected, learn_one = copy.deepcopy(model), rb.Forgetron.learn_one
+    learned(expected, examples[-1:] if is_learned else [])
+
+    def interrupted(self, x, y):
+        if is_learned:
+            learn_one(self, x, y)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rb.Forgetron, "learn_one", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(*examples[-1])
+    assert checkpoint.dumps(model) == checkpoint.dumps(expected)
+
+
 @pytest.mark.parametrize("delay", [0, 20])
 def test_late_labels_leave_the_predictions_of_the_model_alone(delay):
     """Scoring an example just before it is learned must not look like a prediction in time."""

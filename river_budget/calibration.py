@@ -1,4 +1,4 @@
-"""Calibrated probabilities, and what the wrappers around classifiers share."""
+"""Calibrated probabilities, learned online, and what the wrappers around classifiers share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from river import base
 from river.compose import Pipeline
 
-from river_budget._core.calibration import LARGEST_GAP
+from river_budget._checks import check_probability
+from river_budget._core.calibration import LARGEST_GAP, CalibrationMaps
 from river_budget._state import Learned, Part
 from river_budget.base import (
     OnlineClassifier,
@@ -28,7 +29,6 @@ from river_budget.base import (
     series_like,
     weights_of,
 )
-from river_budget.calibration.calibrator import Calibrator
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from narwhals.stable.v2.typing import IntoDataFrame, IntoSeries
+
+__all__ = ["Calibrated", "Calibrator"]
 
 # Smaller probabilities of other libraries are raised to this, as in River's log loss.
 SMALLEST_PROBABILITY = 1e-15
@@ -58,10 +60,9 @@ class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchCla
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> Self:
-        """Return a new, untrained model with the same parameters, as River does.
+        """Return a new model with the same parameters, except the `new_params` by name.
 
-        With `include_attributes` it is an equal trained model. With new parameters, only the model
-        inside is kept.
+        With `include_attributes`, it has learned the same; with both, only the model inside has.
         """
         clone = super().clone(new_params)
         if include_attributes:
@@ -102,28 +103,59 @@ class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchCla
         return self._wrapped_model.predict_proba_many(X, **kwargs)
 
 
+class Calibrator(CalibrationMaps):
+    """A mixture of the model's own probabilities and of calibration maps learned online.
+
+    A model's logits enter as gaps: the largest logit minus that of each label.
+
+    Parameters
+    ----------
+    forgetting
+        The forgetting factor of each map.
+
+    Attributes
+    ----------
+    weights
+        The weights of the model's own probabilities and of each map.
+    memory_bytes
+        Memory of the maps in bytes: arrays, labels and their columns.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, forgetting: Sequence[float]) -> None:
+        if not isinstance(forgetting, Sequence) or not forgetting:
+            raise ValueError(
+                f"forgetting must be a tuple of forgetting factors, got {forgetting!r}"
+            )
+        for factor in forgetting:
+            check_probability("forgetting: a factor", factor)
+            if factor == 0:
+                raise ValueError("forgetting: a factor must be above 0, got 0")
+        super().__init__(forgetting)
+
+
 @documented
 class Calibrated(ClassifierWrapper):
     """Calibrates the probabilities of a classifier online.
 
-    Use it around a perceptron, whose probabilities rank examples but are far from frequencies.
-    Where a calibrated model gives a label the probability 0.8, it comes in about 80 % of the cases.
+    Use it around a perceptron, whose probabilities rank examples but are far from frequencies. A
+    label with the calibrated probability 0.8 comes in about 80 % of the cases.
 
     A calibration map turns the gap d between the largest logit and that of a label into the logit
-    `-a d - r sqrt(d) + b`, with a bias b for each label: Platt scaling, with a square root because
+    `-a d - r sqrt(d) + b`, with a bias b for each label: Platt scaling, with a root because
     probabilities of budgeted models often rise steeply near the decision boundary. Each example
     updates a, r and the biases by a Newton step on its log loss, with the sum of all Hessians so
-    far [^1] [^2]. (The papers approximate the Hessian by the squared gradient.) There is one map
-    for each forgetting factor, which multiplies the sum in each round: 1 suits scores with a fixed
-    meaning, a smaller one follows drift.
+    far [^1] [^2] (the papers approximate them by squared gradients). Each forgetting factor has a
+    map, whose sum it multiplies in each round: 1 suits scores with a fixed meaning, a smaller one
+    follows drift.
 
-    Bayes' rule weights the maps and the model's own probabilities, with a prior of 1/2 for the
-    model. In each round, a share of 0.0001 of the weights returns to the prior. After T rounds on
-    any sequence, the mean log loss is therefore at most log(2) / T + 0.00011 above that of the
-    model's own probabilities.
+    Bayes' rule weights the maps and the model's own probabilities, whose prior is 1/2. In each
+    round, a share of 0.0001 of the weights returns to the prior. After T rounds on any sequence,
+    the mean log loss is therefore at most log(2) / T + 0.00011 above that of the model.
 
-    `learn_one` first evaluates the model, so the maps learn from scores of examples that the model
-    has not learned. They ignore an example whose label the model cannot score yet.
+    The maps learn from scores of examples that the model has not learned. They ignore an example
+    whose label the model cannot score yet.
 
     `predict_one` returns the prediction of the model. The most probable label in
     `predict_proba_one` may be another one, right more often on some streams and less often on
@@ -182,32 +214,38 @@ class Calibrated(ClassifierWrapper):
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        # They import pandas, which is slow.
-        from river import linear_model, preprocessing
+        from river.dummy import PriorClassifier  # slow to import
 
-        yield {"model": preprocessing.StandardScaler() | linear_model.LogisticRegression()}
+        yield {"model": PriorClassifier()}
 
     @property
     def memory_bytes(self) -> int:
         return super().memory_bytes + self.calibrator.memory_bytes
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, **kwargs: Any) -> None:
-        """Learn what the model's scores mean from an example, then let the model learn it.
+        """Let the model learn an example, and the maps what its scores meant.
 
         Keyword arguments such as the weight `w` go to the model. The maps count every example once,
         because they estimate frequencies in the stream as it is.
         """
-        classifier, was_predicted = classifier_of(self.model), True
+        classifier = classifier_of(self.model)
+        n_rounds = classifier.n_rounds if isinstance(classifier, OnlineClassifier) else None
         try:
-            if isinstance(classifier, OnlineClassifier):
-                was_predicted = classifier.has_predicted(self._features(x))
+            is_late = n_rounds is not None and not classifier.has_predicted(self._features(x))
             gaps = self._gaps(x)
-            if not was_predicted:
+            if is_late:
                 classifier.forget_prediction()
         except ValueError:  # It may still learn what it cannot score.
             gaps = {}
-        self.model.learn_one(x, y, **kwargs)
-        self.calibrator.learn(gaps, y)
+        try:
+            self.model.learn_one(x, y, **kwargs)
+        except BaseException:
+            # An interrupt may come after the model has learned.
+            if n_rounds is None or classifier.n_rounds == n_rounds:
+                gaps = {}
+            raise
+        finally:
+            self.calibrator.learn(gaps, y)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         return self.calibrator.probabilities(self._gaps(x, **kwargs))
@@ -219,17 +257,12 @@ class Calibrated(ClassifierWrapper):
         lengths differ, it raises ValueError and learns nothing.
         """
         rows = dicts_of(frame_of(X))
-        n = len(rows)
-        weights: list[Any] = (
-            n * [{}] if w is None else [{"w": weight} for weight in weights_of(w, n).tolist()]
-        )
-
-        def learn(x: Features, label: Any, weight: Any) -> None:
-            self.learn_one(x, label, **kwargs, **weight)
-
-        labels, before = labels_of(y, n), copy.deepcopy((self.model, self.calibrator))
+        given, labels = [kwargs] * len(rows), labels_of(y, len(rows))
+        if w is not None:
+            given = [{**kwargs, "w": weight} for weight in weights_of(w, len(rows)).tolist()]
+        before = copy.deepcopy((self.model, self.calibrator))
         try:
-            by_row(learn, rows, labels, weights)
+            by_row(lambda x, label, own: self.learn_one(x, label, **own), rows, labels, given)
         except BaseException:
             self.model, self.calibrator = before
             raise
@@ -246,18 +279,16 @@ class Calibrated(ClassifierWrapper):
         """Return the largest logit minus that of each label."""
         classifier = classifier_of(self.model)
         if isinstance(classifier, Perceptron):
-            logits, factor = classifier.scores_one(self._features(x)), 0.5
+            scores = classifier.scores_one(self._features(x))
+            logits = {label: 0.5 * score for label, score in scores.items()}
         else:
             # The order of the arguments makes a NaN the smallest probability.
             logits = {
                 label: math.log(min(max(SMALLEST_PROBABILITY, p), 1.0))
                 for label, p in self.model.predict_proba_one(x, **kwargs).items()
             }
-            factor = 1.0
         largest = max(logits.values(), default=0.0)
-        return {
-            label: min(factor * (largest - logit), LARGEST_GAP) for label, logit in logits.items()
-        }
+        return {label: min(largest - logit, LARGEST_GAP) for label, logit in logits.items()}
 
     def _features(self, x: Features) -> Features:
         """Return the features that the classifier gets."""
