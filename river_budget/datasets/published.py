@@ -11,6 +11,7 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -19,12 +20,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from river.datasets.base import BINARY_CLF, RemoteDataset
 
-RETRIES = 2
 TIMEOUT = 60  # seconds without a byte from the server before an attempt fails
+WAITS = (1, 2, None)  # seconds after each failed attempt; the last error is raised
 
-# By the name of a download or of a file unpacked from it. Each checksum is certain: two or more
-# projects without common code state it, or the text was regenerated from its values and has a
-# checksum stated elsewhere. The SHA-256 of every text file is also recorded on first use.
+# By the name of a download or of a file unpacked from it; SHA-256 for texts. Each is certain: two or
+# more projects without common code state it, or the text was regenerated from its values.
 CHECKSUMS = {
     "a9a": "sha256:f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906",
     "a9a.t": "sha256:1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
@@ -40,7 +40,6 @@ CHECKSUMS = {
 }
 
 
-# What the docstring of a data set with two parts ends with.
 PARAMETERS = """
 
     Parameters
@@ -77,10 +76,10 @@ class File(NamedTuple):
 class PublishedDataset(RemoteDataset):
     """Base class of the data sets. A file is in LIBSVM's format, or CSV with the given columns.
 
-    On first use, a file is downloaded, unpacked and checked in a temporary directory: its number of
-    rows and, where one is certain, its published checksum. Then it is moved into River's cache
-    directory (`$RIVER_DATA`, or `~/river_data`), which so never has an incomplete file. Its SHA-256
-    is recorded beside it (`a9a.sha256`) and checked on every later use.
+    On first use, a file is downloaded, unpacked, checked in a temporary directory (its number of rows
+    and, if one is certain, its published checksum), and moved into River's cache directory
+    (`$RIVER_DATA`, or `~/river_data`). Its SHA-256 is recorded beside it (`a9a.sha256`) and checked
+    on every later use.
 
     Attributes
     ----------
@@ -176,6 +175,7 @@ class PublishedDataset(RemoteDataset):
             download = Path(scratch, by_hand.name)
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
+                _digest(download)
             else:
                 _fetch(self.url, download, verbose)
             files = {f.members: f.n_rows for f in self.files.values() if f.url == self.url}
@@ -199,34 +199,31 @@ def _fetch(url: str, path: Path, verbose: bool) -> None:
         raise ModuleNotFoundError(message, name=error.name) from error
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)
-    registry = pooch.create(
-        path.parent,
-        base_url="",
-        registry={path.name: CHECKSUMS.get(path.name)},
-        urls={path.name: url},
-        retry_if_failed=RETRIES,
-    )
-    # Pooch logs the temporary path. Setting its level is not enough: the logger caches it.
-    logger = pooch.get_logger()
-    disabled, logger.disabled = logger.disabled, True
-    try:
-        registry.fetch(path.name, downloader=pooch.HTTPDownloader(timeout=TIMEOUT))
-    finally:
-        logger.disabled = disabled
+    fetch = pooch.HTTPDownloader(timeout=TIMEOUT)
+    for wait in WAITS:
+        try:
+            fetch(url, path, None)
+            _digest(path)
+            return
+        except (OSError, ValueError):
+            if wait is None:
+                raise
+            time.sleep(wait)
 
 
 def _unpack(path: Path, members: tuple[str, ...]) -> Path:
-    """Unpack nested archives beside a file, check each of them, and return the last member."""
+    """Unpack nested archives beside a file, check those within, and return the last member."""
     for member in members:
-        _check_published(path)
+        archive, path = path, path.with_name(member)
         try:
-            with _opened(path, member) as source, path.with_name(member).open("wb") as target:
+            with _opened(archive, member) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         except KeyError as error:
-            raise ValueError(f"{path.name} does not contain {member}") from error
+            raise ValueError(f"{archive.name} does not contain {member}") from error
         except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
-            raise ValueError(f"{path.name} cannot be unpacked: {error}") from error
-        path = path.with_name(member)
+            raise ValueError(f"{archive.name} cannot be unpacked: {error}") from error
+        if member != members[-1]:
+            _digest(path)
     return path
 
 
@@ -239,8 +236,8 @@ def _opened(archive: Path, member: str) -> Any:
 
 
 def _check_text(path: Path, n_rows: int, directory: Path) -> None:
-    """Check a text by the SHA-256 recorded in a directory, or else the published one and its rows."""
-    record, digest = directory / f"{path.name}.sha256", _digest(path, "sha256")
+    """Check a text by the SHA-256 recorded in a directory, or else by its number of rows."""
+    record, digest = directory / f"{path.name}.sha256", _digest(path)
     if record.exists():
         if digest in record.read_text():
             return
@@ -248,7 +245,6 @@ def _check_text(path: Path, n_rows: int, directory: Path) -> None:
             f"{path.name} does not have the checksum recorded in {record.name} "
             "(delete this record to accept the file)"
         )
-    _check_published(path)
     with path.open("rb") as lines:
         found = sum(not line.isspace() for line in lines)
     if found != n_rows:
@@ -256,12 +252,11 @@ def _check_text(path: Path, n_rows: int, directory: Path) -> None:
     record.write_text(f"{digest}  {path.name}\n")
 
 
-def _check_published(path: Path) -> None:
-    algorithm, _, expected = CHECKSUMS.get(path.name, "").partition(":")
-    if expected and (found := _digest(path, algorithm)) != expected:
-        raise ValueError(f"{path.name} has the {algorithm} checksum {found}, expected {expected}")
-
-
-def _digest(path: Path, algorithm: str) -> str:
+def _digest(path: Path) -> str:
+    """Return the checksum of a file; raise ValueError if another one is published."""
+    algorithm, _, expected = CHECKSUMS.get(path.name, "sha256:").partition(":")
     with path.open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
+        found = hashlib.file_digest(file, algorithm).hexdigest()
+    if expected and found != expected:
+        raise ValueError(f"{path.name} has the {algorithm} checksum {found}, expected {expected}")
+    return found
