@@ -56,6 +56,16 @@ def check_count(name: str, value: Any, most: int | None = None) -> None:
         raise ValueError(f"{name} must be a whole number {allowed}, got {value!r}")
 
 
+def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
+    """Raise ValueError unless there are indices, and each is that of one of n things."""
+    if not indices:
+        raise ValueError(f"{name} must have at least one {what}, got none")
+    for i in indices:
+        if i not in range(n):
+            error = f"{name} contains {i!r}, which is not a {what} index (number of {what}s: {n})"
+            raise ValueError(error)
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")

@@ -29,11 +29,10 @@ class Bin(NamedTuple):
 class CalibrationError(base.MultiClassMetric):
     """Expected calibration error: how far probabilities are from frequencies.
 
-    Probabilities are counted in bins of equal width. The error is the mean absolute difference
-    between the mean probability in a bin and the frequency of the label, weighted by the counts
-    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). With two labels, the
-    probability is that of the positive one; with any other number of labels, or if neither of the
-    two is `pos_val`, it is that of the most probable label.
+    It is the mean absolute difference between the probability and the frequency of the label in
+    bins of equal width, weighted by their counts
+    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). The label is the
+    positive one of two, else the most probable one.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class CalibrationError(base.MultiClassMetric):
         check_count("n_bins", n_bins)
         super().__init__()
         self.n_bins, self.pos_val = n_bins, pos_val
-        # For each bin, the sums of weights, of probabilities and of labels that were given them.
+        # Of each bin: the weights of predictions, their probabilities, and how often they were right.
         self._sums = np.zeros((n_bins, 3))
 
     @property
@@ -107,13 +106,12 @@ class _Sequential(base.MultiClassMetric):
 
 
 class FadingError(_Sequential):
-    """Prequential error with a fading factor.
+    """Prequential error with a fading factor: the share of wrong predictions, weighted by recency.
 
-    The share of wrong predictions, weighted by recency: the last prediction has weight 1, the one
-    before it `factor`, then `factor ** 2`, and so on. It follows concept drift like an error over a
-    sliding window, in constant time and memory
-    ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). It cannot be
-    reverted, so it does not work with `utils.Rolling`.
+    The last prediction has weight 1, the one before it `factor`, then `factor ** 2`, and so on. It
+    follows concept drift like an error over a sliding window, in constant time and memory
+    ([Gama, Sebastião & Rodrigues 2013](https://doi.org/10.1007/s10994-012-5320-9)). It does not
+    work with `utils.Rolling`.
 
     Parameters
     ----------
@@ -160,10 +158,9 @@ class HingeLoss(base.MeanMetric, base.BinaryMetric):
     """Mean hinge loss, `max(0, 1 - y f(x))`, the loss in mistake bounds.
 
     Predictions are margins f(x), as `decision_function_one` returns them, or probabilities, as
-    `predict_proba_one` does. Probabilities are mapped back to margins by the inverse of the
-    logistic link, which clips margins at about 34.5 in absolute value. Without one of the positive
-    label, the margin is unknown and counts as 0, so the loss is 1: a loss of 1 on a whole stream
-    tells that `pos_val` is none of its labels.
+    `predict_proba_one` does. The inverse of the logistic link maps these to margins, clipped at
+    about 34.5 in absolute value. Without one of the positive label, the margin counts as 0: a loss
+    of 1 on a whole stream tells that `pos_val` is none of its labels.
 
     Parameters
     ----------
@@ -196,8 +193,26 @@ class HingeLoss(base.MeanMetric, base.BinaryMetric):
         return max(0.0, 1.0 - margin if y_true == self.pos_val else 1.0 + margin)
 
 
-class _Kappa(_Sequential):
-    """How much of a baseline's error a model avoids, from the labels in the order of the stream."""
+class KappaT(_Sequential):
+    """Kappa T, the temporal kappa: accuracy compared with that of the last label.
+
+    The value is `(p - p_b) / (1 - p_b)`, where `p` is the accuracy of the model and `p_b` that of a
+    baseline which predicts the label of the example before
+    ([Žliobaitė et al. 2015](https://doi.org/10.1007/s10994-014-5441-4)): 1 if all predictions are
+    right, 0 if the model is as good as the baseline or that has no mistake, negative if it is worse.
+
+    The first example, for which the baseline has no prediction, is not scored. It does not work
+    with `utils.Rolling`.
+
+    Examples
+    --------
+    >>> from river_budget import metrics
+    >>> metric = metrics.KappaT()
+    >>> for y_true, y_pred in zip("aabbba", "aaabba"):
+    ...     metric.update(y_true, y_pred)
+    >>> metric  # 1 mistake, and 2 of the baseline
+    KappaT: 50.00%
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -205,30 +220,25 @@ class _Kappa(_Sequential):
         self._baseline: Any = None
         self._wrong = self._wrong_of_baseline = 0.0
 
-    def _learn(self, y_true: Any, w: float) -> None:
-        """Set the next prediction of the baseline."""
+    def _next_baseline(self, y_true: Any, w: float) -> Any:
+        return y_true
 
     def update(self, y_true: Any, y_pred: Any, w: float = 1.0) -> None:
         if self._baseline is not None:
             self._wrong += w * (y_true != y_pred)
             self._wrong_of_baseline += w * (y_true != self._baseline)
-        self._learn(y_true, w)
+        self._baseline = self._next_baseline(y_true, w)
 
     def get(self) -> float:
         return 1.0 - self._wrong / self._wrong_of_baseline if self._wrong_of_baseline else 0.0
 
 
-class KappaM(_Kappa):
+class KappaM(KappaT):
     """Kappa M: accuracy compared with that of the majority class.
 
-    The baseline predicts the most frequent label so far, the first one among ties. The value is
-    `(p - p_m) / (1 - p_m)`, where `p` is the accuracy of the model and `p_m` that of the baseline
-    ([Bifet et al. 2015](https://doi.org/10.1145/2783258.2783372)): 1 if all predictions are right,
-    0 if the model is as good as the baseline, negative if it is worse. It is 0 while the baseline
-    has no mistake.
-
-    The first example, for which the baseline has no prediction, is not scored. It cannot be
-    reverted, so it does not work with `utils.Rolling`.
+    The baseline predicts the most frequent label so far, the first one among ties
+    ([Bifet et al. 2015](https://doi.org/10.1145/2783258.2783372)). Everything else is as in
+    `KappaT`.
 
     Examples
     --------
@@ -247,30 +257,9 @@ class KappaM(_Kappa):
         super().__init__()
         self._counts: Counter[Any] = Counter()
 
-    def _learn(self, y_true: Any, w: float) -> None:
+    def _next_baseline(self, y_true: Any, w: float) -> Any:
         self._counts[y_true] += w  # type: ignore[assignment]
-        self._baseline = max(self._counts, key=self._counts.__getitem__)
-
-
-class KappaT(_Kappa):
-    """Kappa T, the temporal kappa: accuracy compared with that of the last label.
-
-    The baseline predicts the label of the example before
-    ([Žliobaitė et al. 2015](https://doi.org/10.1007/s10994-014-5441-4)). Everything else is as in
-    `KappaM`.
-
-    Examples
-    --------
-    >>> from river_budget import metrics
-    >>> metric = metrics.KappaT()
-    >>> for y_true, y_pred in zip("aabbba", "aaabba"):
-    ...     metric.update(y_true, y_pred)
-    >>> metric  # 1 mistake, and 2 of the baseline
-    KappaT: 50.00%
-    """
-
-    def _learn(self, y_true: Any, w: float) -> None:
-        self._baseline = y_true
+        return max(self._counts, key=self._counts.__getitem__)
 
 
 class Mistakes(base.MultiClassMetric):
@@ -286,8 +275,6 @@ class Mistakes(base.MultiClassMetric):
 
     Examples
     --------
-    It works with River's `+` and `utils.Rolling`:
-
     >>> from river import metrics as river_metrics, utils
     >>> from river_budget import metrics
     >>> river_metrics.Accuracy() + metrics.Mistakes()

@@ -27,13 +27,11 @@ class Run:
     Attributes
     ----------
     n_examples, n_mistakes
-        Number of examples, and of those whose label did not have the largest score when they were
-        predicted: y f(x) <= 0 with two labels. For a model that does not count them, the number of
-        wrong or missing predictions.
-    n_support
-        Number of support vectors at the end, 0 for a model without any.
-    memory_bytes
-        Size of the model at the end.
+        Number of examples, and of those whose label did not have the largest score when predicted
+        (y f(x) <= 0 with two labels), or, if the model does not count these, of wrong or missing
+        predictions.
+    n_support, memory_bytes
+        Number of support vectors, if any, and size of the model at the end.
     seconds
         Time to predict and learn all examples.
     examples, errors, support_sizes
@@ -87,10 +85,11 @@ class Comparison:
         """Return mean and standard deviation of each model's figures over the permutations."""
         table: dict[str, dict[str, tuple[float, float]]] = {}
         for name, runs in self.runs.items():
-            values = np.array([[run.figures[key] for run in runs] for key in runs[0].figures])
-            deviations = values.std(axis=1, ddof=1) if len(runs) > 1 else np.zeros(len(values))
-            both = zip(values.mean(axis=1).tolist(), deviations.tolist(), strict=True)
-            table[name] = dict(zip(runs[0].figures, both, strict=True))
+            table[name] = {}
+            for key in runs[0].figures:
+                values = [run.figures[key] for run in runs]
+                deviation = np.std(values, ddof=1) if len(runs) > 1 else 0.0
+                table[name][key] = float(np.mean(values)), float(deviation)
         return table
 
     def ranking(self) -> list[tuple[str, dict[str, tuple[float, float]]]]:
@@ -142,17 +141,16 @@ def compare(
     models
         Classifiers, or pipelines that end in one, by name. They are cloned.
     stream
-        Pairs of features and label, with any number of labels. It must be finite.
+        Pairs of features and label. It must be finite.
     permutations
-        Number of runs of each model. With 1, the stream keeps its order; with more, it is shuffled
-        before each run.
+        Number of runs of each model; with more than 1, the stream is shuffled before each.
     seed
         Random number generator seed for the permutations.
     n_points
         Number of points at which errors and support sizes are recorded.
     after_examples
-        Called with the model's name and the number of examples that it has learned since the last
-        call, at each point of a run. Its time is not counted.
+        Called at each point of a run with the model's name and the number of examples learned since
+        the last call. Its time is not counted.
 
     Raises
     ------

@@ -12,18 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 from river.base import Classifier
 
-from river_budget._checks import check_count, check_not_negative
-from river_budget.base import classifier_of, memory_of
+from river_budget._checks import check_count, check_indices, check_not_negative
+from river_budget.base import innermost_of, memory_of
 
 Examples = list[tuple[dict[Any, Any], Any]]
+
+# What `ContinualRun.to_dict` leaves out: as many values as there are examples.
+LONG = ("wrong", "support_sizes")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ContinualRun:
     """One model's run through a sequence of tasks.
 
-    Figures have the names of CapyMOA's `ocl.evaluation`, which averages both transfers over all
-    steps; here they follow
+    Figures have the names of CapyMOA's `ocl.evaluation`. It averages both transfers over all steps;
+    here they follow
     [Lopez-Paz & Ranzato 2017](https://papers.nips.cc/paper/7225-gradient-episodic-memory-for-continual-learning).
 
     Attributes
@@ -45,8 +48,7 @@ class ContinualRun:
     drifts
         The indices of the examples at which the task changed.
     recovery_times
-        For each drift, the number of examples until the model had recovered (see `recovery_time`),
-        or None if it had not before the next drift.
+        `recovery_time` after each drift; None if the next drift came first.
     support_sizes
         Number of support vectors after each example (examples,); empty for models that have none.
     memory_bytes
@@ -97,20 +99,19 @@ class ContinualRun:
     def backward_transfer(self) -> float:
         """Mean change of the accuracy on a task from right after it was last learned to the end.
 
-        The mean leaves out the task learned last. Negative values mean forgetting.
+        It leaves out the task learned last. Negative values mean forgetting.
         """
-        last = {j: i for i, j in enumerate(self.task_sequence)}
         R = self.accuracy_matrix
-        return _mean(R[-1, j] - R[last[j], j] for j in self._earlier_tasks)
+        return _mean(R[-1, j] - R[i, j] for j, i in self._earlier_tasks.items())
 
     @property
     def forward_transfer(self) -> float:
         """Mean accuracy on a task right before it is first learned, minus chance.
 
-        The mean leaves out the task learned first. (Lopez-Paz and Ranzato subtract the accuracy of
-        a randomly initialized model.)
+        It leaves out the task learned first. Lopez-Paz and Ranzato subtract the accuracy of a
+        randomly initialized model.
         """
-        first = {j: i for i, j in reversed(list(enumerate(self.task_sequence)))}
+        first = {j: self.task_sequence.index(j) for j in reversed(self.task_sequence)}
         R = self.accuracy_matrix
         return _mean(R[i - 1, j] - self.chance_accuracy[j] for j, i in first.items() if i)
 
@@ -118,7 +119,7 @@ class ContinualRun:
     def forgetting(self) -> float:
         """Mean drop from the best earlier accuracy on a task to the accuracy at the end.
 
-        The mean leaves out the task learned last
+        It leaves out the task learned last
         ([Chaudhry et al. 2018](https://doi.org/10.1007/978-3-030-01252-6_33)).
         """
         R = self.accuracy_matrix
@@ -147,15 +148,10 @@ class ContinualRun:
 
     @property
     def mean_recovery_time(self) -> float:
-        """Mean recovery time in examples.
-
-        Without recovery, all examples until the next drift or the end count.
-        """
-        intervals = itertools.pairwise([*self.drifts, len(self.wrong)])
-        return _mean(
-            end - drift if recovery is None else recovery
-            for recovery, (drift, end) in zip(self.recovery_times, intervals, strict=True)
-        )
+        """Mean recovery time in examples; without recovery, those until the next drift or the end."""
+        lengths = np.diff([*self.drifts, len(self.wrong)]).tolist()
+        pairs = zip(self.recovery_times, lengths, strict=True)
+        return _mean(length if time is None else time for time, length in pairs)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -168,42 +164,38 @@ class ContinualRun:
         return {name: getattr(self, name) for name in names}
 
     def table(self) -> str:
-        """Return the accuracy matrix in percent as text: a row for each step, then `accuracy_seen`."""
+        """Return the accuracy matrix in percent as text, with `accuracy_seen` as its last column."""
         tasks = [f"task {j}" for j in range(self.accuracy_matrix.shape[1])]
         shares = np.column_stack((self.accuracy_matrix, self.accuracy_seen))
         return _table(["after", *tasks, "seen"], self._steps, shares)
 
     def class_table(self) -> str:
-        """Return the accuracy on each class in percent as text, a row for each class.
+        """Return the accuracy on each class (rows) after each step in percent as text.
 
-        The columns are the steps, named by their tasks; the last one is `class_forgetting`.
+        The last column is `class_forgetting`.
         """
         shares = np.column_stack((self.class_accuracy_matrix.T, self.class_forgetting))
         return _table(["class", *self._steps, "drop"], list(map(str, self.classes)), shares)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan."""
-        return {key: _plain(value) for key, value in self.figures.items()} | {
-            "task_sequence": list(self.task_sequence),
-            "accuracy_matrix": self.accuracy_matrix.tolist(),
-            "accuracy_seen": self.accuracy_seen.tolist(),
-            "chance_accuracy": self.chance_accuracy.tolist(),
-            "classes": [_plain(label) for label in self.classes],
-            "class_accuracy_matrix": self.class_accuracy_matrix.tolist(),
-            "class_first_steps": list(self.class_first_steps),
-            "class_forgetting": [_plain(drop) for drop in self.class_forgetting],
-            "drifts": list(self.drifts),
-            "recovery_times": list(self.recovery_times),
-        }
+        names = [
+            *(field.name for field in dataclasses.fields(self)),
+            "accuracy_seen",
+            "class_forgetting",
+        ]
+        values = self.figures | {n: getattr(self, n) for n in names if n not in LONG}
+        return {n: _plain(list(v) if isinstance(v, tuple) else v) for n, v in values.items()}
 
     @property
     def _steps(self) -> list[str]:
         return [f"task {j}" for j in self.task_sequence]
 
     @property
-    def _earlier_tasks(self) -> list[int]:
-        """All tasks in the sequence except the one learned last."""
-        return sorted(set(self.task_sequence) - {self.task_sequence[-1]})
+    def _earlier_tasks(self) -> dict[int, int]:
+        """The last step of each task except the one learned last."""
+        steps = enumerate(self.task_sequence)
+        return {j: i for i, j in steps if j != self.task_sequence[-1]}
 
 
 def lifelong(
@@ -222,17 +214,16 @@ def lifelong(
     model
         Any River classifier. It is cloned.
     tasks
-        One stream for each task. The first `n_test` examples are held out for testing; each step
-        learns the next `n_learn`.
+        One stream for each task. Its first `n_test` examples are for testing; each step learns the
+        next `n_learn`.
     task_sequence
-        The index of the task of each step. Tasks may recur. By default each is learned once, in
-        order.
+        The index of the task of each step; by default each task once, in order.
     n_learn
         Number of examples in a step; each is predicted, then learned.
     n_test
         Number of test examples for each task.
     window, tolerance
-        When a model counts as recovered from a drift; see `recovery_time`.
+        See `recovery_time`.
 
     Raises
     ------
@@ -262,14 +253,7 @@ def lifelong(
     for name, number in [("n_learn", n_learn), ("n_test", n_test), ("window", window)]:
         check_count(name, number)
     check_not_negative("tolerance", tolerance)
-    if not sequence:
-        raise ValueError("task_sequence must have at least one task, got none")
-    for j in sequence:
-        if j not in range(len(tasks)):
-            raise ValueError(
-                f"task_sequence contains {j!r}, which is not a task index "
-                f"(number of tasks: {len(tasks)})"
-            )
+    check_indices("task_sequence", sequence, len(tasks), "task")
     streams = [iter(task) for task in tasks]
     tests = [_take(stream, n_test, j) for j, stream in enumerate(streams)]
     # Imports everything before timing starts.
@@ -315,8 +299,8 @@ def recovery_time(
 ) -> int | None:
     """Return how many examples a model needs to recover from a drift, or None if it does not.
 
-    These are the examples between the drift and the first window whose error exceeds that of the
-    window right before the drift by at most `tolerance`; 0 if the drift did no harm.
+    They are counted to the first window whose error exceeds that of the window right before the
+    drift by at most `tolerance`.
 
     Parameters
     ----------
@@ -355,15 +339,14 @@ def recovery_time(
 def _take(stream: Any, n: int, task: int) -> Examples:
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
     if len(examples) < n:
-        raise ValueError(
-            f"the stream of task {task} is too short: {n - len(examples)} more examples are needed"
-        )
+        lacking = f"{n - len(examples)} more examples are needed"
+        raise ValueError(f"the stream of task {task} is too short: {lacking}")
     return examples
 
 
 def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]:
     """Predict, then learn; return which predictions were wrong, and the support sizes, if any."""
-    classifier, steps = classifier_of(model), []
+    classifier, steps = innermost_of(model), []
     for x, y in examples:
         is_wrong = model.predict_one(x) != y
         model.learn_one(x, y)
@@ -394,8 +377,10 @@ def _table(heading: list[str], names: list[str], shares: NDArray[np.float64]) ->
 
 
 def _plain(value: Any) -> Any:
-    """Return a label or figure as JSON has it; None for nan."""
-    value = value.item() if isinstance(value, np.generic) else value
+    """Return a label, a figure or several as JSON has them; None for nan."""
+    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
     if value != value:
         return None
-    return value if isinstance(value, str | int | float) else str(value)
+    return value if isinstance(value, str | int | float | None) else str(value)

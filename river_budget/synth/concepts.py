@@ -12,7 +12,7 @@ from typing import Any
 from river import datasets
 from river.datasets.base import MULTI_CLF
 
-from river_budget._checks import check_count
+from river_budget._checks import check_count, check_indices
 from river_budget.synth import _stream as field
 from river_budget.synth._stream import Example, Point, Stream
 
@@ -91,14 +91,8 @@ class RecurringConcepts(_Switching, Stream):
         default = [(i, 1000) for i in range(n_concepts)]
         self._concepts = self.concepts
         self._segments = default if self.schedule is None else list(self.schedule)
-        if not self._segments:
-            raise ValueError("schedule must have at least one segment, got none")
-        for index, n in self._segments:
-            if index not in range(n_concepts):
-                raise ValueError(
-                    f"schedule contains {index!r}, which is not a concept index "
-                    f"(number of concepts: {n_concepts})"
-                )
+        check_indices("schedule", [index for index, _ in self._segments], n_concepts, "concept")
+        for _, n in self._segments:
             check_count("the number of examples in a segment", n)
         first = self.concepts[0]
         self.task = getattr(first, "task", self.task)

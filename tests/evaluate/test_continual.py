@@ -241,6 +241,12 @@ def test_pipelines_are_cloned_and_run():
     assert json.loads(json.dumps(run.to_dict()))["task_sequence"] == [0, 1]
 
 
+def test_the_support_vectors_of_a_wrapped_model_count():
+    tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
+    run = evaluate.lifelong(rb.Calibrated(rb.Forgetron(budget=7)), tasks, n_learn=50, n_test=50)
+    assert run.support_sizes.max() == 7
+
+
 def test_any_river_classifier_runs():
     tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
     run = evaluate.lifelong(neighbors.KNNClassifier(), tasks, n_learn=50, n_test=50)
