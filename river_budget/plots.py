@@ -6,6 +6,7 @@ whose extension sets the format. Several models, or their results, are a dict by
 
 from __future__ import annotations
 
+import functools
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,12 +53,15 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
         importlib.import_module("matplotlib.pyplot")
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for axes, curve in [(left, "errors"), (right, "support_sizes")]:
-        _set_line_styles(axes)
-        for name, runs in comparison.runs.items():
-            values = (100 if axes is left else 1) * np.array([getattr(run, curve) for run in runs])
-            x, mean, deviation = runs[0].examples, values.mean(axis=0), values.std(axis=0)
-            (line,) = axes.plot(x, mean, label=name)
+    for axes, curve, scale in [(left, "errors", 100), (right, "support_sizes", 1)]:
+        values = {
+            name: scale * np.array([getattr(run, curve) for run in runs])
+            for name, runs in comparison.runs.items()
+        }
+        x = next(iter(comparison.runs.values()))[0].examples
+        _draw_lines(axes, {name: (x, each.mean(axis=0)) for name, each in values.items()})
+        for line, each in zip(axes.lines, values.values(), strict=True):
+            mean, deviation = each.mean(axis=0), each.std(axis=0)
             band = mean - deviation, mean + deviation
             axes.fill_between(x, *band, color=line.get_color(), alpha=0.2)
     # The errors on the first few examples would flatten all curves.
@@ -110,7 +114,7 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
     for axes, (name, certificate) in zip(panels, certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
         axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
-        axes.set_title(name, fontsize="small")
+        axes.set_title(_plain(name), fontsize="small")
         axes.set(xlabel="examples", yscale="log")
         axes.legend(fontsize="x-small")
     _save(figure, title, path)
@@ -127,7 +131,7 @@ def plot_decision_regions(
     figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
     for axes, (name, model) in zip(panels, models.items(), strict=True):
         draw_decision_regions(axes, model, names, limits)
-        axes.set_title(f"{name} ({model.n_support})", fontsize="x-small")
+        axes.set_title(_plain(f"{name} ({model.n_support})"), fontsize="x-small")
     _save(figure, title, path)
 
 
@@ -162,22 +166,15 @@ def draw_decision_regions(
     vectors = [[x.get(name, 0.0) for name in names] for x in model.support_vectors]
     us, vs = np.reshape(vectors, (-1, 2)).T
 
-    def draw_lines(
-        margins: Any, levels: list[float], colors: list[Any], widths: list[float]
-    ) -> None:
-        axes.contour(
-            grid, grid, margins, levels, colors=colors, linewidths=widths, linestyles="solid"
-        )
-
-    def draw_vectors(chosen: Any, color: Any) -> None:
-        axes.scatter(us[chosen], vs[chosen], s=3, color=color)
-
+    draw_lines = functools.partial(axes.contour, grid, grid, linestyles="solid")
+    draw_vectors = functools.partial(axes.scatter, s=3)
     if model.coefficients.ndim == 1:
         values = np.array([[model.decision_function_one(x) for x in row] for row in points])
         axes.contourf(grid, grid, values > 0, levels=[0.5, 2], colors=["mistyrose"])
-        draw_lines(values, [-1, 0, 1], ["cyan", "black", "magenta"], [0.6, 1.2, 0.6])
-        draw_vectors(model.coefficients > 0, "red")
-        draw_vectors(model.coefficients < 0, "green")
+        colors = ["cyan", "black", "magenta"]
+        draw_lines(values, levels=[-1, 0, 1], colors=colors, linewidths=[0.6, 1.2, 0.6])
+        for chosen, sign in [(model.coefficients > 0, "red"), (model.coefficients < 0, "green")]:
+            draw_vectors(us[chosen], vs[chosen], color=sign)
     else:
         scores = np.array([[list(model.scores_one(x).values()) for x in row] for row in points])
         n = scores.shape[2]
@@ -185,8 +182,9 @@ def draw_decision_regions(
         for c, color in enumerate(map(colormap, range(n))):
             margins = (scores[..., c] - np.delete(scores, c, axis=2).max(axis=2)) / 2
             axes.contourf(grid, grid, margins, levels=[0, np.inf], colors=[color], alpha=0.25)
-            draw_lines(margins, [0, 1], ["black", color], [1.2, 0.6])
-            draw_vectors(model.coefficients.argmax(axis=1) == c, color)
+            draw_lines(margins, levels=[0, 1], colors=["black", color], linewidths=[1.2, 0.6])
+            chosen = model.coefficients.argmax(axis=1) == c
+            draw_vectors(us[chosen], vs[chosen], color=color)
     axes.set(xlim=limits, ylim=limits, xticks=[], yticks=[], aspect="equal")
 
 
@@ -209,15 +207,14 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     """Draw the accuracy on each task (columns) after each step of the task sequence (rows)."""
     tasks = range(run.accuracy_matrix.shape[1])
     _draw_cells(axes, run.accuracy_matrix, "RdYlGn", run.task_sequence, tasks)
-    axes.set_title(title, fontsize="x-small")
+    axes.set_title(_plain(title), fontsize="x-small")
     axes.set_ylabel("after learning task", fontsize=6)
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
 
 def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
     """Draw the accuracy on all tasks so far after each step (see `ContinualRun`)."""
-    lines = {name: (100 * run.accuracy_seen,) for name, run in runs.items()}
-    _draw_lines(axes, lines, marker=".")
+    _draw_lines(axes, {n: (100 * run.accuracy_seen,) for n, run in runs.items()}, marker=".")
     sequence = next(iter(runs.values())).task_sequence
     axes.set_xticks(range(len(sequence)), [str(j) for j in sequence])
     axes.set(xlabel="after learning task", ylabel="accuracy on all tasks so far (%)", ylim=(0, 103))
@@ -301,15 +298,10 @@ def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
 
 
 def _draw_lines(axes: Axes, lines: Mapping[str, Any], **style: Any) -> None:
-    """Draw lines by name."""
-    _set_line_styles(axes)
-    for name, line in lines.items():
-        axes.plot(*line, label=name, **style)
-
-
-def _set_line_styles(axes: Axes) -> None:
-    """Cycle through the default colours in three line styles."""
+    """Draw lines by name, in the default colours and three line styles."""
     axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
+    for name, line in lines.items():
+        axes.plot(*line, label=_plain(name), **style)
 
 
 def _add_legend(axes: Axes, title: str | None = None) -> None:

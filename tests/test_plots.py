@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from river import dummy
 
 import river_budget as rb
-from river_budget import evaluate, metrics, plots, synth
+from river_budget import evaluate, metrics, plots, synth, theory
 
 
 @pytest.fixture
@@ -54,6 +54,20 @@ def test_labels_and_titles_with_dollars_are_no_formulas(tmp_path):
     path = tmp_path / "classes.png"
     plots.plot_class_incremental_runs({"last label": run}, "from $_{$ to 5", path)
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_names_of_models_with_dollars_are_no_formulas(tmp_path):
+    name, path = "$_{$", tmp_path / "picture.png"
+    stream = list(synth.TwoGaussians(60, seed=1))
+    model = rb.KernelPerceptron(rb.RBF(gamma=1.0))
+    runs = {name: evaluate.lifelong(model, [stream], n_learn=20, n_test=20)}
+    plots.plot_continual_runs(runs, "", path)
+    plots.plot_class_incremental_runs(runs, "", path)
+    plots.plot_comparison(evaluate.compare({name: model}, stream), "", path)
+    plots.plot_certificates({name: theory.certify(model, stream)}, "", path)
+    plots.plot_decision_regions({name: model}, (0, 1), (0.0, 1.0), "", path)
+    plots.plot_reliability({name: metrics.CalibrationError()}, "", path)
 
 
 def test_the_boundary_is_where_the_hypothesis_is_zero(axes):
