@@ -15,7 +15,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from typing import IO, Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -81,8 +81,8 @@ def opened(
 ) -> Iterator[tuple[Reader, Iterator[str]]]:
     """Open a file, or standard input, which is -, and yield a reader for its format and all its lines.
 
-    Rows of parquet become lines of JSON. Bytes that are no text come as surrogates, so that one bad line
-    is not the end of the file. An error names the file, also one that comes later.
+    Rows of parquet become lines of JSON. Bytes that are no text come as surrogates, so that they are one
+    bad line only. An error names the file, also one that comes later.
     """
     with blaming(file), contextlib.ExitStack() as stack:
         if file == "-" and sys.stdin is None:
@@ -137,7 +137,7 @@ def _format_of_line(line: str, target: str | None) -> Format:
     """Return the format of a first line; with a target, whose name it needs, it is not libsvm."""
     if line.lstrip().startswith("{"):
         return Format.JSONL
-    label, *pairs = line.split() or ["0"]
+    label, *pairs = line.partition(" #")[0].split() or ["0"]
     is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
     return Format.LIBSVM if target is None and is_libsvm else Format.CSV
 
@@ -164,28 +164,26 @@ class Reader:
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:
-        self.form, self.columns = form, columns
+        self.form, self.columns, self.header = form, columns, header
+        self._is_csv, place = form == Format.CSV, ""
         self._target = None if form == Format.LIBSVM else columns.target
-        self._cells: Callable[[Any], dict[Any, Any]] = _json if form == Format.JSONL else _libsvm
-        self._parsed: Callable[[Any], Any] = lambda value: value
-        self._class: Callable[[Any], Any] = self._parsed
-        self._has_texts: dict[str, bool] | None = None
-        if form == Format.CSV:
-            self._cells, self._parsed, self._class = self._named, parsed, _class
-            # What the header has most of outside of quotes.
-            unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
-            self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
-            reader = self._csv(first)
-            try:
-                header = [_decoded(name) for name in next(reader, [])]
+        try:
+            if self._is_csv:
+                place = "line 1: "
+                # What the header has most of outside of quotes.
+                unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
+                self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
+                self.header = header = [_decoded(name) for name in next(self._csv(first), [])]
                 if len(header) == 1 and not columns.delimiter and re.search(r"\W", header[0]):
                     raise ValueError(f"the header is one column, {header[0]!r}: give --delimiter")
-                self._check(header)
-            except (csv.Error, ValueError) as error:
-                raise ValueError(f"line {max(1, reader.line_num)}: {error}") from None
-        else:
-            self._check(header)
-        self.header = header
+            for name, n in collections.Counter(header).items():
+                if n > 1:
+                    raise ValueError(f"the header has the column {name!r} twice")
+            if absent := self._absent(*(columns.features or ()), *(columns.ignored or ())):
+                raise ValueError(absent)
+        except (csv.Error, ValueError) as error:
+            raise ValueError(f"{place}{error}") from None
+        self._has_texts: dict[str, bool] | None = None
         rows, votes = list(self._read(first)), collections.Counter[Any]()
         for name, value in itertools.chain(*(row.x.items() for row in rows)):
             if value is not None:
@@ -193,7 +191,7 @@ class Reader:
         known = columns.has_texts or {}
         self._kinds = {name: known.get(name, vote > 0) for name, vote in votes.items()}
         self._n_labels = len({str(row.label) for row in rows if row.label is not None})
-        if form == Format.CSV:
+        if self._is_csv:
             self._has_texts = known | self._kinds
             self.columns = columns._replace(has_texts=self._has_texts)
 
@@ -203,7 +201,7 @@ class Reader:
         Raises ValueError if labels are needed, and a header lacks the target.
         """
         target, n_labels = self.columns.target, self._n_labels
-        absent = "" if target is None else _absent([target], self.header)
+        absent = "" if target is None else self._absent(target)
         if absent and needs_labels:
             raise ValueError(absent)
         if self._kinds:
@@ -219,21 +217,17 @@ class Reader:
             notes.info(f"{absent}: no line has a label")
         return self._read(lines)
 
-    def _check(self, header: list[str]) -> None:
-        repeated = [name for name, n in collections.Counter(header).items() if n > 1]
-        if repeated:
-            raise ValueError(f"the header has the column {repeated[0]!r} twice")
-        absent = _absent([*(self.columns.features or ()), *(self.columns.ignored or ())], header)
-        if absent:
-            raise ValueError(absent)
+    def _absent(self, *names: str) -> str:
+        """Return an error about the first name that the header, if there is one, lacks, or nothing."""
+        lacking = [name for name in names if self.header and name not in self.header]
+        return f"no column {lacking[0]!r}, only {', '.join(self.header)}" if lacking else ""
 
     def _csv(self, lines: Iterable[str]) -> Any:
         return csv.reader(lines, delimiter=self._delimiter, skipinitialspace=True)
 
     def _read(self, lines: Iterable[str]) -> Iterator[Row]:
-        items: Any = iter(lines)
-        if self.form == Format.CSV:
-            items = self._csv(items)
+        items: Any = self._csv(lines) if self._is_csv else iter(lines)
+        if self._is_csv:
             next(items, None)
         for n in itertools.count(1):
             try:
@@ -243,14 +237,20 @@ class Reader:
             except csv.Error as error:
                 yield Row(items.line_num, {}, None, {}, str(error))
                 continue
-            if item and item not in ("\n", "\r\n", "\r"):  # An empty line is none.
-                yield self._row(items.line_num if self.form == Format.CSV else n, item)
+            if self.form == Format.LIBSVM:
+                item = item.partition("#")[0]
+            if item if self._is_csv else item.strip():  # An empty line is none.
+                yield self._row(items.line_num if self._is_csv else n, item)
 
     def _row(self, n: int, item: Any) -> Row:
         features, ignored = self.columns.features, self.columns.ignored or ()
         try:
-            cells = self._cells(item)
-            label = _known(self._class(cells.pop(self._target, "")))
+            if self._is_csv:
+                cells = self._named(item)
+            else:
+                cells = _json(item) if self.form == Format.JSONL else _libsvm(item)
+            label = cells.pop(self._target, "")
+            label = _known(_class(label) if self._is_csv else label)
             if label in INFINITE:
                 raise ValueError(f"the label is {label}: expected a class")
             others = {name: cells.pop(name, None) for name in self.columns.others}
@@ -263,9 +263,17 @@ class Reader:
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
 
+    def _named(self, cells: list[str]) -> dict[Any, Any]:
+        n, n_columns = len(cells), len(self.header)
+        if n != n_columns:
+            comparison = "more" if n > n_columns else "fewer"
+            raise ValueError(f"{comparison} cells ({n}) than the header has ({n_columns})")
+        _decoded("".join(cells))
+        return dict(zip(self.header, cells, strict=True))
+
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""
-        value = _known(self._parsed(cell))
+        value = _known(parsed(cell) if self._is_csv else cell)
         is_text = isinstance(value, str)
         for pattern, advice in REFUSED.items():
             if is_text and re.fullmatch(pattern, value):
@@ -277,20 +285,6 @@ class Reader:
         if is_text:
             raise ValueError(f"{cell!r} in column {name!r} is not a number")
         return value
-
-    def _named(self, cells: list[str]) -> dict[Any, Any]:
-        n, n_columns = len(cells), len(self.header)
-        if n != n_columns:
-            comparison = "more" if n > n_columns else "fewer"
-            raise ValueError(f"{comparison} cells ({n}) than the header has ({n_columns})")
-        _decoded("".join(cells))
-        return dict(zip(self.header, cells, strict=True))
-
-
-def _absent(names: list[str], header: list[str]) -> str:
-    """Return an error about the first name that a header lacks, or nothing; without one, any may be."""
-    lacking = [name for name in names if header and name not in header]
-    return f"no column {lacking[0]!r}, only {', '.join(header)}" if lacking else ""
 
 
 def _json(line: str) -> dict[Any, Any]:
@@ -306,13 +300,14 @@ def _json(line: str) -> dict[Any, Any]:
 def _libsvm(line: str) -> dict[Any, Any]:
     """Return the features, and the label, whose name is None."""
     try:
-        label, *pairs = _decoded(line).split("#")[0].split()
+        label, *pairs = _decoded(line).split()
         cells = {name: parsed(value) for name, value in (pair.rsplit(":", 1) for pair in pairs)}
-        if any(isinstance(value, str | bool) for value in cells.values()):
+        if len(cells) < len(pairs) or any(isinstance(v, str | bool) for v in cells.values()):
             raise ValueError
         return cells | {None: _class(label)}
     except ValueError:
-        raise ValueError("not 'label name:value name:value ...'") from None
+        error = "not 'label name:value name:value ...', with each name once"
+        raise ValueError(error) from None
 
 
 def _decoded(text: str) -> str:

@@ -47,11 +47,11 @@ def test_values_that_are_too_large_are_bad_lines(run, stdin):
 
 
 def test_a_bad_line_of_libsvm(run, stdin):
-    stdin("0 a:1\n1 a:x\n1\n1 a:2\n")
+    stdin("0 a:1\n1 a:x\n1\n1 a:2 a:2\n1 a:2\n")
     code, out, err = run("learn", *SKIP)
     assert code == 0
-    assert [answer.get("line") for answer in answers_of(out)] == [None, 2, None, None]
-    assert "1 skipped" in err
+    assert [answer.get("line") for answer in answers_of(out)] == [None, 2, None, 4, None]
+    assert "2 skipped" in err
 
 
 def test_a_bad_line_of_one_key_does_not_stop_the_others(run, stdin):
