@@ -106,7 +106,6 @@ class Perceptron(Machine):
         """Follow a change of the kernel; a second time changes nothing."""
         self._derive()
 
-
     def _follow(self, due: int) -> None:
         if due != CHECK:
             f, before = self._f, self.__dict__.copy()
