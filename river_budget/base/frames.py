@@ -53,11 +53,11 @@ def labels_of(y: Any, n_rows: int) -> list[Any]:
     elif isinstance(y, list | tuple):
         labels = list(y)
     else:
-        try:
-            labels = dataframe.into_series(y).to_list()
-        except TypeError:
-            name = type(y).__name__
-            raise ValueError(f"y is a {name}: expected a series of labels") from None
+        # A wrapper of narwhals would take longer than the list.
+        plain = getattr(y, "to_list", None) or getattr(y, "to_pylist", None)
+        if plain is None:
+            raise ValueError(f"y is a {type(y).__name__}: expected a series of labels")
+        labels = plain()
     if len(labels) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(labels)} labels")
     return labels
