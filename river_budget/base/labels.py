@@ -77,7 +77,7 @@ class Labels:
         A label with a weight of 0 is only checked. An error names the row.
         """
         with contextlib.suppress(KeyError, TypeError):  # some are new, or refused
-            return np.array([self.column[label] for label in y], np.int64)
+            return np.fromiter(map(self.column.__getitem__, y), np.int64, len(y))
 
         def add(label: Any, weight: float) -> int:
             return (self if weight else copy.copy(self)).add(label)

@@ -19,7 +19,6 @@ from river.compose import Pipeline
 from river_budget._arrays import Floats
 from river_budget._checks import check_count
 from river_budget._core.engine import CHECK, Engine, Rounds
-from river_budget._core.store import Block
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
@@ -289,13 +288,6 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
 
     def _by_label(self, values: Sequence[float]) -> dict[Any, float]:
         return {label: values[column] for label, column in self._labels.column.items()}
-
-    def _learn_block(self, block: Block) -> None:
-        # Since Python 3.12, a handler around a loop misses an interrupt at the jump to its start.
-        while block.row < block.n_rows:
-            due = self._f.scan(block, self._threshold)
-            if due:
-                self._follow(due)
 
     def _follow(self, due: int) -> None:
         """Do what the engine asks for after a round."""
