@@ -2,7 +2,7 @@
 # cython: initializedcheck=False, cdivision=True
 """Mnemotron's experts over one store: their mixture, what is kept for absent labels, and the rounds."""
 
-from libc.math cimport fmax, fmin, log, sqrt
+from libc.math cimport fmax, fmin, frexp, log, sqrt
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -68,14 +68,6 @@ cdef inline double clipped(double value, double lowest, double highest) noexcept
     return fmin(fmax(value, lowest), highest)
 
 
-cdef void update_hedge(double[::1] logs, double *weights, const double *steps) noexcept nogil:
-    """Add steps to the decayed log weights of a hedge."""
-    cdef Py_ssize_t i, n = logs.shape[0]
-    for i in range(n):
-        logs[i] = RHO * logs[i] + steps[i]
-    softmax(&logs[0], weights, n)
-
-
 cdef class Mixture:
     """Two layers of weights: a hedge and two mixers of the experts, and a hedge of these three.
 
@@ -83,41 +75,40 @@ cdef class Mixture:
     """
 
     cdef Py_ssize_t n_experts, n_labels
-    cdef double[:, ::1] weights        # of the hedge, the slow and the fast mixer (3, experts)
-    cdef double[::1] logs_of_hedge     # the logarithms of the weights of the hedge (experts,)
-    cdef double[::1] top, logs_of_top  # weights of the three in the forecast, and their logarithms
+    # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
+    # the three in the forecast (3 experts + 3,); and what a round adds to them.
+    cdef double[::1] learned, steps
+    cdef double[::1] hedge, top        # the weights of the hedge, and of the three in the forecast
     cdef double[::1] counts            # numbers of examples (labels,)
     # The last forecast.
     cdef double[:, ::1] probabilities  # (experts, labels)
     cdef double[:, ::1] logs           # their logarithms, up to a term for each expert
     cdef double[:, ::1] mixtures       # the three mixtures and the forecast (4, labels)
-    # The changes in this round of the weights of the experts and of the top (3 experts + 3,).
-    cdef double[::1] steps
 
     def __init__(self, Py_ssize_t n_experts):
         self.n_experts, self.counts = n_experts, np.zeros(0)
-        self.weights, self.top = np.full((3, n_experts), 1.0 / n_experts), np.full(3, 1.0 / 3.0)
-        self.logs_of_hedge, self.logs_of_top = np.zeros(n_experts), np.zeros(3)
-        self.steps = np.zeros(3 * n_experts + 3)
+        self.learned, self.steps = np.zeros((2, 3 * n_experts + 3))
+        self.learned[n_experts : 3 * n_experts] = 1.0 / n_experts
+        self.hedge, self.top = np.full(n_experts, 1.0 / n_experts), np.full(3, 1.0 / 3.0)
         self.widen(self.widened(2))
 
     cdef void mix(self) noexcept nogil:
         """Compute the forecast from the probabilities of the experts."""
-        cdef Py_ssize_t c, e, i, n_labels = self.n_labels
+        cdef Py_ssize_t c, e, i, n = self.n_experts, n_labels = self.n_labels
         cdef double half, lowest = CLIP / n_labels, highest = 1.0 - CLIP / 2.0
         mixtures = &self.mixtures[0, 0]
         for i in range(4 * n_labels):
             mixtures[i] = 0.0
-        for e in range(self.n_experts):
+        for e in range(n):
             p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
             for c in range(n_labels):
                 if n_labels > 2:
                     logs[c] = log(clipped(p[c], lowest, highest))
                 elif c == 1:
                     logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
-                mixtures[c] += self.weights[0, e] * p[c]
-                mixtures[n_labels + c] += self.weights[1, e] * logs[c]
-                mixtures[2 * n_labels + c] += self.weights[2, e] * logs[c]
+                mixtures[c] += self.hedge[e] * p[c]
+                mixtures[n_labels + c] += self.learned[n + e] * logs[c]
+                mixtures[2 * n_labels + c] += self.learned[2 * n + e] * logs[c]
         for i in range(1, 3):
             softmax(mixtures + i * n_labels, mixtures + i * n_labels, n_labels)
         forecast = mixtures + 3 * n_labels
@@ -149,13 +140,18 @@ cdef class Mixture:
 
     cdef void update(self, Py_ssize_t label) noexcept nogil:
         """Make the changes, and count the label of the round."""
-        cdef Py_ssize_t e, i, n = self.n_experts
+        cdef Py_ssize_t i, n = self.n_experts
         self.counts[label] += 1.0
-        update_hedge(self.logs_of_hedge, &self.weights[0, 0], &self.steps[0])
-        update_hedge(self.logs_of_top, &self.top[0], &self.steps[3 * n])
-        for i in range(1, 3):
-            for e in range(n):
-                self.weights[i, e] += self.steps[i * n + e]
+        for i in range(3 * n + 3):
+            if i < n or i >= 3 * n:
+                self.learned[i] *= RHO
+            self.learned[i] += self.steps[i]
+        self.normalize()
+
+    cdef void normalize(self) noexcept nogil:
+        """Compute the weights of both hedges from their logarithms."""
+        softmax(&self.learned[0], &self.hedge[0], self.n_experts)
+        softmax(&self.learned[3 * self.n_experts], &self.top[0], 3)
 
     def widened(self, Py_ssize_t n_labels):
         """Return all that `widen` takes to add new labels, up to a number of labels."""
@@ -171,22 +167,15 @@ cdef class Mixture:
         return 8 * (7 * self.n_experts + 9 + (2 * self.n_experts + 5) * self.n_labels)
 
     def state(self):
-        """Return all that is learned, without the weights that follow from their logarithms."""
-        return {
-            "hedge": self.logs_of_hedge.base.copy(), "mixers": self.weights.base[1:].copy(),
-            "top": self.logs_of_top.base.copy(), "counts": self.counts.base.copy(),
-        }
+        return {"weights": self.learned.base.copy(), "counts": self.counts.base.copy()}
 
     def restore(self, state):
         """Restore a mixture that has its labels from its state."""
-        hedge, mixers = floats(state["hedge"], (self.n_experts,)), self.weights.base[1:].shape
-        mixers, top = floats(state["mixers"], mixers), floats(state["top"], (3,))
+        weights = floats(state["weights"], (3 * self.n_experts + 3,))
         counts = floats(state["counts"], (self.n_labels,))
         require((counts >= 0).all(), "the numbers of examples of the labels are wrong")
-        self.logs_of_hedge, self.logs_of_top, self.counts = hedge, top, counts
-        self.weights.base[1:] = mixers
-        softmax(&self.logs_of_hedge[0], &self.weights[0, 0], self.n_experts)
-        softmax(&self.logs_of_top[0], &self.top[0], 3)
+        self.learned.base[:], self.counts = weights, counts
+        self.normalize()
 
 
 cdef class Repeats:
@@ -248,13 +237,11 @@ cdef class Repeats:
         self.counts, self.last, self.length = counts, last, length
 
 
-cdef Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
+cdef inline Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
     """Return the bin of the length of a run, at least 1."""
-    cdef Py_ssize_t last = 0
-    while length > 1 and last < N_BINS - 1:
-        length //= 2
-        last += 1
-    return last
+    cdef int exponent
+    frexp(<double> length, &exponent)
+    return min(exponent, N_BINS) - 1
 
 
 cdef class Rehearsal:
@@ -264,14 +251,14 @@ cdef class Rehearsal:
     cdef double share                  # of the next rehearsal in its round; 0: there is none
     cdef Py_ssize_t label              # of its example
     cdef int64_t[:, ::1] labels        # what is known of each label (labels, N_FIELDS)
-    cdef int64_t[::1] owners           # the label of each vector of the model; -1: none (budget,)
+    cdef int64_t[::1] owners           # the label of each vector of the model (budget,)
     cdef char[::1] is_kept             # which of them must not be replaced in a round (budget,)
     cdef bint is_taken                 # whether the example of the round becomes an exemplar
     cdef Py_ssize_t turn, next_turn    # label and age of the example rehearsed last, and of the next
 
     def __init__(self, Store store not None, Py_ssize_t budget):
         self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
-        self.owners, self.is_kept = np.full(budget, -1, np.int64), np.zeros(budget, np.int8)
+        self.owners, self.is_kept = np.zeros(budget, np.int64), np.zeros(budget, np.int8)
 
     cdef bint is_absent(
         self, Py_ssize_t label, int64_t n_rounds, const double *counts
@@ -319,17 +306,16 @@ cdef class Rehearsal:
         self, Py_ssize_t n, int64_t n_rounds, const double *counts
     ) noexcept nogil:
         """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
-        cdef Py_ssize_t i, n_labels = self.labels.shape[0]
-        cdef bint is_few
+        cdef Py_ssize_t i, label, n_labels = self.labels.shape[0]
         if self.share == 0.0:
             return NULL
         self.labels[:, VECTORS] = 0
         for i in range(n):
-            if self.owners[i] >= 0:
-                self.labels[self.owners[i], VECTORS] += 1
+            self.labels[self.owners[i], VECTORS] += 1
         for i in range(n):
-            is_few = self.owners[i] >= 0 and self.labels[self.owners[i], VECTORS] * n_labels <= n
-            self.is_kept[i] = is_few and self.is_absent(self.owners[i], n_rounds, counts)
+            label, self.is_kept[i] = self.owners[i], False
+            if self.labels[label, VECTORS] * n_labels <= n:
+                self.is_kept[i] = self.is_absent(label, n_rounds, counts)
         return &self.is_kept[0]
 
     cdef int keep(self, Py_ssize_t label) except -1 nogil:
@@ -351,9 +337,9 @@ cdef class Rehearsal:
     def nbytes(self):
         return self.labels.nbytes + self.owners.nbytes + self.is_kept.nbytes + self.store.nbytes
 
-    def state(self):
-        """Return all but the examples."""
-        labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base.copy()
+    def state(self, Py_ssize_t n):
+        """Return all but the examples, for a number of vectors."""
+        labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base[:n].copy()
         return {"labels": labels, "owners": owners, "turn": self.turn}
 
     def restore(self, state, Py_ssize_t n, int64_t n_rounds):
@@ -368,11 +354,10 @@ cdef class Rehearsal:
             np.array_equal(held, np.arange(1, self.store.n + 1)) and (older[newer == 0] == 0).all(),
             "the exemplars are not those of the labels",
         )
-        owners = integers(state["owners"], (self.owners.shape[0],))
-        is_owned = (owners[:n] >= 0) & (owners[:n] < n_labels)
-        require(is_owned.all() and (owners[n:] == -1).all(), "the label of a vector is unknown")
+        owners = integers(state["owners"], (n,))
+        require(((owners >= 0) & (owners < n_labels)).all(), "the label of a vector is unknown")
         require(type(turn) is int and 0 <= turn < 2 * n_labels, "the turn of a label is wrong")
-        self.labels.base[:, :VECTORS], self.owners, self.turn = labels, owners, turn
+        self.labels.base[:, :VECTORS], self.owners.base[:n], self.turn = labels, owners, turn
 
 
 cdef class Experts(Engine):
@@ -404,7 +389,7 @@ cdef class Experts(Engine):
         ]
         self.arguments = store, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive = store, novelty, archive
-        self.posteriors = Posteriors(experts, store.n_kernels, budget)
+        self.posteriors = Posteriors(store, experts, budget)
         self.mixture = Mixture(len(experts) + repeats + (archive is not None))
         self.repeats = Repeats() if repeats else None
         self.rehearsal = Rehearsal(store.empty_like(), budget)
@@ -438,9 +423,7 @@ cdef class Experts(Engine):
 
     cdef int answer(self) except -1 nogil:
         cdef Py_ssize_t c, last = self.mixture.n_experts - 1
-        self.posteriors.forecast(
-            self.store.rows, self.store.capacity, self.store.n, self.mixture.probabilities
-        )
+        self.posteriors.forecast(self.mixture.probabilities)
         if self.repeats is not None:
             self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
@@ -492,17 +475,15 @@ cdef class Experts(Engine):
         cdef double total = 0.0
         cdef const double *counts = &self.mixture.counts[0]
         for e in range(self.shares.shape[0]):
-            total += self.mixture.weights[0, e]
+            total += self.mixture.hedge[e]
         for e in range(self.shares.shape[0]):
-            self.shares[e] = self.mixture.weights[0, e] / total
+            self.shares[e] = self.mixture.hedge[e] / total
         self.rehearsal.take(<int64_t> counts[label] + 1, self.store)
         if self.archive is not None:
             self.archive.forecast()
             due = self.archive.learn(label, weight, threshold)
-        slot = self.posteriors.compare(
-            label, weight, self.store.rows, self.store.capacity, n, self.novelty,
-            &self.shares[0], self.store.inserted, self.rehearsal.kept(n, self.n_rounds, counts),
-        )
+        kept = self.rehearsal.kept(n, self.n_rounds, counts)
+        slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
             with gil:
                 self.store.reserve()
@@ -532,7 +513,7 @@ cdef class Experts(Engine):
         cdef Py_ssize_t z, n = self.store.n, slot = self.n_changes // CHECK_INTERVAL % n
         for z in range(self.store.n_kernels):
             row = self.store.rows_of(slot) + z * self.store.capacity
-            if not self.posteriors.residual(z, row, slot, n) <= LARGEST_RESIDUAL:
+            if not self.posteriors.residual(z, row, slot) <= LARGEST_RESIDUAL:
                 with gil:
                     self.posteriors.inverses.set(z, np.linalg.inv(self.grams()[z]))
                     self.n_rebuilds += 1
@@ -558,7 +539,7 @@ cdef class Experts(Engine):
     @property
     def hedge(self):
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.mixture.weights.base[0, : self.posteriors.n_experts]
+        weights = self.mixture.hedge.base[: self.posteriors.n_experts]
         return weights / weights.sum()
 
     @property
@@ -600,7 +581,7 @@ cdef class Experts(Engine):
             "posteriors": self.posteriors.state(self.store.n),
             "mixture": self.mixture.state(),
             "repeats": None if self.repeats is None else self.repeats.state(),
-            "rehearsal": self.rehearsal.state(),
+            "rehearsal": self.rehearsal.state(self.store.n),
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
             "n_changes": self.n_changes, "n_rebuilds": self.n_rebuilds,
         }

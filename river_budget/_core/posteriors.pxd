@@ -7,7 +7,7 @@
 #
 # Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple
 # of 4.
-from libc.stdint cimport int64_t
+from river_budget._core.rows cimport Rows
 
 
 cdef extern from "triangles.h":
@@ -37,6 +37,7 @@ cdef class Triangles:
 
 
 cdef class Posteriors:
+    cdef Rows vectors                     # the support vectors, and the kernel rows of the example
     cdef readonly list experts            # kernel, forgetting factor and noise variance of each
     cdef readonly Py_ssize_t n_experts, n_kernels, n_columns, budget
     cdef readonly Triangles covariances   # C without its common factor (experts,)
@@ -55,26 +56,19 @@ cdef class Posteriors:
     cdef double[:, ::1] u, c              # Q k (kernels, width), C k (experts, width)
     cdef double[:, ::1] a                 # (kernels + 2, width)
 
-    # Compute the probabilities of labels (experts, labels) from kernel rows with a stride.
-    cdef void forecast(
-        self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
-    ) noexcept nogil
+    # Compute the probabilities of labels (experts, labels) at the example of the store.
+    cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil
     # Compare the last forecast with a label; return the slot that the example takes, or -1.
     cdef Py_ssize_t compare(
-        self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
-        double novelty, const double *shares, const int64_t *inserted, const char *kept,
+        self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil
+    cdef const double *row_of(self, Py_ssize_t z) noexcept nogil
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil
-    cdef void compute_changes(
-        self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
-    ) noexcept nogil
-    cdef Py_ssize_t slot_to_replace(
-        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
-    ) noexcept nogil
+    cdef void compute_changes(self, double weight) noexcept nogil
+    cdef Py_ssize_t slot_to_replace(self, const double *shares, const char *kept) noexcept nogil
+    # Learn it with n vectors before, of which it has replaced the one in the slot, if any.
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
     cdef void fold_scale(self, Py_ssize_t e) noexcept with gil
     cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
-    cdef double residual(
-        self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
-    ) noexcept nogil
+    cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil

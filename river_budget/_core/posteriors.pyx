@@ -4,7 +4,6 @@
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, sqrt
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -198,10 +197,11 @@ cdef class Posteriors:
     of more.
     """
 
-    def __init__(self, list experts, Py_ssize_t n_kernels, Py_ssize_t budget):
-        cdef Py_ssize_t n_experts = len(experts), width = (budget // LANES + 1) * LANES
-        self.experts, self.n_experts, self.n_kernels = experts, n_experts, n_kernels
-        self.budget, self.width = budget, width
+    def __init__(self, Rows vectors not None, list experts, Py_ssize_t budget):
+        cdef Py_ssize_t n_experts = len(experts), n_kernels = vectors.n_kernels
+        cdef Py_ssize_t width = (budget // LANES + 1) * LANES
+        self.vectors, self.experts, self.budget, self.width = vectors, experts, budget, width
+        self.n_experts, self.n_kernels = n_experts, n_kernels
         kernels, factors, noises = zip(*experts)
         self.kernels = np.array(kernels, np.intp)
         self.factors, self.noises = np.array(factors, np.float64), np.array(noises, np.float64)
@@ -213,14 +213,12 @@ cdef class Posteriors:
         self.a = np.zeros((n_kernels + 2, width))
         self.widen((np.zeros((n_experts, 1, width)), *np.zeros((2, n_experts, 1))))
 
-    cdef void forecast(
-        self, const double *rows, Py_ssize_t stride, Py_ssize_t n, double[:, ::1] probabilities
-    ) noexcept nogil:
-        cdef Py_ssize_t e, i
+    cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil:
+        cdef Py_ssize_t e, i, n = self.vectors.n
         cdef double m, p, root, total
         for e in range(self.n_experts):
             root, total = sqrt(self.scales[e]), 0.0
-            row, own = rows + self.kernels[e] * stride, &probabilities[e, 0]
+            row, own = self.row_of(self.kernels[e]), &probabilities[e, 0]
             for i in range(self.n_columns):
                 m = self.prior + root * loops.dot(&self.means[e, i, 0], row, n)
                 p = 0.5 * erfc(LINK_FACTOR * m)
@@ -234,11 +232,14 @@ cdef class Posteriors:
                 for i in range(self.n_columns):
                     own[i] /= total
 
+    cdef inline const double *row_of(self, Py_ssize_t z) noexcept nogil:
+        """Return the kernel row of the example."""
+        return self.vectors.rows + z * self.vectors.capacity
+
     cdef Py_ssize_t compare(
-        self, Py_ssize_t label, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n,
-        double novelty, const double *shares, const int64_t *inserted, const char *kept,
+        self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil:
-        cdef Py_ssize_t e, z
+        cdef Py_ssize_t e, z, n = self.vectors.n
         cdef double share = 0.0, least_novelty = INFINITY
         cdef bint is_update = False
         for e in range(self.n_experts):
@@ -247,16 +248,16 @@ cdef class Posteriors:
         if not is_update:
             return -1
         for z in range(self.n_kernels):
-            row, u = rows + z * stride, &self.u[z, 0]
+            row, u = self.row_of(z), &self.u[z, 0]
             loops.multiply(&self.inverses.matrices[z], self.width, row, u, n)
             self.g[z] = REGULARIZED - loops.dot(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
-        self.compute_changes(weight, rows, stride, n)
+        self.compute_changes(weight)
         for e in range(self.n_experts):
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
-        return n if n < self.budget else self.slot_to_replace(shares, inserted, kept, n)
+        return n if n < self.budget else self.slot_to_replace(shares, kept)
 
     cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
         """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
@@ -274,16 +275,14 @@ cdef class Posteriors:
                 largest = fmax(largest, m)
         return own - largest < 1.0
 
-    cdef void compute_changes(
-        self, double weight, const double *rows, Py_ssize_t stride, Py_ssize_t n
-    ) noexcept nogil:
+    cdef void compute_changes(self, double weight) noexcept nogil:
         """Compute c, q and r of the experts that are updated; of the others they are 0."""
-        cdef Py_ssize_t i, k, e
+        cdef Py_ssize_t i, k, e, n = self.vectors.n
         cdef double noise, scale, v
         self.backwards = not self.backwards
         for k in range(self.n_experts):
             e = self.n_experts - 1 - k if self.backwards else k
-            row, c = rows + self.kernels[e] * stride, &self.c[e, 0]
+            row, c = self.row_of(self.kernels[e]), &self.c[e, 0]
             matrix = &self.covariances.matrices[e]
             if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
                 loops.multiply(matrix, self.width, row, c, n)
@@ -301,15 +300,14 @@ cdef class Posteriors:
                 self.q[e, i] /= v
             self.r[e] = -1.0 / v
 
-    cdef Py_ssize_t slot_to_replace(
-        self, const double *shares, const int64_t *inserted, const char *kept, Py_ssize_t n
-    ) noexcept nogil:
+    cdef Py_ssize_t slot_to_replace(self, const double *shares, const char *kept) noexcept nogil:
         """Return the slot of the least relevant vector, the oldest among ties; -1: the example.
 
         The relevance is a^2 / variance once the example is added, in the mean over the experts.
         """
-        cdef Py_ssize_t e, i, k, z, slot = -1
+        cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
         cdef double own = 0.0, root, scale, value, squares, variance
+        inserted = self.vectors.inserted
         scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
         memset(scores, 0, n * sizeof(double))
         for z in range(self.n_kernels):
@@ -426,10 +424,8 @@ cdef class Posteriors:
                 for k in range(n):
                     mean[k] += (change * c[k] - share * p[k]) / root
 
-    cdef double residual(
-        self, Py_ssize_t z, const double *row, Py_ssize_t slot, Py_ssize_t n
-    ) noexcept nogil:
-        cdef Py_ssize_t k
+    cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil:
+        cdef Py_ssize_t k, n = self.vectors.n
         cdef double largest = 0.0
         regularized, product = &self.a[0, 0], &self.a[1, 0]
         memset(regularized, 0, self.width * sizeof(double))

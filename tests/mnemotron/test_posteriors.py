@@ -14,6 +14,7 @@ from states import content
 
 import river_budget as rb
 from river_budget import synth
+from river_budget._core.store import Store
 
 EXPERTS = [(0, 1.0, 0.1), (0, 0.998, 0.1)]
 
@@ -99,7 +100,7 @@ def test_questions_change_nothing():
 
 
 def test_means_are_those_of_the_plain_sum():
-    posteriors = Posteriors(EXPERTS, 1, 9)
+    posteriors = Posteriors(Store((rb.RBF(gamma=0.5),), "float32", [False]), EXPERTS, 9)
     matrices = np.array([-0.1 * matrix_of(9), -0.2 * matrix_of(9, 2)])
     means = np.arange(18.0).reshape(2, 1, 9)
     posteriors.set_all(np.eye(9)[None], matrices, means)
@@ -112,7 +113,7 @@ def test_means_are_those_of_the_plain_sum():
 
 def test_no_python_code_runs_while_all_posteriors_are_set():
     """An interrupt in between would leave half of a change of the prior, which would be made again."""
-    posteriors = Posteriors(EXPERTS, 1, 9)
+    posteriors = Posteriors(Store((rb.RBF(gamma=0.5),), "float32", [False]), EXPERTS, 9)
     arguments = np.eye(9)[None], np.array([-0.1 * matrix_of(9)] * 2), np.ones((2, 1, 9))
     calls, former = [], sys.getprofile()
     sys.setprofile(lambda frame, event, argument: calls.append((event, frame.f_code.co_name)))
@@ -184,9 +185,8 @@ def forged(state, *keys, value):
         (("posteriors", "covariances", "signs"), lambda a: np.ones_like(a), "shape"),
         (("posteriors", "covariances", "signs"), lambda a: a[:, 1:], "shape"),
         (("posteriors", "covariances", "signs"), lambda a: a.astype(int), "shape"),
-        (("mixture", "hedge"), lambda a: a[1:], "shape"),
-        (("mixture", "mixers"), lambda a: a[1:], "shape"),
-        (("mixture", "top"), lambda a: a * math.inf, "not finite"),
+        (("mixture", "weights"), lambda a: a[1:], "shape"),
+        (("mixture", "weights"), lambda a: a * math.inf, "not finite"),
         (("mixture", "counts"), lambda a: -a, "numbers of examples"),
         (("repeats", "counts"), lambda a: a - 1e9, "negative"),
         (("repeats", "last"), lambda a: 7, "last label"),

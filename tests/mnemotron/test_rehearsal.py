@@ -61,8 +61,8 @@ def test_a_model_without_absent_labels_rehearses_nothing():
     """It is another model than that of sorted labels, but its weights are those of live examples."""
     examples = [xy for rows in zip(*[iter(tasks(1))] * 2, strict=True) for xy in rows]
     model = learned(examples)
-    assert model._f.rehearsal.state()["turn"] == 0
-    assert learned(tasks())._f.rehearsal.state()["turn"] != 0
+    assert model._f.own_state()["rehearsal"]["turn"] == 0
+    assert learned(tasks())._f.own_state()["rehearsal"]["turn"] != 0
 
 
 def test_the_memory_of_exemplars_is_counted_and_bounded():
@@ -92,7 +92,7 @@ def test_copies_and_checkpoints_go_on_with_the_same_examples(copied, kind):
         model.learn_one(x, y)
         other.learn_one(x, y)
     assert str(exemplars(other)) == str(exemplars(model))
-    mine, others = model._f.rehearsal.state(), other._f.rehearsal.state()
+    mine, others = model._f.own_state()["rehearsal"], other._f.own_state()["rehearsal"]
     assert content(mine) == content(others)
 
 
