@@ -1,6 +1,6 @@
 # The values of the vectors: numbers by features, and arrays by names.
 #
-# A name has a feature row as long as a vector has it. The values of a feature that many vectors
+# A name has a feature row from the first vector with it on. The values of a feature that many vectors
 # have are in a column, those of a rare one in a list, so that memory follows the number of values.
 # Which they are depends on the vectors alone: a store that was loaded computes the same bits.
 from libc.stdint cimport int32_t, int64_t
@@ -10,7 +10,7 @@ cdef packed struct Entry:             # of the list of a rare feature
     int32_t slot
 
 cdef struct Feature:                  # a feature row: the values of one name in all vectors
-    int32_t count                     # vectors with the name; 0: free, `length` is the next one
+    int32_t count                     # vectors with the name
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
     int32_t mark                      # of the last search that found the name
@@ -23,37 +23,40 @@ cdef class Layout:                    # names in order, shared by the vectors th
     cdef list columns                 # those that some kernel reads
     cdef Py_ssize_t n_names, m        # their numbers
     cdef int32_t *active              # the positions of the columns among the names; NULL: all
-    cdef int32_t *rows                # the feature rows of the columns
+    cdef int32_t *rows                # the feature rows of the columns; -1: none
+    cdef int64_t epoch                # in which these were looked up
 
 
 cdef class Features:
-    cdef readonly dict index          # name -> feature row
+    cdef dict index                   # name -> feature row, in the order of the rows
     cdef Feature *rows                # (room,)
-    cdef Py_ssize_t room, n_used
-    cdef list unused                  # names and rows that `sweep` frees, unless a vector has them then
+    cdef double *scales               # inverse (room, n_scales); the store sets them
+    cdef Py_ssize_t room, n_rows, n_scales
+    cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
-    cdef int32_t free_row, mark       # the first free row, -1: none
-    cdef int64_t version              # another number whenever the index has changed
-    cdef bint is_sparse               # most rows are free: the vectors should be stored anew
+    cdef int32_t mark
+    cdef int64_t version              # another number whenever a name is used, or not any more
+    cdef int64_t epoch                # another number whenever rows have got other numbers
 
-    # Return the row of a name, a new one if it has none.
-    cdef int32_t row_of(self, object name) except -1
-    cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil
-    # Copy the values of a feature in n slots; those beyond the vectors are 0.
-    cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil
+    # Make room for feature rows.
+    cdef int set_room(self, Py_ssize_t room) except -1
     # Make room for more slots.
     cdef int extend(self, Py_ssize_t capacity) except -1
     # Tell of another number of vectors.
     cdef int set_n(self, Py_ssize_t n) except -1
+    cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil
+    cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil
+    # Copy the values of a feature in n slots; those beyond the vectors are 0.
+    cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil
     # Store a vector in a slot, instead of one with another layout, or None. All names have rows.
     cdef int replace(
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
     ) except -1
     # Forget all vectors. The capacity stays.
     cdef int clear(self) except -1
-    # Free the rows of names that no vector has. Names may run Python code, which may raise: so this
-    # is done between changes, and never in the middle of one.
-    cdef int sweep(self) except -1
+    # Forget names that no vector has, given the layouts of all vectors. Names may run Python code,
+    # which may raise, before the first change.
+    cdef int tidy(self, list layouts) except -1
     cdef size_t n_bytes(self)
 
 
@@ -82,7 +85,6 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
 
 
 cdef Layout new_layout(list names)
-cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil
 # Return new memory. Raises MemoryError if there is none.
 cdef void *checked(void *memory) except NULL nogil
 cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil

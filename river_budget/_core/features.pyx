@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from river_budget._arrays import padded
 
@@ -17,8 +17,6 @@ from river_budget._core.loops cimport aligned_free, aligned_zeros
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
-    # More rows than this are given back when few are used.
-    FEWEST_ROWS = 256
 
 
 def zero_matrix(shape, dtype):
@@ -63,22 +61,14 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
     return -1
 
 
-cdef double value_of(Feature *feature, Py_ssize_t slot) noexcept nogil:
-    cdef int32_t e
-    if feature.column != NULL:
-        return feature.column[slot]
-    e = find(feature, slot)
-    return feature.entries[e].value if e >= 0 else 0.0
-
-
-cdef int set_room(Feature *feature, int32_t room) except -1 nogil:
+cdef int set_list_room(Feature *feature, int32_t room) except -1 nogil:
     reallocate(<void **> &feature.entries, room * sizeof(Entry))
     feature.room = room
 
 
 cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
     if feature.length == feature.room:
-        set_room(feature, feature.room + feature.room // 2 + 1)
+        set_list_room(feature, feature.room + feature.room // 2 + 1)
     feature.entries[feature.length] = Entry(value, <int32_t> slot)
     feature.length += 1
 
@@ -95,7 +85,7 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
         free(feature.entries)
         feature.column, feature.entries, feature.room = column, NULL, 0
     elif not is_common and feature.column != NULL:
-        set_room(feature, feature.length)
+        set_list_room(feature, feature.length)
         column, feature.column, feature.length = feature.column, NULL, 0
         for i in range(capacity):
             if is_stored(column[i]):
@@ -122,13 +112,9 @@ cdef Layout new_layout(list names):
     return layout
 
 
-cdef void release(Features self) noexcept:
-    cdef Py_ssize_t r
-    for r in range(self.room):
-        aligned_free(self.rows[r].column)
-        free(self.rows[r].entries)
-    free(self.rows)
-    self.rows, self.room = NULL, 0
+cdef void release(Feature *feature) noexcept:
+    aligned_free(feature.column)
+    free(feature.entries)
 
 
 cdef class Features:
@@ -137,17 +123,30 @@ cdef class Features:
         self.clear()
 
     def __dealloc__(self):
-        release(self)
+        cdef Py_ssize_t r
+        for r in range(self.n_rows):
+            release(&self.rows[r])
+        free(self.rows)
+        free(self.scales)
 
     cdef int clear(self) except -1:
-        release(self)
-        self.n_used, self.n, self.index, self.unused = 0, 0, {}, []
-        self.free_row, self.is_sparse = -1, False
+        cdef Py_ssize_t r
+        for r in range(self.n_rows):
+            release(&self.rows[r])
+        self.n_rows, self.n_used, self.n, self.index = 0, 0, 0, {}
         self.version += 1
+        self.epoch += 1
+
+    cdef int set_room(self, Py_ssize_t room) except -1:
+        if room > 2**31 - 1:
+            raise MemoryError
+        reallocate(<void **> &self.rows, room * sizeof(Feature))
+        reallocate(<void **> &self.scales, room * self.n_scales * sizeof(double))
+        self.room = room
 
     cdef int extend(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t r
-        for r in range(self.room):
+        for r in range(self.n_rows):
             if self.rows[r].column != NULL:
                 widen(&self.rows[r].column, self.capacity, capacity)
         self.capacity = capacity
@@ -156,9 +155,15 @@ cdef class Features:
         cdef Py_ssize_t r, before = self.n
         self.n = n
         if (before + SHARE - 1) // SHARE != (n + SHARE - 1) // SHARE:
-            for r in range(self.room):
-                if self.rows[r].count:
-                    settle(&self.rows[r], n, self.capacity)
+            for r in range(self.n_rows):
+                settle(&self.rows[r], n, self.capacity)
+
+    cdef double value(self, int32_t row, Py_ssize_t slot) noexcept nogil:
+        cdef Feature *feature = &self.rows[row]
+        if feature.column != NULL:
+            return feature.column[slot]
+        cdef int32_t e = find(feature, slot)
+        return feature.entries[e].value if e >= 0 else 0.0
 
     cdef int set_value(self, int32_t row, Py_ssize_t slot, double value) except -1 nogil:
         cdef Feature *feature = &self.rows[row]
@@ -176,7 +181,7 @@ cdef class Features:
                 feature.length -= 1
                 feature.entries[e] = feature.entries[feature.length]
                 if feature.length < feature.room // 4:
-                    set_room(feature, feature.room // 2)
+                    set_list_room(feature, feature.room // 2)
         settle(feature, self.n, self.capacity)
 
     cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil:
@@ -189,67 +194,57 @@ cdef class Features:
         for e in range(feature.length):
             values[feature.entries[e].slot] = feature.entries[e].value
 
-    cdef int32_t row_of(self, object name) except -1:
-        cdef Py_ssize_t r, room
-        row = self.index.get(name)
-        if row is not None:
-            return row
-        if self.free_row < 0:
-            room = self.room + max(self.room // 2, <Py_ssize_t> 8)
-            if room > 2**31 - 1:
-                raise MemoryError
-            reallocate(<void **> &self.rows, room * sizeof(Feature))
-            memset(self.rows + self.room, 0, (room - self.room) * sizeof(Feature))
-            for r in range(room - 1, self.room - 1, -1):
-                self.rows[r].length, self.free_row = self.free_row, <int32_t> r
-            self.room = room
-        r = self.free_row
-        self.index[name] = r
-        self.free_row, self.rows[r].length = self.rows[r].length, 0
-        self.n_used += 1
-        self.version += 1
-        self.unused.append((name, r))
-        return <int32_t> r
-
     cdef int replace(
         self, Layout layout, const double *values, Layout old, Py_ssize_t slot
     ) except -1:
         cdef Py_ssize_t j
         cdef Feature *feature
         self.mark += 1
+        self.version += 1
         for j in range(layout.m):
-            self.rows[layout.rows[j]].mark = self.mark
-            self.rows[layout.rows[j]].count += 1
+            feature = &self.rows[layout.rows[j]]
+            self.n_used += feature.count == 0
+            feature.mark = self.mark
+            feature.count += 1
             self.set_value(layout.rows[j], slot, values[j])
         for j in range(old.m if old is not None else 0):
             feature = &self.rows[old.rows[j]]
             feature.count -= 1
+            self.n_used -= feature.count == 0
             if feature.mark != self.mark:
                 self.set_value(old.rows[j], slot, 0.0)
-            if feature.count == 0:
-                self.unused.append((old.columns[j], old.rows[j]))
 
-    cdef int sweep(self) except -1:
-        cdef int32_t r
-        cdef Feature *feature
-        while self.unused:
-            name, r = self.unused[len(self.unused) - 1]
-            feature = &self.rows[r]
+    cdef int tidy(self, list layouts) except -1:
+        cdef Layout layout
+        cdef Feature feature
+        cdef Py_ssize_t r, j, n = 0
+        cdef int32_t[::1] places = np.empty(self.n_rows, np.int32)
+        names = [name for name, r in self.index.items() if self.rows[r].count]
+        index = {name: r for r, name in enumerate(names)}
+        for r in range(self.n_rows):
+            feature = self.rows[r]
             if feature.count == 0:
-                del self.index[name]
-                aligned_free(feature.column)
-                free(feature.entries)
-                memset(feature, 0, sizeof(Feature))
-                feature.length, self.free_row = self.free_row, r
-                self.n_used -= 1
-                self.version += 1
-            self.unused.pop()
-        self.is_sparse = self.room > FEWEST_ROWS and 4 * self.n_used < self.room
+                release(&feature)
+                continue
+            places[r], self.rows[n] = <int32_t> n, feature
+            memmove(
+                self.scales + n * self.n_scales, self.scales + r * self.n_scales,
+                self.n_scales * sizeof(double),
+            )
+            n += 1
+        self.index, self.n_rows = index, n
+        self.epoch += 1
+        for layout in layouts:
+            if layout.epoch != self.epoch:
+                for j in range(layout.m):
+                    layout.rows[j] = places[layout.rows[j]]
+                layout.epoch = self.epoch
+        self.set_room(n)
 
     cdef size_t n_bytes(self):
-        cdef size_t total = self.room * sizeof(Feature)
+        cdef size_t total = self.room * (sizeof(Feature) + self.n_scales * sizeof(double))
         cdef Py_ssize_t r
-        for r in range(self.room):
+        for r in range(self.n_rows):
             if self.rows[r].column != NULL:
                 total += self.capacity * sizeof(double)
             elif self.rows[r].entries != NULL:

@@ -1,15 +1,46 @@
-# The vectors of a model, and one example beside them: who owns what.
+# The vectors of a model, their kernel rows, and one example beside them: who owns what.
 #
-# A store adds to kernel rows (`Rows`) what is known of the vectors, deep copies of dicts for kernels
-# that are Python functions, and one packed example. Its kernel rows are computed once, and kept until
-# the example or a vector changes.
-from libc.stdint cimport int64_t
+# n vectors are in slots 0 to n - 1, in the units of the user. What kernels read of them is in two
+# parts: numbers (`Features`) and arrays (`Matrices`); Python functions get deep copies of dicts. Each
+# kernel is a `Spec`: a function of an inner statistic, which kernels share. Scales are weights of the
+# terms of features: squares of the inverse scales, or their sizes in a Manhattan distance.
+#
+# One packed example is beside the vectors. Its kernel rows are computed once, and kept until the
+# example or a vector changes.
+from libc.stdint cimport int32_t, int64_t
 
-from river_budget._core.features cimport Layout
-from river_budget._core.rows cimport Rows
+from river_budget._core.features cimport Features, Layout, Matrices
 
 cdef extern from "pythread.h":
     unsigned long PyThread_get_thread_ident() noexcept nogil
+
+cdef struct Spec:                     # one kernel, from `kernels.base`
+    int statistic, function, degree
+    double gamma, coef0, n_names
+    bint normalized
+
+cdef struct Kernel:
+    Spec spec
+    Py_ssize_t inner                  # of its inner statistic; -1: a Python function
+    double *norms                     # k(s, s) of the vectors, its root if normalized; NULL: all 1
+
+cdef struct Inner:                    # an inner statistic that kernels share
+    int statistic
+    bint is_scaled, reads_all
+    Py_ssize_t leader                 # the first of its kernels
+    double gamma, n_names             # the largest gamma of its kernels
+    double *statistics                # of the numbers of each vector alone (capacity,)
+    double *of_matrices               # inverse scales of the arrays by names (n_matrices,)
+
+cdef struct Point:                    # an example or a vector, as rows are computed from it
+    Py_ssize_t m, n_known, n_nonzero  # features; those that some vector has; those other than 0
+    double *values
+    int32_t *rows                     # feature rows; -1: none
+    int32_t *nonzero                  # places of the values other than 0
+    double *scales                    # inverse (n_inner, room); 0 for features that are not read
+    double *own                       # (n_inner,) self statistics of the numbers
+    double *extra                     # (n_inner,) self statistics of arrays that no vector has
+    double *elements                  # its arrays, one after another in the order of the matrices
 
 
 cdef class Block:
@@ -25,10 +56,16 @@ cdef class Block:
     cdef const double[::1] weights
 
 
-cdef class Store(Rows):
+cdef class Store:
+    cdef readonly Py_ssize_t n        # vectors
+    cdef readonly Py_ssize_t capacity # slots, a multiple of LANES; grows when a vector is stored
+    cdef readonly Py_ssize_t n_kernels
     cdef readonly int64_t n_inserted
-    # The example of the last `evaluate` or `evaluate_row`, beside its kernel rows:
-    cdef double *own_values           # (n_kernels,) k(x, x)
+    cdef int64_t *inserted            # (capacity,) insertion order, larger for younger vectors
+    # Kernel rows (n_kernels, capacity), 0 from n on: of the example, and of a vector.
+    cdef double *rows
+    cdef double *other_rows
+    cdef double *own_values           # (n_kernels,) k(x, x) of the example
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
     cdef list columns                 # names of its numbers `point.values`, the same list while they stay
     cdef dict arrays                  # the example's array features; None if it has none
@@ -41,12 +78,36 @@ cdef class Store(Rows):
     # Private from here to the methods.
     cdef bint is_busy                 # a call is under way
     cdef unsigned long owner          # the only thread that may call; 0: any
+    # Kernels.
+    cdef readonly tuple kernels
+    cdef list scaled                  # whether each reads scaled features
+    cdef dict factors                 # inverse scales of names
+    cdef double pooled                # and of all others
+    cdef Kernel *z                    # (n_kernels,)
+    cdef Inner *inners                # (n_inner,)
+    cdef Py_ssize_t n_inner
+    cdef bint is_selective            # whether there are names that no kernel reads
+    cdef int64_t version              # another number whenever scales of features may have changed
+    # Vectors.
+    cdef Features features
+    cdef Matrices matrices
+    cdef list layouts                 # of each vector (n,)
     cdef list objects                 # deep copies for Python functions; None without them
-    # The example.
+    # The example, and the vector that was loaded last.
+    cdef Point point, other
     cdef Layout layout
     cdef int64_t found                # the sum of versions for which its rows were looked up
     cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions
+    # Scratch memory for one row.
+    cdef Py_ssize_t room              # features
+    cdef const double **columns_of
+    cdef double *terms
+    cdef double *weights
+    cdef double *zeros                # (capacity,)
+    cdef double *fresh                # values of the example that is being packed
+    # The arrays that own all of this but kernels: by slots, features, kernels.
+    cdef object by_slot, by_feature, by_kernel
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.
@@ -61,19 +122,14 @@ cdef class Store(Rows):
     # were, those of the example over the vectors before; `stamp` changes.
     cdef int put(self, Py_ssize_t slot) except -1 nogil
     # Give the names of the example feature rows, so that `put` runs no Python code of names any more.
-    # They are free again if no `put` follows.
     cdef int reserve(self) except -1
     # Return what `undo` needs to take back a later `put` into a slot (n: a new one).
     cpdef tuple save(self, Py_ssize_t slot)
     cdef double self_value_of(self, Py_ssize_t slot, Py_ssize_t kernel) except? -1 nogil
+    # Whether some vector has a number with a name.
+    cdef bint has_name(self, name) except -1
     # Raise RuntimeError if another thread uses the vectors.
     cdef int require_own(self) except -1 nogil
-    # Begin a call, which has to end by `is_busy = False`; with `enter`, without names that no vector
-    # has. `with self` does both, and takes longer.
+    # Begin a call, which has to end by `is_busy = False`. `with self` does both, and takes longer.
     cdef int begin(self) except -1 nogil
-    cdef int enter(self) except -1 nogil
-    # Look up the feature rows and scales of the example's features, and measure it.
-    cdef int find_rows(self) except -1
-    cdef int check_row(self, dict x, dict sizes) except -1
-    cdef int check_kernel(self, Py_ssize_t kernel) except -1
     cdef int check_slot(self, Py_ssize_t slot) except -1

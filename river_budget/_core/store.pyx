@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+from river_budget._core.features import zero_matrix
 from river_budget._features import (
     NOT_NUMBERS, another_length, as_double, category_of, checked_array, invalid_example, is_array,
     is_unknown, pack_rows,
@@ -22,88 +23,42 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport INFINITY, fabs, isfinite
+from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
-from river_budget._core.features cimport Layout, checked, new_layout, reallocate, value_of
-from river_budget._core.loops cimport LANES
-from river_budget._core.rows cimport (
-    MANHATTAN_DISTANCE, SUM_OF_RATIONALS, Inner, Kernel, Rows, layout_of, raw_self_value,
+from river_budget._core.features cimport (
+    Feature, Features, Layout, Matrices, Matrix, checked, new_layout, reallocate,
 )
+from river_budget._core.loops cimport LANES, loops
 
 cdef extern from "Python.h":
     PyObject *PyList_GET_ITEM(PyObject *items, Py_ssize_t i) nogil
-    Py_ssize_t PyList_GET_SIZE(PyObject *items) nogil
     long long PyLong_AsLongLongAndOverflow(object number, int *overflow) except? -1
+
+cdef enum:                            # statistics and functions, as in `kernels.base`
+    DOT_PRODUCT, SQUARED_DISTANCE, MANHATTAN_DISTANCE, SUM_OF_RATIONALS
+cdef enum:
+    IDENTITY, POWER, EXPONENTIAL, RATIONAL, MEAN
+cdef enum:
+    # Scratch memory for more features is given back when an example has few.
+    LARGE_ROOM = 4096
+    # Names that no vector has are forgotten if there are this many more of them than others.
+    MOST_UNUSED = 256
+    # Zeros are left out if there are this many more of them than other values.
+    FEWEST_ZEROS = 32
 
 cdef double LARGEST = LARGEST_VALUE
 
-# Scratch memory for more features is given back when an example has few.
-cdef Py_ssize_t LARGE_ROOM = 4096
+# Above this value of gamma times the largest squared norm, differences of squared norms lose
+# significant digits of kernel values: the error is about 1e-16 times that value.
+cdef double CANCELS_ABOVE = 1e5
+
+# A name that no example has, to test whether a kernel reads all names.
+UNKNOWN_NAME = object()
 
 cdef type NDARRAY = np.ndarray
-
-
-cdef bint is_same(PyObject *name, PyObject *other) except -1:
-    if PyUnicode_CheckExact(<object> name) and PyUnicode_CheckExact(<object> other):
-        return PyUnicode_Compare(<object> name, <object> other) == 0
-    own = <object> name  # its code may change the dict that it is from
-    return PyObject_RichCompareBool(own, <object> other, Py_EQ)
-
-
-cdef bint are_equal(dict x, dict z) except -1:
-    """Return whether two examples have equal values of equal types, and the same order of names."""
-    try:
-        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
-        return bool(x == z) and repr(x) == repr(z)
-    except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
-        return False
-
-
-cdef bint have_same_bytes(dict arrays, dict others) except -1:
-    if arrays is None or others is None:
-        return arrays is others
-    return list(arrays) == list(others) and all(
-        [array.tobytes() == others[name].tobytes() for name, array in arrays.items()]
-    )
-
-
-cdef object answers_of(kernel, dict x, list others):
-    """Return what a function says of an example and others. Raises ValueError unless it is numbers."""
-    answers = [kernel(x, z) for z in others]
-    try:
-        values = np.array(answers, np.float64)
-        is_valid = values.ndim == 1 and (abs(values) <= LARGEST).all()
-    except NOT_NUMBERS:
-        is_valid = False
-    if not is_valid:
-        raise ValueError(f"{kernel} did not return a number up to {LARGEST} for {x!r}")
-    return values
-
-
-cdef tuple parts_of(dict x, means):
-    """Return the numbers and the arrays of an example, and the names whose unknown values are means now.
-
-    A text becomes a category, a feature with the value 1. A name without a mean is left out. Raises one
-    of `NOT_NUMBERS` for other values.
-    """
-    cdef dict numbers = {}, arrays = {}
-    cdef set filled = set()
-    for name, value in list(x.items()):  # the code of a value may change x
-        if PyFloat_Check(value) and value == value:
-            numbers[name] = value
-        elif isinstance(value, NDARRAY) and is_array(value):
-            arrays[name] = value
-        elif isinstance(value, str):
-            numbers[category_of(name, value)] = 1.0
-        elif means is None or not is_unknown(value):
-            numbers[name] = as_double(value)
-        elif (mean := means.mean(name)) is not None:
-            numbers[name] = mean
-            filled.add(name)
-    return numbers, arrays, filled
 
 
 cdef object copied(const void *numbers, Py_ssize_t n, dtype):
@@ -148,19 +103,25 @@ cdef class Block:
         self.labels, self.weights, self.row = labels, weights, 0
 
 
-cdef class Store(Rows):
+cdef class Store:
     """Vectors under one or several kernels, and one example beside them."""
 
     def __cinit__(self, kernels, dtype="float32", scaled=None):
+        self.n_kernels, self.layouts, self.layout = len(kernels), [], new_layout([])
+        self.scaled = [False] * self.n_kernels if scaled is None else list(scaled)
+        self.factors, self.pooled = {}, 1.0
+        self.features, self.matrices = Features(), Matrices(dtype)
+        self.z = <Kernel *> checked(calloc(self.n_kernels + 1, sizeof(Kernel)))
+        self.inners = <Inner *> checked(calloc(self.n_kernels + 1, sizeof(Inner)))
         self.own_values = <double *> checked(calloc(self.n_kernels + 1, sizeof(double)))
-        self.layout = new_layout([])
-        self.columns = self.layout.columns
-        self.resize(8)
+        self.by_slot, self.by_feature, self.room = np.zeros((0, 0)), np.zeros((2, 0)), 8
         if any([kernel.spec is None for kernel in kernels]):
             self.objects = []
-        self.set_kernels(tuple(kernels))
+        set_kernels(self, tuple(kernels))
 
     def __dealloc__(self):
+        free(self.z)
+        free(self.inners)
         free(self.own_values)
 
     # Use.
@@ -177,57 +138,16 @@ cdef class Store(Rows):
                 raise in_use()
         self.is_busy = True
 
-    cdef int enter(self) except -1 nogil:
-        self.begin()
-        if PyList_GET_SIZE(<PyObject *> self.features.unused):
-            with gil:
-                try:
-                    self.features.sweep()
-                    if self.features.is_sparse:
-                        refill(self, vectors_at(self, range(self.n)))
-                except BaseException:
-                    self.is_busy = False
-                    raise
-
     def __enter__(self):
-        self.enter()
+        self.begin()
 
     def __exit__(self, *error):
         self.is_busy = False
 
-    # Kernels, and the names of the example.
-
-    cdef int set_kernels(self, tuple kernels) except -1:
-        try:
-            change_kernels(self, kernels)
-        except BaseException:  # an interrupt must not leave half of them
-            change_kernels(self, kernels)
-            raise
-
-    cdef int find_rows(self) except -1:
-        cdef Layout layout = self.layout
-        cdef Py_ssize_t j, g
-        cdef PyObject *row
-        cdef int32_t r
-        self.point.n_known = 0
-        for j in range(layout.m):
-            name = layout.columns[j]
-            row = PyDict_GetItemWithError(self.features.index, name)
-            r = -1 if row == NULL else <int32_t> <object> row
-            layout.rows[j] = r
-            self.point.n_known += r >= 0
-            for g in range(self.n_inner):
-                self.point.scales[g * self.room + j] = (
-                    self.scales[r * self.n_inner + g] if r >= 0 else self.scale_of(g, name)
-                )
-        self.point.m, self.point.rows = layout.m, layout.rows
-        self.found = self.version + self.features.version
-        self.measure(&self.point)
-
     # The example.
 
     cdef int evaluate(self, object x) except -1:
-        self.enter()
+        self.begin()
         try:
             if type(x) is not dict:
                 if not isinstance(x, Mapping):
@@ -236,8 +156,8 @@ cdef class Store(Rows):
             if self.objects is not None and not (self.has_rows and are_equal(x, self.snapshot)):
                 self.has_rows = self.has_example = False
                 self.snapshot = copy.deepcopy(x)
-                write_rows(self, self.snapshot, self.rows)
-                write_own(self)
+                call_functions(self, self.snapshot, self.objects, self.rows, self.capacity)
+                call_functions(self, self.snapshot, None, self.own_values, 1)
             if self.n_inner:
                 pack(self, x)
                 take(self)
@@ -261,16 +181,18 @@ cdef class Store(Rows):
         return evaluate_values(self, other.columns, other.point.values)
 
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
-        self.enter()
+        self.begin()
         try:
             if slot < 0 or slot >= self.n:
                 with gil:
                     self.check_slot(slot)
-            self.load(slot)
-            self.kernel_rows(&self.other, self.other_rows)
+            load(self, slot)
+            kernel_rows(self, &self.other, self.other_rows)
             if self.objects is not None:
                 with gil:
-                    write_rows(self, self.objects[slot], self.other_rows)
+                    call_functions(
+                        self, self.objects[slot], self.objects, self.other_rows, self.capacity
+                    )
         finally:
             self.is_busy = False
         return self.other_rows
@@ -297,9 +219,6 @@ cdef class Store(Rows):
             if self.n_inserted == 0:
                 with gil:
                     resolve(self)
-            if not has_found(self):
-                with gil:
-                    self.find_rows()
             self.has_rows = False
             self.stamp += 1
             if fits(self, slot):
@@ -309,20 +228,15 @@ cdef class Store(Rows):
                 with gil:
                     self.reserve()
                     store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
-                    if not has_found(self):  # there is a new kind of arrays
-                        self.find_rows()
-            self.set_statistics(slot, &self.point)
+                    find_rows(self)
+            set_statistics(self, slot, &self.point)
             self.inserted[slot] = self.n_inserted
             self.n_inserted += 1
         finally:
             self.is_busy = False
 
     cdef int reserve(self) except -1:
-        if not has_found(self) or self.point.n_known < self.point.m:
-            self.assign_rows(self.layout)
-            self.set_features(&self.point, self.layout)
-            self.measure(&self.point)
-            self.found = self.version + self.features.version
+        look_up(self, self.layout, True)
 
     def put_example(self, Py_ssize_t slot):
         self.put(slot)
@@ -351,7 +265,7 @@ cdef class Store(Rows):
             require(len(kernels) == self.n_kernels, f"expected {self.n_kernels} kernels")
             self.factors, self.pooled = dict(factors), pooled
             self.stamp += 1
-            self.set_kernels(tuple(kernels))
+            set_kernels(self, tuple(kernels))
 
     def empty_like(self):
         store = Store(self.kernels, self.dtype, self.scaled)
@@ -362,7 +276,7 @@ cdef class Store(Rows):
     # Transactions.
 
     cpdef tuple save(self, Py_ssize_t slot):
-        self.enter()
+        self.begin()
         try:
             vector = vector_at(self, slot) if slot < self.n else None
             inserted = self.inserted[slot] if slot < self.n else 0
@@ -402,27 +316,10 @@ cdef class Store(Rows):
                     pass
             for i in range(block.n_rows):
                 try:
-                    self.check_row(block[i], sizes)
+                    check_row(self, block[i], sizes)
                 except ValueError as error:
                     raise ValueError(f"row {i}: {error}") from None
         return block
-
-    cdef int check_row(self, dict x, dict sizes) except -1:
-        """Raise ValueError if an example is invalid, or has other arrays than those of some sizes."""
-        self.has_rows = self.has_example = False
-        if self.objects is not None:
-            self.snapshot = x
-            write_own(self)
-        if not self.n_inner:
-            return 0
-        pack(self, x)
-        admit(self)
-        for name, value in x.items():
-            size = len(value) if is_array(value) else 0
-            other = sizes.setdefault(name, size)
-            if size and other and size != other:
-                raise another_length(name, value, other)
-            require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
 
     # What Python asks.
 
@@ -434,8 +331,12 @@ cdef class Store(Rows):
     def names(self):
         if self.objects is not None and not self.n_inner:
             return dict.fromkeys(name for x in self.objects for name in x).keys()
-        with self:  # without those that no vector has any more
-            return dict.fromkeys([*self.features.index, *self.matrices.place_of]).keys()
+        numbers = [name for name in self.features.index if self.has_name(name)]
+        return dict.fromkeys([*numbers, *self.matrices.place_of]).keys()
+
+    cdef bint has_name(self, name) except -1:
+        cdef PyObject *row = PyDict_GetItemWithError(self.features.index, name)
+        return row != NULL and self.features.rows[<Py_ssize_t> <object> row].count > 0
 
     @property
     def insertion_order(self):
@@ -445,10 +346,6 @@ cdef class Store(Rows):
     @property
     def by_age(self):
         return np.argsort(self.insertion_order)
-
-    cdef int check_kernel(self, Py_ssize_t kernel) except -1:
-        if not 0 <= kernel < self.n_kernels:
-            raise IndexError(f"kernel {kernel} of {self.n_kernels}")
 
     cdef int check_slot(self, Py_ssize_t slot) except -1:
         if not 0 <= slot < self.n:
@@ -472,11 +369,11 @@ cdef class Store(Rows):
         return x
 
     def self_value(self, Py_ssize_t kernel=0):
-        self.check_kernel(kernel)
+        check_kernel(self, kernel)
         return self.own_values[kernel]
 
     def row(self, Py_ssize_t kernel=0):
-        self.check_kernel(kernel)
+        check_kernel(self, kernel)
         return copied(self.rows + kernel * self.capacity, self.n, np.float64)
 
     def is_flat(self, double low, double high):
@@ -495,7 +392,7 @@ cdef class Store(Rows):
             return copy.deepcopy(self.objects[slot])
         layout = self.layouts[slot]
         x = {
-            layout.columns[j]: value_of(&self.features.rows[layout.rows[j]], slot)
+            layout.columns[j]: self.features.value(layout.rows[j], slot)
             for j in range(layout.m)
         }
         x.update(self.matrices.at(slot))
@@ -503,7 +400,7 @@ cdef class Store(Rows):
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_slot(slot)
-        self.check_kernel(kernel)
+        check_kernel(self, kernel)
         return copied(self.rows_of(slot) + kernel * self.capacity, self.n, np.float64)
 
     def gram(self, Py_ssize_t kernel=0):
@@ -512,38 +409,35 @@ cdef class Store(Rows):
 
     def self_values(self, Py_ssize_t kernel=0):
         cdef Py_ssize_t slot
-        self.check_kernel(kernel)
+        check_kernel(self, kernel)
         return np.array([self.self_value_of(slot, kernel) for slot in range(self.n)], np.float64)
 
-    def distances(self):
+    def distances(self, slot=None):
+        if slot is not None:
+            self.check_slot(slot)
         if self.z[0].inner < 0:  # in feature space
-            return self.self_values() - 2 * self.row()
+            return self.self_values() - 2 * (self.row() if slot is None else self.row_of(slot))
         with self:
+            if slot is not None:
+                load(self, slot)
+                return squared_distances(self, &self.other)
             if not has_found(self):
-                self.find_rows()
-            return self.squared_distances(&self.point)
-
-    def distances_of(self, Py_ssize_t slot):
-        self.check_slot(slot)
-        if self.z[0].inner < 0:
-            return self.self_values() - 2 * self.row_of(slot)
-        with self:
-            self.load(slot)
-            return self.squared_distances(&self.other)
+                find_rows(self)
+            return squared_distances(self, &self.point)
 
     @property
     def nbytes(self):
         cdef Layout layout
-        with self:  # frees names that no vector has
-            index = self.features.index
+        with self:
+            self.features.tidy(self.layouts)
+        index = self.features.index
         parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for layout in self.layouts:
             parts += [layout, layout.columns]
         if self.objects is not None:
             parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
         matrices = [part.nbytes for pair in self.matrices.tables.values() for part in pair]
-        n_bytes = self.by_slot.nbytes + 16 * self.capacity + sum(matrices)
-        n_bytes += self.features.n_bytes() + 8 * self.scales_room * self.n_inner
+        n_bytes = self.by_slot.nbytes + 8 * self.capacity + sum(matrices) + self.features.n_bytes()
         # An example like the newest vector is always counted, so that the figure does not depend on
         # the last call.
         m = (<Layout> self.layouts[self.insertion_order.argmax()]).m if self.n else 0
@@ -595,12 +489,166 @@ cdef inline bint has_found(Store self) noexcept nogil:
     return self.found == self.version + self.features.version
 
 
+cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
+    if not 0 <= kernel < self.n_kernels:
+        raise IndexError(f"kernel {kernel} of {self.n_kernels}")
+
+
+# Kernels.
+
+cdef int set_kernels(Store self, tuple kernels) except -1:
+    """Change the kernels, and derive all that follows from them."""
+    try:
+        change_kernels(self, kernels)
+    except BaseException:  # an interrupt must not leave half of them
+        change_kernels(self, kernels)
+        raise
+
+
 cdef int change_kernels(Store self, tuple kernels) except -1:
-    cdef Py_ssize_t m = self.layout.m
-    Rows.set_kernels(self, kernels)
+    cdef Inner *inner
+    cdef Spec *spec
+    cdef Py_ssize_t i, g, slot, n
+    cdef double n_names
+    cdef double[::1] memory
+    cdef double *rest
+    is_scaled = bool(self.factors) or self.pooled != 1.0
+    places, self.kernels, self.is_selective = {}, kernels, True
+    self.n_inner = 0
+    for i, kernel in enumerate(kernels):
+        values = kernel.spec
+        if values is None:
+            self.z[i].inner = -1
+            continue
+        spec = &self.z[i].spec
+        spec.statistic, spec.function, spec.degree = map(int, (values[0], values[1], values[4]))
+        spec.gamma, spec.coef0, spec.n_names = values[2], values[3], values[5]
+        spec.normalized = values[6]
+        reads_all = kernel.active([UNKNOWN_NAME]) is None
+        self.is_selective &= not reads_all
+        has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS
+        key = spec.statistic, is_scaled and self.scaled[i], i if has_own else -1
+        g = self.z[i].inner = places.setdefault(key, len(places))
+        inner = &self.inners[g]
+        if g == self.n_inner:
+            self.n_inner += 1
+            inner.statistic, inner.leader, inner.is_scaled = spec.statistic, i, key[1]
+            inner.reads_all, inner.n_names, inner.gamma = reads_all, spec.n_names, spec.gamma
+        inner.gamma = max(inner.gamma, spec.gamma)
+        if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
+            n_names = spec.n_names
+            for name, a in self.matrices.place_of.items():
+                if kernel.active([name]) is None:
+                    inner.n_names = max(0.0, inner.n_names - 1.0)
+                    spec.n_names += self.matrices.all[a].size
+            spec.n_names += inner.n_names - n_names
+            spec.gamma *= spec.n_names / n_names
+            inner.gamma = spec.gamma
+    n_of_all = 2 * self.n_inner + self.matrices.n_elements
+    memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
+    rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
+    rest = divide(rest, &self.other, self.n_inner, self.matrices.n_elements)
+    for g in range(self.n_inner):
+        self.inners[g].of_matrices = rest + g * self.matrices.n
+        for name, a in self.matrices.place_of.items():
+            self.inners[g].of_matrices[a] = scale_of(self, g, name)
+    resize(self, self.room)
+    set_capacity(self, self.capacity)
+    self.features.n_scales = self.n_inner
+    self.features.set_room(self.features.room)
+    for name, row in self.features.index.items():
+        set_scales(self, name, row)
+    for slot in range(self.n):
+        load(self, slot)
+        set_statistics(self, slot, &self.other)
+    n = self.layout.m
     set_layout(self, self.layout.names)
-    self.has_example = self.has_example and self.layout.m == m
+    self.has_example = self.has_example and self.layout.m == n
     set_elements(self)
+
+
+cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
+    """Return the inverse scale of a feature in an inner statistic; 0 if it is not read."""
+    cdef Inner *inner = &self.inners[g]
+    if not inner.reads_all and self.kernels[inner.leader].active([name]) is not None:
+        return 0.0
+    return self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
+
+
+cdef int set_scales(Store self, name, Py_ssize_t row) except -1:
+    cdef Py_ssize_t g
+    for g in range(self.n_inner):
+        self.features.scales[row * self.n_inner + g] = scale_of(self, g, name)
+
+
+cdef list active_of(Store self, list names):
+    """Return the positions of the names that some kernel reads."""
+    positions = set()
+    for kernel in self.kernels:
+        own = kernel.active(names)
+        positions.update(range(len(names)) if own is None else own)
+    return sorted(positions)
+
+
+cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
+    """Return k(x, x) before normalization."""
+    if spec.function == IDENTITY:
+        return statistic
+    if spec.function == POWER:
+        return pow(spec.gamma * statistic + spec.coef0, spec.degree)
+    return 1.0
+
+
+cdef inline double weight(Inner *inner, double scale) noexcept nogil:
+    """Return the weight of a term, given the inverse scale of the feature."""
+    return fabs(scale) if inner.statistic == MANHATTAN_DISTANCE else scale * scale
+
+
+# Memory.
+
+cdef int resize(Store self, Py_ssize_t room) except -1:
+    """Make room for the features of one example."""
+    cdef Py_ssize_t kept = min(room, self.by_feature.shape[1])
+    cdef double[:, ::1] memory = np.zeros((8 + 2 * self.n_inner, room))
+    memory.base[:2, :kept] = self.by_feature[:2, :kept]
+    self.by_feature, self.room = memory.base, room
+    self.version += 1
+    self.point.values, self.fresh, self.other.values = &memory[0, 0], &memory[1, 0], &memory[2, 0]
+    self.terms, self.weights = &memory[3, 0], &memory[4, 0]
+    self.columns_of = <const double **> &memory[5, 0]
+    self.point.nonzero, self.other.nonzero = <int32_t *> &memory[6, 0], <int32_t *> &memory[7, 0]
+    self.point.scales = &memory[7, 0] + room
+    self.other.scales = self.point.scales + self.n_inner * room
+
+
+cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
+    cdef Py_ssize_t i, n = self.n_kernels, n_tables = 2 * n + 2 + self.n_inner
+    cdef double[:, ::1] memory
+    for i in range(n):
+        n_tables += self.z[i].inner >= 0 and self.z[i].spec.function <= POWER
+    memory = zero_matrix((n_tables, max(capacity, 8)), np.dtype(np.float64))
+    kept = self.by_slot[:n_tables]
+    memory.base[: len(kept), : kept.shape[1]] = kept
+    self.by_slot = memory.base
+    self.rows, self.other_rows, self.zeros = &memory[0, 0], &memory[n, 0], &memory[2 * n, 0]
+    self.inserted = <int64_t *> &memory[2 * n + 1, 0]
+    for i in range(self.n_inner):
+        self.inners[i].statistics = &memory[2 * n + 2 + i, 0]
+    for i in range(n):
+        self.z[i].norms = NULL
+        if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER:
+            n_tables -= 1
+            self.z[i].norms = &memory[n_tables, 0]
+    if capacity > self.capacity:
+        self.features.extend(capacity)
+        self.matrices.extend(capacity)
+        self.capacity = capacity
+
+
+cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_elements) noexcept:
+    """Give a point memory for each kernel and element; return what is behind it."""
+    p.own, p.extra, p.elements = memory, memory + n_inner, memory + 2 * n_inner
+    return p.elements + n_elements
 
 
 # Packing.
@@ -609,7 +657,7 @@ cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
     cdef Layout layout
     cdef Py_ssize_t j, room = len(names)
-    active = self.active(names) if self.is_selective and self.n_inner else None
+    active = active_of(self, names) if self.is_selective and self.n_inner else None
     layout = new_layout(names if active is None else [names[j] for j in active])
     layout.names, layout.n_names = names, room
     if active is not None:
@@ -617,7 +665,7 @@ cdef int set_layout(Store self, list names) except -1:
         for j in range(layout.m):
             layout.active[j] = active[j]
     if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
-        self.resize(max(room, 8))
+        resize(self, max(room, 8))
     self.layout, self.columns = layout, layout.columns
     self.found, self.has_rows = -1, False
 
@@ -642,7 +690,7 @@ cdef int pack(Store self, dict x) except -1:
         if not pack_numbers(self, numbers):
             raise ValueError("a value is not finite")
     except NOT_NUMBERS:
-        raise invalid_example(x, limiting_kernel(self), self.means is not None) from None
+        raise refusal(self, x) from None
     if not self.keeps_filled:
         self.filled, self.has_filled = filled, bool(filled)
     for name, value in arrays.items():
@@ -653,7 +701,7 @@ cdef int pack(Store self, dict x) except -1:
                 raise another_length(name, arrays[name], size)
     if self.is_selective:
         names = list(arrays)
-        arrays = {names[j]: arrays[names[j]] for j in self.active(names)}
+        arrays = {names[j]: arrays[names[j]] for j in active_of(self, names)}
     arrays = arrays or None
     if not self.has_rows or not have_same_bytes(arrays, self.arrays):
         self.has_rows = self.has_example = False
@@ -671,7 +719,7 @@ cdef bint pack_numbers(Store self, dict x) except -1:
     cdef PyObject *key
     cdef PyObject *item
     if n > self.room:
-        self.resize(n)
+        resize(self, n)
     while j < n and PyDict_Next(x, &place, &key, &item):
         if PyFloat_Check(<object> item):
             number = PyFloat_AS_DOUBLE(<object> item)
@@ -699,7 +747,7 @@ cdef int check_kinds(Store self, dict x) except -1:
     """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
     for name, value in x.items():
         if is_array(value):
-            if name in self.features.index:
+            if self.has_name(name):
                 raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
         elif name in self.matrices.place_of:
             raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
@@ -723,13 +771,13 @@ cdef int set_elements(Store self) except -1:
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
             own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            scale = self.scale_of(g, name)
+            scale = scale_of(self, g, name)
             self.point.extra[g] += (abs(scale) if is_sum else scale * scale) * own
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
     """Evaluate an example of valid numbers."""
-    self.enter()
+    self.begin()
     try:
         if <PyObject *> names != <PyObject *> self.layout.names:
             with gil:
@@ -748,7 +796,7 @@ cdef int take(Store self) except -1 nogil:
     if self.has_rows and not memcmp(self.fresh, self.point.values, self.layout.m * sizeof(double)):
         return 0
     admit(self)
-    self.kernel_rows(&self.point, self.rows)
+    kernel_rows(self, &self.point, self.rows)
     self.has_rows = self.has_example = True
     self.stamp += 1
 
@@ -758,25 +806,20 @@ cdef int admit(Store self) except -1 nogil:
     self.has_rows = self.has_example = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
     if has_found(self):
-        self.measure(&self.point)
+        measure(self, &self.point)
     else:
         with gil:
-            self.find_rows()
+            find_rows(self)
     if not is_valid(self):
         with gil:
-            raise too_large(self)
+            raise refusal(self, self.example())
 
 
-cdef object too_large(Store self):
-    cdef Py_ssize_t j
-    numbers = {self.columns[j]: self.point.values[j] for j in range(self.layout.m)}
-    return invalid_example(numbers | (self.arrays or {}), limiting_kernel(self))
-
-
-cdef object limiting_kernel(Store self):
-    """Return the kernel that error messages name, None if it may be a default."""
+cdef object refusal(Store self, dict x):
+    """Return an error that says what is wrong with an example."""
     kernel = self.kernels[0]
-    return None if kernel.is_radial or self.n_kernels > 1 else kernel
+    may_be_default = kernel.is_radial or self.n_kernels > 1
+    return invalid_example(x, None if may_be_default else kernel, self.means is not None)
 
 
 cdef bint is_valid(Store self) noexcept nogil:
@@ -787,7 +830,7 @@ cdef bint is_valid(Store self) noexcept nogil:
     cdef double magnitude, statistic, v, raw
     for g in range(self.n_inner):
         inner = &self.inners[g]
-        magnitude, statistic = self.point.own[g], self.own_statistic(&self.point, g)
+        magnitude, statistic = self.point.own[g], own_statistic(self, &self.point, g)
         if inner.is_scaled or not inner.reads_all or inner.statistic == SUM_OF_RATIONALS:
             # In the units of the user.
             magnitude = 0.0
@@ -809,25 +852,428 @@ cdef bint is_valid(Store self) noexcept nogil:
     return True
 
 
+cdef int check_row(Store self, dict x, dict sizes) except -1:
+    """Raise ValueError if an example is invalid, or has other arrays than those of some sizes."""
+    self.has_rows = self.has_example = False
+    if self.objects is not None:
+        call_functions(self, x, None, self.own_values, 1)
+    if not self.n_inner:
+        return 0
+    pack(self, x)
+    admit(self)
+    for name, value in x.items():
+        size = len(value) if is_array(value) else 0
+        other = sizes.setdefault(name, size)
+        if size and other and size != other:
+            raise another_length(name, value, other)
+        require(bool(size) == bool(other), f"feature {name!r} is a number and an array")
+
+
+cdef bint is_same(PyObject *name, PyObject *other) except -1:
+    if PyUnicode_CheckExact(<object> name) and PyUnicode_CheckExact(<object> other):
+        return PyUnicode_Compare(<object> name, <object> other) == 0
+    own = <object> name  # its code may change the dict that it is from
+    return PyObject_RichCompareBool(own, <object> other, Py_EQ)
+
+
+cdef bint are_equal(dict x, dict z) except -1:
+    """Return whether two examples have equal values of equal types, and the same order of names."""
+    try:
+        # The texts tell 0.0 from -0.0, and types and orders inside of values from others.
+        return bool(x == z) and repr(x) == repr(z)
+    except (TypeError, ValueError):  # the comparison of arrays is not a single boolean
+        return False
+
+
+cdef bint have_same_bytes(dict arrays, dict others) except -1:
+    if arrays is None or others is None:
+        return arrays is others
+    return list(arrays) == list(others) and all(
+        [array.tobytes() == others[name].tobytes() for name, array in arrays.items()]
+    )
+
+
+cdef tuple parts_of(dict x, means):
+    """Return the numbers and the arrays of an example, and the names whose unknown values are means now.
+
+    A text becomes a category, a feature with the value 1. A name without a mean is left out. Raises one
+    of `NOT_NUMBERS` for other values.
+    """
+    cdef dict numbers = {}, arrays = {}
+    cdef set filled = set()
+    for name, value in list(x.items()):  # the code of a value may change x
+        if PyFloat_Check(value) and value == value:
+            numbers[name] = value
+        elif isinstance(value, NDARRAY) and is_array(value):
+            arrays[name] = value
+        elif isinstance(value, str):
+            numbers[category_of(name, value)] = 1.0
+        elif means is None or not is_unknown(value):
+            numbers[name] = as_double(value)
+        elif (mean := means.mean(name)) is not None:
+            numbers[name] = mean
+            filled.add(name)
+    return numbers, arrays, filled
+
+
+# Points.
+
+cdef int look_up(Store self, Layout layout, bint adds) except -1:
+    """Look up the feature rows of all names; new ones get rows, if asked for."""
+    cdef Features features = self.features
+    cdef Py_ssize_t j
+    cdef PyObject *row
+    if layout.epoch != features.epoch:
+        memset(layout.rows, 255, layout.m * sizeof(int32_t))
+        layout.epoch = features.epoch
+    for j in range(layout.m):
+        if layout.rows[j] < 0:
+            row = PyDict_GetItemWithError(features.index, layout.columns[j])
+            if row != NULL:
+                layout.rows[j] = <int32_t> <object> row
+            elif adds:
+                if features.n_rows == features.room:
+                    features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
+                # The name may run Python code, which may raise: it is known from the end on.
+                set_scales(self, layout.columns[j], features.n_rows)
+                features.rows[features.n_rows] = Feature(0, 0, 0, 0, NULL, NULL)
+                features.index[layout.columns[j]] = features.n_rows
+                layout.rows[j] = <int32_t> features.n_rows
+                features.n_rows += 1
+
+
+cdef int find_rows(Store self) except -1:
+    """Look up the feature rows and scales of the example's features, and measure it."""
+    look_up(self, self.layout, False)
+    set_features(self, &self.point, self.layout)
+    self.found = self.version + self.features.version
+    measure(self, &self.point)
+
+
+cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
+    """Make the features of a layout, whose rows were looked up, those of a point."""
+    cdef Py_ssize_t g, j
+    cdef int32_t r
+    if layout.m > self.room:
+        with gil:
+            resize(self, layout.m)
+    p.m, p.n_known, p.rows = layout.m, 0, layout.rows
+    for j in range(p.m):
+        r = p.rows[j]
+        p.n_known += r >= 0 and self.features.rows[r].count > 0
+        for g in range(self.n_inner):
+            if r >= 0:
+                p.scales[g * self.room + j] = self.features.scales[r * self.n_inner + g]
+            else:
+                with gil:
+                    p.scales[g * self.room + j] = scale_of(self, g, layout.columns[j])
+
+
+cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
+    """Make the vector in a slot the other point."""
+    cdef Point *p = &self.other
+    cdef PyObject *layout = layout_of(self, slot)
+    cdef Py_ssize_t j
+    set_features(self, p, <Layout> layout)
+    for j in range(p.m):
+        p.values[j] = self.features.value(p.rows[j], slot)
+    self.matrices.load(slot, p.elements)
+    measure(self, p)
+
+
+cdef void measure(Store self, Point *p) noexcept nogil:
+    """Set the self statistics of the numbers."""
+    cdef Py_ssize_t g, i, j, n = 0
+    cdef Inner *inner
+    cdef double *scales
+    cdef double total, v
+    for j in range(p.m):
+        p.nonzero[n] = <int32_t> j
+        n += p.values[j] != 0.0
+    p.n_nonzero = n
+    for g in range(self.n_inner):
+        inner, scales, total = &self.inners[g], p.scales + g * self.room, 0.0
+        if inner.statistic == SUM_OF_RATIONALS:
+            total = inner.n_names
+            for j in range(p.m):
+                if scales[j] != 0.0:
+                    v = p.values[j]
+                    total -= 1.0
+                    total += 1.0 / (1.0 + inner.gamma * (scales[j] * scales[j]) * v * v)
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            for i in range(n):
+                j = p.nonzero[i]
+                total += fabs(scales[j]) * fabs(p.values[j])
+        else:
+            for i in range(n):
+                j = p.nonzero[i]
+                total += (scales[j] * scales[j]) * (p.values[j] * p.values[j])
+        p.own[g] = total
+
+
+cdef double own_statistic(Store self, Point *p, Py_ssize_t g) noexcept nogil:
+    """Return the self statistic of numbers and arrays."""
+    cdef Inner *inner = &self.inners[g]
+    cdef Matrix *matrix
+    cdef Py_ssize_t a, e
+    cdef double sum, v, total = p.own[g] + p.extra[g]
+    if inner.statistic == SUM_OF_RATIONALS:
+        return total
+    for a in range(self.matrices.n):
+        sum, matrix = 0.0, &self.matrices.all[a]
+        for e in range(matrix.start, matrix.start + matrix.size):
+            v = p.elements[e]
+            sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+        total += weight(inner, inner.of_matrices[a]) * sum
+    return total
+
+
+cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
+    """Keep the self statistics of the vector in a slot, which is a point."""
+    cdef Py_ssize_t g, i
+    cdef Kernel *kernel
+    cdef double raw
+    for g in range(self.n_inner):
+        self.inners[g].statistics[slot] = p.own[g]
+    for i in range(self.n_kernels):
+        kernel = &self.z[i]
+        if kernel.norms != NULL:
+            raw = raw_self_value(&kernel.spec, own_statistic(self, p, kernel.inner))
+            kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
+
+
+# Kernel rows.
+
+cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
+    """Compute the kernel rows of an example or a vector (n_kernels, capacity)."""
+    cdef Py_ssize_t i, j, g, n = (self.n + 7) // 8 * 8
+    cdef Inner *inner
+    cdef Kernel *kernel
+    cdef Spec *spec
+    cdef double *row
+    cdef double raw
+    if n == 0:
+        return 0
+    for i in range(self.n_kernels):
+        g = self.z[i].inner
+        if g >= 0:
+            inner, row = &self.inners[g], rows + i * self.capacity
+            if inner.leader == i:
+                numbers_row(self, p, inner, g, n, row)
+                add_arrays(self, p, inner, g, row)
+            else:
+                memcpy(row, rows + inner.leader * self.capacity, n * sizeof(double))
+    for i in range(self.n_kernels):
+        kernel, spec, row = &self.z[i], &self.z[i].spec, rows + i * self.capacity
+        if kernel.inner < 0:
+            continue
+        if spec.function == EXPONENTIAL:
+            loops.exponential(spec.gamma, n, row)
+        elif spec.function == RATIONAL:
+            loops.rational(spec.gamma, n, row)
+        elif spec.function == POWER:
+            loops.power(spec.gamma, spec.coef0, spec.degree, n, row)
+        elif spec.function == MEAN:
+            for j in range(n):
+                row[j] = row[j] / spec.n_names if spec.n_names > 0.0 else 1.0
+        if spec.normalized and kernel.norms != NULL:
+            raw = raw_self_value(spec, own_statistic(self, p, kernel.inner))
+            loops.normalize(sqrt(raw), kernel.norms, n, row)
+        memset(row + self.n, 0, (n - self.n) * sizeof(double))
+
+
+cdef object squared_distances(Store self, Point *p):
+    """Return squared distances of features as the first kernel reads and scales them (n,)."""
+    cdef Inner inner = self.inners[0]
+    cdef double[::1] row = np.zeros(self.n + 8)
+    inner.statistic, inner.gamma = SQUARED_DISTANCE, 1.0
+    if self.inners[0].statistic <= SQUARED_DISTANCE:  # these have the same self statistics
+        numbers_row(self, p, &inner, 0, (self.n + 7) // 8 * 8, &row[0])
+    else:
+        exact_row(self, p, &inner, 0, self.n, &row[0])
+    add_arrays(self, p, &inner, 0, &row[0])
+    return row.base[: self.n]
+
+
+cdef int numbers_row(
+    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+) except -1 nogil:
+    """Compute inner statistics of numbers: plain sums if x has all features of the vectors."""
+    cdef const double *scales = p.scales + g * self.room
+    cdef Py_ssize_t j, k = 0, n_listed = 0, n_nonzero = 0
+    cdef double factor = inner.gamma if inner.statistic == SUM_OF_RATIONALS else 1.0
+    cdef Feature *feature
+    if (
+        inner.statistic == DOT_PRODUCT or p.n_known < self.features.n_used
+        or inner.reads_all and 2 * p.n_nonzero + FEWEST_ZEROS < p.m
+    ):
+        return sparse_row(self, p, inner, g, n, row)
+    for j in range(p.m):
+        if scales[j] == 0.0:
+            continue
+        self.columns_of[k] = self.zeros
+        if p.rows[j] >= 0:
+            feature = &self.features.rows[p.rows[j]]
+            if feature.column != NULL:
+                self.columns_of[k] = feature.column
+            else:
+                n_listed += feature.length != 0
+        self.terms[k] = p.values[j]
+        self.weights[k] = factor * weight(inner, scales[j])
+        n_nonzero += p.values[j] != 0.0
+        k += 1
+    if n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
+        return sparse_row(self, p, inner, g, n, row)
+    loops.sums[inner.reads_all and not inner.is_scaled][inner.statistic](
+        self.terms, self.weights, self.columns_of, k, n, row
+    )
+    if inner.statistic == SUM_OF_RATIONALS:
+        loops.combine(inner.n_names - k, self.zeros, 1.0, n, row)
+
+
+cdef int sparse_row(
+    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+) except -1 nogil:
+    """Compute inner statistics where features are missing, are 0 or are in lists.
+
+    A distance follows from self statistics and from the features that x shares with a vector. If it
+    would lose significant digits, the terms of all features are summed instead.
+    """
+    cdef const double *scales = p.scales + g * self.room
+    cdef bint is_product = inner.statistic <= SQUARED_DISTANCE
+    cdef bint is_rational = inner.statistic == SUM_OF_RATIONALS
+    cdef Py_ssize_t i, j, k = 0
+    cdef double v, w, constant, limit = CANCELS_ABOVE / inner.gamma
+    cdef Feature *feature
+    if not is_rational and inner.statistic != DOT_PRODUCT and (
+        p.own[g] > limit or loops.exceeds(inner.statistics, limit, self.n)
+    ):
+        return exact_row(self, p, inner, g, n, row)
+    for i in range(p.n_nonzero):
+        j = p.nonzero[i]
+        if scales[j] != 0.0 and p.rows[j] >= 0:
+            feature = &self.features.rows[p.rows[j]]
+            if feature.column != NULL:
+                v, w = p.values[j], weight(inner, scales[j])
+                self.columns_of[k] = feature.column
+                self.terms[k] = v * w if is_product else v
+                self.weights[k] = inner.gamma * w if is_rational else w
+                k += 1
+    loops.overlaps[inner.statistic](self.terms, self.weights, self.columns_of, k, n, row)
+    for i in range(p.n_nonzero):
+        j = p.nonzero[i]
+        if scales[j] != 0.0 and p.rows[j] >= 0:
+            add_listed(inner, p.values[j], scales[j], &self.features.rows[p.rows[j]], row)
+    if inner.statistic != DOT_PRODUCT:
+        constant = p.own[g] - (inner.n_names if is_rational else 0.0)
+        w = -2.0 if inner.statistic == SQUARED_DISTANCE else 1.0
+        loops.combine(constant, inner.statistics, w, n, row)
+
+
+cdef void add_listed(
+    Inner *inner, double v, double scale, Feature *feature, double *row
+) noexcept nogil:
+    """Add what a feature adds to inner statistics, if its values are in a list."""
+    cdef Py_ssize_t slot
+    cdef int32_t e
+    cdef double s, d, w = weight(inner, scale), y = inner.gamma * w
+    for e in range(feature.length if feature.column == NULL else 0):
+        slot, s = feature.entries[e].slot, feature.entries[e].value
+        d = v - s
+        if inner.statistic <= SQUARED_DISTANCE:
+            row[slot] += w * v * s
+        elif inner.statistic == MANHATTAN_DISTANCE:
+            row[slot] += w * ((fabs(d) - fabs(v)) - fabs(s))
+        else:
+            d = 1.0 / (1.0 + y * d * d) - 1.0 / (1.0 + y * v * v)
+            row[slot] += d + (1.0 - 1.0 / (1.0 + y * s * s))
+
+
+cdef int exact_row(
+    Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
+) except -1 nogil:
+    """Sum squared or absolute differences over all features.
+
+    The terms of features that x lacks are summed with twice the digits, and so in any order.
+    """
+    cdef bint is_square = inner.statistic == SQUARED_DISTANCE
+    cdef Py_ssize_t j, r, i
+    cdef double d, w, total, rest, term
+    cdef double *feature = <double *> checked(calloc(3 * n + 1, sizeof(double)))
+    cdef double *high = feature + n
+    cdef double *low = high + n
+    memset(row, 0, n * sizeof(double))
+    self.features.mark += 1
+    for j in range(p.m):
+        if p.rows[j] >= 0:
+            self.features.rows[p.rows[j]].mark = self.features.mark
+            self.features.copy(p.rows[j], n, feature)
+        else:
+            memset(feature, 0, n * sizeof(double))
+        w = weight(inner, p.scales[g * self.room + j])
+        for i in range(n):
+            d = p.values[j] - feature[i]
+            row[i] += w * (d * d if is_square else fabs(d))
+    for r in range(self.features.n_rows):
+        if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
+            continue
+        self.features.copy(<int32_t> r, n, feature)
+        w = weight(inner, self.features.scales[r * self.n_inner + g])
+        for i in range(n):
+            term = w * (feature[i] * feature[i] if is_square else fabs(feature[i]))
+            total = high[i] + term
+            rest = total - high[i]
+            low[i] += (high[i] - (total - rest)) + (term - rest)
+            high[i] = total
+    for i in range(n):
+        row[i] += high[i] + low[i]
+    free(feature)
+
+
+cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
+    """Add the inner statistics of arrays, those that no vector has among them."""
+    cdef Py_ssize_t a, i
+    cdef double w
+    cdef Matrix *matrix
+    for a in range(self.matrices.n):
+        w, matrix = weight(inner, inner.of_matrices[a]), &self.matrices.all[a]
+        if inner.statistic == SUM_OF_RATIONALS:
+            w *= inner.gamma
+        if w != 0.0:
+            loops.add_arrays[not self.matrices.is_float][inner.statistic](
+                w, p.elements + matrix.start, matrix.values, matrix.size, self.n, row
+            )
+    if p.extra[g] != 0.0 and inner.statistic in (SQUARED_DISTANCE, MANHATTAN_DISTANCE):
+        for i in range(self.n):
+            row[i] += p.extra[g]
+
+
 # Kernels that are Python functions.
 
-cdef int write_rows(Store self, dict x, double *rows) except -1:
-    """Write what the functions say of an example and each vector."""
+cdef int call_functions(
+    Store self, dict x, list others, double *values, Py_ssize_t stride
+) except -1:
+    """Write what the functions say of an example and others, or itself (n_kernels, stride)."""
     cdef Py_ssize_t i, slot
     for i, kernel in enumerate(self.kernels):
-        if self.z[i].inner < 0:
-            for slot, value in enumerate(answers_of(kernel, x, self.objects)):
-                rows[i * self.capacity + slot] = value
+        if self.z[i].inner >= 0:
+            continue
+        answers = [kernel(x, z) for z in ([x] if others is None else others)]
+        try:
+            numbers = np.array(answers, np.float64)
+            is_valid = numbers.ndim == 1 and (abs(numbers) <= LARGEST).all()
+        except NOT_NUMBERS:
+            is_valid = False
+        if not is_valid:
+            raise ValueError(f"{kernel} did not return a number up to {LARGEST} for {x!r}")
+        if others is None and numbers[0] < 0.0:
+            raise ValueError(f"{kernel} of {x!r} and itself is negative")
+        for slot in range(len(answers)):
+            values[i * stride + slot] = numbers[slot]
 
 
-cdef int write_own(Store self) except -1:
-    """Write what the functions say of the example and itself."""
-    cdef Py_ssize_t i
-    for i, kernel in enumerate(self.kernels):
-        if self.z[i].inner < 0:
-            self.own_values[i] = answers_of(kernel, self.snapshot, [self.snapshot])[0]
-            if self.own_values[i] < 0.0:
-                raise ValueError(f"{kernel} of {self.snapshot!r} and itself is negative")
+cdef PyObject *layout_of(Store self, Py_ssize_t slot) noexcept nogil:
+    return PyList_GET_ITEM(<PyObject *> self.layouts, slot)
 
 
 # Vectors.
@@ -838,7 +1284,7 @@ cdef bint fits(Store self, Py_ssize_t slot) noexcept nogil:
         return False
     cdef PyObject *layout = layout_of(self, slot)
     return (
-        self.point.m == self.point.n_known == (<Layout> layout).m
+        has_found(self) and self.point.m == (<Layout> layout).m
         and not memcmp(self.point.rows, (<Layout> layout).rows, self.point.m * sizeof(int32_t))
     )
 
@@ -854,7 +1300,7 @@ cdef int resolve(Store self) except -1:
         kernels = [k.with_width(width, names) if k.learns_scales else k for k in kernels]
     kernels = tuple([kernel.resolve(names) for kernel in kernels])
     if kernels != self.kernels:
-        self.set_kernels(kernels)
+        set_kernels(self, kernels)
 
 
 cdef int store(
@@ -862,7 +1308,7 @@ cdef int store(
 ) except -1:
     """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
     if slot == self.capacity:
-        self.set_capacity(max(<Py_ssize_t> LANES, 2 * self.capacity))
+        set_capacity(self, max(<Py_ssize_t> LANES, 2 * self.capacity))
     if slot == self.n:
         self.n += 1
         self.features.set_n(self.n)
@@ -871,7 +1317,7 @@ cdef int store(
     if self.objects is not None:
         self.objects[slot:slot + 1] = [own]
     if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
-        self.set_kernels(self.kernels)
+        set_kernels(self, self.kernels)
 
 
 cdef tuple vector_at(Store self, Py_ssize_t slot):
@@ -881,7 +1327,7 @@ cdef tuple vector_at(Store self, Py_ssize_t slot):
     cdef bytes packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
     cdef double *values = <double *> PyBytes_AS_STRING(packed)
     for j in range(layout.m):
-        values[j] = value_of(&self.features.rows[layout.rows[j]], slot)
+        values[j] = self.features.value(layout.rows[j], slot)
     arrays = self.matrices.at(slot) if self.matrices.n else None
     return layout, packed, arrays, None if self.objects is None else self.objects[slot]
 
@@ -892,10 +1338,10 @@ cdef list vectors_at(Store self, slots):
 
 cdef int set_vector(Store self, tuple vector, Py_ssize_t slot) except -1:
     cdef bytes values = vector[1]
-    self.assign_rows(vector[0])
+    look_up(self, vector[0], True)
     store(self, vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
-    self.load(slot)
-    self.set_statistics(slot, &self.other)
+    load(self, slot)
+    set_statistics(self, slot, &self.other)
 
 
 cdef int refill(Store self, list vectors) except -1:
@@ -911,11 +1357,13 @@ cdef int fill(Store self, list vectors) except -1:
     cdef Py_ssize_t slot
     had_matrices = self.matrices.n > 0
     self.objects = None if self.objects is None else []
-    self.clear()
+    self.n, self.layouts = 0, []
+    self.features.clear()
+    self.matrices.set_tables({})
     for slot in range(len(vectors)):
         set_vector(self, vectors[slot], slot)
     if had_matrices:
-        self.set_kernels(self.kernels)
+        set_kernels(self, self.kernels)
     self.has_rows = False
     self.stamp += 1
 
@@ -933,7 +1381,7 @@ cdef int take_back(Store self, tuple saved) except -1:
         self.has_rows = False
         self.stamp += 1
         if self.kernels != kernels:
-            self.set_kernels(kernels)
+            set_kernels(self, kernels)
 
 
 cdef list dumped(Store self):

@@ -137,7 +137,7 @@ class TightestPerceptron(BudgetPerceptron):
         """Return the slot nearest to slot r by distance; `f.n` for the incoming example."""
         if r == f.n:
             return f.cheapest(f.store.distances())
-        distances = np.append(f.store.distances_of(r), f.store.distances()[r])
+        distances = np.append(f.store.distances(r), f.store.distances()[r])
         distances[r] = math.inf
         return f.cheapest(distances)
 

@@ -134,7 +134,7 @@ def test_distances_order_vectors_by_input_space(kernel, examples, x):
     expected = np.array([squared(s, x) for s in examples])
     assert store.distances() == pytest.approx(expected, abs=1e-6)
     expected = np.array([squared(s, examples[0]) for s in examples])
-    assert store.distances_of(0) == pytest.approx(expected, abs=1e-6)
+    assert store.distances(0) == pytest.approx(expected, abs=1e-6)
 
 
 SEVERAL = [
@@ -342,7 +342,7 @@ def test_there_are_no_gaps_between_slots(slot):
     store.set_example({"a": 3.0})
     with pytest.raises(ValueError, match="slot"):
         store.put_example(slot)
-    for call in (store.vector, store.row_of, store.distances_of):
+    for call in (store.vector, store.row_of, store.distances):
         with pytest.raises(IndexError, match="not in use"):
             call(slot)
 
