@@ -102,8 +102,11 @@ cdef class Layout:
     def __sizeof__(self):
         return object.__sizeof__(self) + self.m * sizeof(int32_t)
 
+    def __reduce__(self):
+        return new_layout, (self.columns,)
 
-cdef Layout new_layout(list names):
+
+cpdef Layout new_layout(list names):
     """Return a layout of names that are all read, whose feature rows are not known."""
     cdef Layout layout = Layout.__new__(Layout)
     layout.names = layout.columns = names

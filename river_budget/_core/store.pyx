@@ -61,8 +61,13 @@ UNKNOWN_NAME = object()
 cdef type NDARRAY = np.ndarray
 
 
-cdef object copied(const void *numbers, Py_ssize_t n, dtype):
-    return np.frombuffer((<const char *> numbers)[: n * sizeof(double)], dtype).copy()
+cdef dict as_dict(Layout layout, const double *values, dict arrays):
+    """Return an example without unread features, or a vector. Its arrays are copies."""
+    cdef Py_ssize_t j
+    x = {layout.columns[j]: values[j] for j in range(layout.m)}
+    for name, array in (arrays or {}).items():
+        x[name] = array.copy()
+    return x
 
 
 cdef object in_use():
@@ -227,7 +232,8 @@ cdef class Store:
             else:
                 with gil:
                     self.reserve()
-                    store(self, self.layout, self.point.values, self.arrays, self.snapshot, slot)
+                    values = (<const char *> self.point.values)[: self.layout.m * sizeof(double)]
+                    store(self, (self.layout, values, self.arrays, self.snapshot), slot)
                     find_rows(self)
             set_statistics(self, slot, &self.point)
             self.inserted[slot] = self.n_inserted
@@ -243,21 +249,15 @@ cdef class Store:
 
     def remove(self, slots):
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
-        cdef Py_ssize_t i, slot
         unused = set(slots) - set(range(self.n))
         if unused:
             raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         with self:
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
-            inserted = self.insertion_order[kept]
-            rows = [self.row(i)[kept] for i in range(self.n_kernels)]
-            refill(self, vectors_at(self, kept))
-            if self.n_kernels * self.capacity:
-                memset(self.rows, 0, self.n_kernels * self.capacity * sizeof(double))
-            for slot in range(self.n):
-                self.inserted[slot] = inserted[slot]
-                for i in range(self.n_kernels):
-                    self.rows[i * self.capacity + slot] = rows[i][slot]
+            rows = self.by_slot[: self.n_kernels, kept]
+            set_vectors(self, vectors_at(self, kept), order_of(self)[kept])
+            self.by_slot[: self.n_kernels] = 0.0
+            self.by_slot[: self.n_kernels, : self.n] = rows
         return kept
 
     def rescale(self, kernels, factors, pooled):
@@ -287,7 +287,7 @@ cdef class Store:
     def undo(self, saved):
         try:
             take_back(self, saved)
-        except BaseException:  # as in `refill`
+        except BaseException:  # as in `set_vectors`
             take_back(self, saved)
             raise
 
@@ -341,7 +341,7 @@ cdef class Store:
     @property
     def insertion_order(self):
         self.require_own()
-        return copied(self.inserted, self.n, np.int64)
+        return order_of(self)[: self.n].copy()
 
     @property
     def by_age(self):
@@ -360,13 +360,9 @@ cdef class Store:
         self.evaluate_row(block, i)
 
     def example(self):
-        cdef Py_ssize_t j
         if self.objects is not None:
             return copy.deepcopy(self.snapshot)
-        x = {self.columns[j]: self.point.values[j] for j in range(self.layout.m)}
-        for name, array in (self.arrays or {}).items():
-            x[name] = array.copy()
-        return x
+        return as_dict(self.layout, self.point.values, self.arrays)
 
     def self_value(self, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
@@ -374,7 +370,7 @@ cdef class Store:
 
     def row(self, Py_ssize_t kernel=0):
         check_kernel(self, kernel)
-        return copied(self.rows + kernel * self.capacity, self.n, np.float64)
+        return self.by_slot[kernel, : self.n].copy()
 
     def is_flat(self, double low, double high):
         cdef Py_ssize_t i
@@ -384,24 +380,18 @@ cdef class Store:
         return self.n > 0 and (most < low or least > high)
 
     def vector(self, Py_ssize_t slot):
-        cdef Py_ssize_t j
-        cdef Layout layout
         self.require_own()
         self.check_slot(slot)
+        layout, values, arrays, own = vector_at(self, slot)
         if self.objects is not None:
-            return copy.deepcopy(self.objects[slot])
-        layout = self.layouts[slot]
-        x = {
-            layout.columns[j]: self.features.value(layout.rows[j], slot)
-            for j in range(layout.m)
-        }
-        x.update(self.matrices.at(slot))
-        return x
+            return copy.deepcopy(own)
+        return as_dict(layout, <const double *> PyBytes_AS_STRING(values), arrays)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
         self.check_slot(slot)
         check_kernel(self, kernel)
-        return copied(self.rows_of(slot) + kernel * self.capacity, self.n, np.float64)
+        self.rows_of(slot)
+        return self.by_slot[self.n_kernels + kernel, : self.n].copy()
 
     def gram(self, Py_ssize_t kernel=0):
         rows = [self.row_of(slot, kernel) for slot in range(self.n)]
@@ -447,24 +437,24 @@ cdef class Store:
     # State.
 
     def __reduce__(self):
-        inserted = self.insertion_order
-        state = (dumped(self), inserted, self.n_inserted, self.factors, self.pooled, self.means)
-        return Store, (self.kernels, self.dtype, self.scaled), state
+        with self:
+            vectors = vectors_at(self, range(self.n))
+        learned = self.n_inserted, self.factors, self.pooled, self.means
+        return Store, (self.kernels, self.dtype, self.scaled), (vectors, self.insertion_order, *learned)
 
     def __setstate__(self, state):
         vectors, inserted, self.n_inserted, factors, pooled, self.means = state
         self.rescale(self.kernels, factors, pooled)
-        layouts = {id(names): new_layout(names) for names, *_ in vectors}
-        for slot, (names, values, arrays, own) in enumerate(vectors):
-            set_vector(self, (layouts[id(names)], values, arrays, own), slot)
-            self.inserted[slot] = inserted[slot]
+        set_vectors(self, vectors, inserted)
 
     def state(self):
         for kernel in self.kernels:
             require(kernel.spec is not None, f"{kernel} cannot be stored: its function is code")
+        with self:
+            vectors = vectors_at(self, range(self.n))
         return {
             "kernels": self.kernels,
-            **state_of([vector[:3] for vector in dumped(self)]),
+            **state_of([((<Layout> layout).columns, *rest) for layout, *rest, _ in vectors]),
             "inserted": self.insertion_order,
             "n_inserted": self.n_inserted,
         }
@@ -474,13 +464,12 @@ cdef class Store:
         vectors = restored_vectors(state)
         inserted, n_inserted = restored_order(state, len(vectors))
         self.rescale(restored_kernels(state, self.kernels), self.factors, self.pooled)
-        self.n_inserted = n_inserted
         for slot, x in enumerate(vectors):
             pack(self, x)
             admit(self)  # without a kernel value for each vector before it
             self.has_example = True
             self.put(slot)
-            self.inserted[slot] = inserted[slot]
+        order_of(self)[: self.n] = inserted
         self.n_inserted = n_inserted
 
 
@@ -809,6 +798,8 @@ cdef int admit(Store self) except -1 nogil:
         measure(self, &self.point)
     else:
         with gil:
+            if self.features.n_rows > 2 * self.features.n_used + MOST_UNUSED:
+                self.features.tidy(self.layouts)
             find_rows(self)
     if not is_valid(self):
         with gil:
@@ -1192,42 +1183,42 @@ cdef void add_listed(
 cdef int exact_row(
     Store self, Point *p, Inner *inner, Py_ssize_t g, Py_ssize_t n, double *row
 ) except -1 nogil:
-    """Sum squared or absolute differences over all features.
+    """Sum squared or absolute differences over all features: those of x, and then those that it lacks.
 
-    The terms of features that x lacks are summed with twice the digits, and so in any order.
+    The order of the latter follows from the vectors alone, and so do the bits.
     """
-    cdef bint is_square = inner.statistic == SQUARED_DISTANCE
-    cdef Py_ssize_t j, r, i
-    cdef double d, w, total, rest, term
-    cdef double *feature = <double *> checked(calloc(3 * n + 1, sizeof(double)))
-    cdef double *high = feature + n
-    cdef double *low = high + n
+    cdef Py_ssize_t j, slot
+    cdef int32_t r
+    cdef PyObject *layout
+    cdef Feature *rows = self.features.rows
+    cdef double *values = <double *> checked(calloc(n, sizeof(double)))
     memset(row, 0, n * sizeof(double))
     self.features.mark += 1
     for j in range(p.m):
-        if p.rows[j] >= 0:
-            self.features.rows[p.rows[j]].mark = self.features.mark
-            self.features.copy(p.rows[j], n, feature)
-        else:
-            memset(feature, 0, n * sizeof(double))
-        w = weight(inner, p.scales[g * self.room + j])
-        for i in range(n):
-            d = p.values[j] - feature[i]
-            row[i] += w * (d * d if is_square else fabs(d))
-    for r in range(self.features.n_rows):
-        if self.features.rows[r].mark == self.features.mark or not self.features.rows[r].count:
-            continue
-        self.features.copy(<int32_t> r, n, feature)
-        w = weight(inner, self.features.scales[r * self.n_inner + g])
-        for i in range(n):
-            term = w * (feature[i] * feature[i] if is_square else fabs(feature[i]))
-            total = high[i] + term
-            rest = total - high[i]
-            low[i] += (high[i] - (total - rest)) + (term - rest)
-            high[i] = total
+        r = p.rows[j]
+        if r >= 0:
+            rows[r].mark = self.features.mark
+            self.features.copy(r, n, values)
+        add_feature(inner, p.values[j], p.scales[g * self.room + j], values if r >= 0 else self.zeros, n, row)
+    for slot in range(self.n if p.n_known < self.features.n_used else 0):
+        layout = layout_of(self, slot)
+        for j in range((<Layout> layout).m):
+            r = (<Layout> layout).rows[j]
+            if rows[r].mark != self.features.mark:
+                rows[r].mark = self.features.mark
+                self.features.copy(r, n, values)
+                add_feature(inner, 0.0, self.features.scales[r * self.n_inner + g], values, n, row)
+    free(values)
+
+
+cdef void add_feature(
+    Inner *inner, double v, double scale, const double *values, Py_ssize_t n, double *row
+) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double d, w = weight(inner, scale)
     for i in range(n):
-        row[i] += high[i] + low[i]
-    free(feature)
+        d = v - values[i]
+        row[i] += w * (d * d if inner.statistic == SQUARED_DISTANCE else fabs(d))
 
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
@@ -1303,10 +1294,10 @@ cdef int resolve(Store self) except -1:
         set_kernels(self, kernels)
 
 
-cdef int store(
-    Store self, Layout layout, const double *values, dict arrays, dict own, Py_ssize_t slot
-) except -1:
+cdef int store(Store self, tuple vector, Py_ssize_t slot) except -1:
     """Store a vector, whose names have feature rows, in a slot, instead of any other one."""
+    cdef Layout layout = vector[0]
+    cdef const double *values = <const double *> PyBytes_AS_STRING(vector[1])
     if slot == self.capacity:
         set_capacity(self, max(<Py_ssize_t> LANES, 2 * self.capacity))
     if slot == self.n:
@@ -1315,13 +1306,14 @@ cdef int store(
     self.features.replace(layout, values, self.layouts[slot] if slot < len(self.layouts) else None, slot)
     self.layouts[slot:slot + 1] = [layout]
     if self.objects is not None:
-        self.objects[slot:slot + 1] = [own]
+        self.objects[slot:slot + 1] = [vector[3]]
+    arrays = vector[2]
     if (arrays is not None or self.matrices.n) and self.matrices.put(arrays or {}, slot):
         set_kernels(self, self.kernels)
 
 
 cdef tuple vector_at(Store self, Py_ssize_t slot):
-    """Return the layout, values, arrays and object of the vector in a slot."""
+    """Return layout, values, arrays and object of the vector in a slot."""
     cdef Layout layout = self.layouts[slot]
     cdef Py_ssize_t j
     cdef bytes packed = PyBytes_FromStringAndSize(NULL, layout.m * sizeof(double))
@@ -1336,56 +1328,44 @@ cdef list vectors_at(Store self, slots):
     return [vector_at(self, slot) for slot in slots]
 
 
-cdef int set_vector(Store self, tuple vector, Py_ssize_t slot) except -1:
-    cdef bytes values = vector[1]
-    look_up(self, vector[0], True)
-    store(self, vector[0], <const double *> <const char *> values, vector[2], vector[3], slot)
-    load(self, slot)
-    set_statistics(self, slot, &self.other)
+cdef object order_of(Store self):
+    """Return the insertion order of all slots."""
+    return self.by_slot[2 * self.n_kernels + 1].view(np.int64)
 
 
-cdef int refill(Store self, list vectors) except -1:
-    """Store other vectors, in new tables."""
+cdef int set_vectors(Store self, list vectors, inserted) except -1:
+    """Store other vectors and their insertion order, in new tables."""
     try:
-        fill(self, vectors)
+        fill(self, vectors, inserted)
     except BaseException:  # by the code of a name: an interrupt must not lose vectors
-        fill(self, vectors)
+        fill(self, vectors, inserted)
         raise
 
 
-cdef int fill(Store self, list vectors) except -1:
+cdef int fill(Store self, list vectors, inserted) except -1:
     cdef Py_ssize_t slot
-    had_matrices = self.matrices.n > 0
     self.objects = None if self.objects is None else []
     self.n, self.layouts = 0, []
     self.features.clear()
     self.matrices.set_tables({})
+    set_kernels(self, self.kernels)
     for slot in range(len(vectors)):
-        set_vector(self, vectors[slot], slot)
-    if had_matrices:
-        set_kernels(self, self.kernels)
+        look_up(self, vectors[slot][0], True)
+        store(self, vectors[slot], slot)
+        load(self, slot)
+        set_statistics(self, slot, &self.other)
+    order_of(self)[: self.n] = inserted
     self.has_rows = False
     self.stamp += 1
 
 
 cdef int take_back(Store self, tuple saved) except -1:
-    cdef Py_ssize_t slot
     slot, vector, inserted, n_inserted, kernels = saved
     with self:
+        vectors, order = vectors_at(self, range(self.n)), self.insertion_order.tolist()
+        vectors[slot : slot + 1] = [] if vector is None else [vector]
+        order[slot : slot + 1] = [] if vector is None else [inserted]
+        set_vectors(self, vectors, order)
         self.n_inserted = n_inserted
-        if vector is not None:
-            set_vector(self, vector, slot)
-            self.inserted[slot] = inserted
-        elif slot < self.n:
-            refill(self, vectors_at(self, range(slot)))
-        self.has_rows = False
-        self.stamp += 1
         if self.kernels != kernels:
             set_kernels(self, kernels)
-
-
-cdef list dumped(Store self):
-    """Return names, bytes of values, arrays and object of each vector."""
-    with self:
-        vectors = vectors_at(self, range(self.n))
-    return [((<Layout> layout).columns, *rest) for layout, *rest in vectors]

@@ -7,6 +7,7 @@ import copy
 import decimal
 import fractions
 import pickle
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -189,6 +190,11 @@ def test_a_large_value_beside_many_rare_names(kernel):
     store = filled(kernel, examples[:50])
     expected = [[kernel(x, s) for s in examples[:50]] for x in examples[50:]]
     assert rows_at(store, examples[50:]) == pytest.approx(np.array(expected), abs=1e-9)
+    for slot in (7, 3):
+        put(store, examples[50], slot)
+    store.remove([9])
+    assert_same_bits(store, filled(kernel, vectors(store)), examples[50:])
+    assert_same_bits(store, pickle.loads(pickle.dumps(store)), examples[50:])
 
 
 def test_an_explicit_zero_and_a_missing_name_give_the_same_bits():
@@ -386,6 +392,31 @@ def test_memory_stays_where_it_was_when_names_never_repeat():
             sizes.add(store.nbytes)
     assert len(store.names) == 200
     assert max(sizes) - min(sizes) < 0.1 * min(sizes)
+
+
+def test_names_that_no_vector_has_are_forgotten():
+    class Name:
+        refuses = False
+
+        def __hash__(self):
+            if Name.refuses:
+                raise OSError("no hash")
+            return id(self)
+
+    store, alive = Store([rb.RBF(gamma=1.0)]), weakref.WeakSet()
+    for t in range(1000):
+        x = {Name(): 1.0 for _ in range(5)}
+        alive.update(x)
+        put(store, x, min(store.n, t % 20))
+    assert 100 <= len(store.names) <= len(alive) < 600
+    before = store.gram()
+    Name.refuses = True
+    with pytest.raises(OSError, match="no hash"):
+        _ = store.nbytes
+    Name.refuses = False
+    assert store.nbytes > 0
+    assert store.gram().tobytes() == before.tobytes()
+    assert row_at(store, x).tolist() == store.row_of(19).tolist()
 
 
 def test_texts_of_different_lengths_leave_the_memory_where_it_was():
