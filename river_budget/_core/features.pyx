@@ -12,8 +12,6 @@ from libc.string cimport memcpy, memmove, memset
 
 from river_budget._arrays import padded
 
-from river_budget._core.loops cimport aligned_free, aligned_zeros
-
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
@@ -39,12 +37,9 @@ cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
 
 
 cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
-    """Copy n values by slots to more memory, followed by zeros."""
-    cdef double *new = <double *> checked(aligned_zeros(capacity))
-    if values[0] != NULL:
-        memcpy(new, values[0], n * sizeof(double))
-        aligned_free(values[0])
-    values[0] = new
+    """Make room for more slots, with zeros from n on."""
+    reallocate(<void **> values, capacity * sizeof(double))
+    memset(values[0] + n, 0, (capacity - n) * sizeof(double))
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
@@ -90,7 +85,7 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
         for i in range(capacity):
             if is_stored(column[i]):
                 append(feature, i, column[i])
-        aligned_free(column)
+        free(column)
 
 
 cdef class Layout:
@@ -116,7 +111,7 @@ cpdef Layout new_layout(list names):
 
 
 cdef void release(Feature *feature) noexcept:
-    aligned_free(feature.column)
+    free(feature.column)
     free(feature.entries)
 
 

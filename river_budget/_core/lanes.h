@@ -7,23 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays with a value for each slot have whole groups of so many slots, and begin at 64 bytes. */
+/* Arrays with a value for each slot have whole groups of so many slots. */
 enum { LANES = 32 };
-
-#ifdef _WIN32
-#include <malloc.h>
-static inline void *aligned_bytes(size_t n) { return _aligned_malloc(n ? n : 1, 64); }
-static inline void aligned_free(void *p) { _aligned_free(p); }
-#else
-static inline void *aligned_bytes(size_t n) { return aligned_alloc(64, (n + 64) / 64 * 64); }
-static inline void aligned_free(void *p) { free(p); }
-#endif
-
-/* Return n zeros, NULL if there is no memory. */
-static inline double *aligned_zeros(size_t n) {
-    void *p = n < SIZE_MAX / 16 ? aligned_bytes(n * sizeof(double)) : NULL;
-    return p ? memset(p, 0, n * sizeof(double)) : NULL;
-}
 
 #define JOIN(a, b) a##b
 #define JOINED(a, b) JOIN(a, b)

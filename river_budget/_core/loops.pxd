@@ -28,7 +28,5 @@ cdef extern from "loops.h":
 
 cdef extern from "lanes.h":
     enum: LANES
-    double *aligned_zeros(size_t n) nogil  # NULL if there is no memory
-    void aligned_free(void *p) nogil
 
 cdef Loops loops

@@ -34,7 +34,7 @@ cdef class Sums:
     # Add the store's example. Takes the GIL only for arrays or names that differ from the last ones.
     cdef int add(self, Store store) except -1 nogil
     cdef int look_up(self, Store store) except -1
-    cdef int add_arrays(self, dict arrays, names) except -1
+    cdef int add_arrays(self, Store store) except -1
     cdef int set_table(self, table) except -1
     cdef int keep(self, list names) except -1
     cdef double mean_at(self, Py_ssize_t row)

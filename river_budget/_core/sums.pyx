@@ -68,7 +68,7 @@ cdef class Sums:
                 self.look_up(store)
         if store.arrays is not None:
             with gil:
-                self.add_arrays(store.arrays, store.names)
+                self.add_arrays(store)
         values = store.point.values
         for i in range(self.n_columns):
             if self.slots[i] < UNSEEN:
@@ -85,16 +85,15 @@ cdef class Sums:
     cdef int look_up(self, Store store) except -1:
         """Set the rows of the example's numbers, where names that some vector has get new ones."""
         cdef list columns = store.columns
-        cdef Py_ssize_t row, n_before
+        cdef Py_ssize_t row, n_before = len(self.rows)
         self.columns, self.n_columns = None, 0
-        n_before = len(self.rows)
         try:
             if not all([name in self.rows for name in columns]):
-                names = store.names
-                self.drop_unused(names)
-                n_before = len(self.rows)
+                if n_before > 2 * (store.features.n_used + store.matrices.n) + MAX_UNUSED:
+                    self.drop_unused(store.names)
+                    n_before = len(self.rows)
                 for i, name in enumerate(columns):
-                    if name not in self.rows and name in names:
+                    if name not in self.rows and store.has_name(name):
                         row = len(self.rows)
                         if row == len(self.table):
                             self.set_table(padded(self.table, 2 * row))
@@ -103,48 +102,39 @@ cdef class Sums:
                             self.n_observed, store.point.values[i], 0.0, 0.0, 0.0, 0.0
                         )
                         self.rows[name] = row
-            found = [self.rows.get(name, UNSEEN) for name in columns] or [0]
+            found = [self.rows.get(name, UNSEEN) for name in columns]
+            self.n_inserted = store.n_inserted if UNSEEN in found else -1
             if store.has_filled:
-                found = [
-                    UNKNOWN - row if row >= 0 and name in store.filled else row
-                    for name, row in zip(columns, found)
-                ]
-            n_inserted = -1 if min(found) >= 0 else store.n_inserted
-            found = np.array(found, np.int64)
+                for i, name in enumerate(columns):
+                    if found[i] >= 0 and name in store.filled:
+                        found[i] = UNKNOWN - found[i]
+            self.slots = np.array(found, np.int64)
         except BaseException:  # A name may run Python code, where an interrupt is delivered.
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
-        self.slots, self.n_columns = found, len(columns)
-        self.columns = None if store.has_filled else columns
-        self.n_inserted = n_inserted
+        self.n_columns, self.columns = len(columns), None if store.has_filled else columns
 
     cdef int set_table(self, table) except -1:
         cdef double[:, ::1] rows = table
         self.columns, self.n_columns = None, 0
         self.table, self.features = table, <FeatureSums *> &rows[0, 0]
 
-    cdef int add_arrays(self, dict arrays, names) except -1:
-        cdef const double[::1] values
-        cdef double[:, ::1] sums
-        cdef double difference
-        cdef Py_ssize_t i, n_nonzero
-        kept = {name: own for name, own in self.arrays.items() if name in names}
-        for name, array in arrays.items():
-            if name not in names:
+    cdef int add_arrays(self, Store store) except -1:
+        arrays = {name: own for name, own in self.arrays.items() if name in store.matrices.place_of}
+        for name, array in store.arrays.items():
+            if name not in store.matrices.place_of:
                 continue
-            values, n_nonzero = np.ascontiguousarray(array, np.float64), 0
-            if name not in kept or kept[name][1].shape[1] != len(values):
-                kept[name] = np.zeros(N_COLUMNS), np.zeros((3, len(values)))
-                kept[name][0][0], kept[name][1][0] = self.n_observed, values
-            counts, sums = kept[name]
-            for i in range(len(values)):
-                difference = values[i] - sums[0, i]
-                n_nonzero += values[i] != 0.0
-                sums[1, i] += difference
-                sums[2, i] += difference * difference
-            counts[2:4] += 1.0, n_nonzero
-        self.arrays = kept
+            values = array.astype(np.float64)
+            if name not in arrays or arrays[name][1].shape[1] != len(values):
+                arrays[name] = np.zeros(N_COLUMNS), np.zeros((3, len(values)))
+                arrays[name][0][0], arrays[name][1][0] = self.n_observed, values
+            counts, sums = arrays[name]
+            differences = values - sums[0]
+            sums[1] += differences
+            sums[2] += differences * differences
+            counts[2:4] += 1.0, np.count_nonzero(values)
+        self.arrays = arrays
 
     def drop_unused(self, names):
         """Drop sums of names that are not given, if there are many."""
