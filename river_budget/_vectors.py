@@ -22,24 +22,21 @@ def state_of(vectors: Sequence[Vector]) -> State:
     """Return vectors as plain values and arrays."""
     names = list(dict.fromkeys(name for own, _, _ in vectors for name in own))
     places = {name: i for i, name in enumerate(names)}
+    slots: dict[Any, list[int]] = {}
+    for slot, (_, _, arrays) in enumerate(vectors):
+        for name in arrays or {}:
+            slots.setdefault(name, []).append(slot)
     return {
         "names": tuple(names),
         "sizes": np.array([len(own) for own, _, _ in vectors], np.int64),
         "places": np.array([places[name] for own, _, _ in vectors for name in own], np.int64),
         "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
-        "arrays": _state_of_arrays([arrays or {} for _, _, arrays in vectors]),
+        # Of each name, the slots that have an array, and their arrays (slots, elements).
+        "arrays": {
+            name: (np.array(own), np.array([(vectors[slot][2] or {})[name] for slot in own]))
+            for name, own in slots.items()
+        },
     }
-
-
-def _state_of_arrays(vectors: Sequence[dict[Any, NDArray[Any]]]) -> State:
-    blank = {name: np.zeros_like(array) for own in vectors for name, array in own.items()}
-    state: State = {"names": tuple(blank)}
-    for i, name in enumerate(blank):
-        state[str(i)] = {
-            "values": np.array([own.get(name, blank[name]) for own in vectors]),
-            "is_present": np.array([name in own for own in vectors], np.int64),
-        }
-    return state
 
 
 def restored_vectors(state: State) -> list[Features]:
@@ -54,19 +51,13 @@ def restored_vectors(state: State) -> list[Features]:
     pairs = zip([names[i] for i in places], values.tolist(), strict=True)
     vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
     require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
-    _restore_arrays(state["arrays"], vectors)
-    return vectors
-
-
-def _restore_arrays(state: State, vectors: list[Features]) -> None:
-    for i, name in enumerate(state["names"]):
-        values = state[str(i)]["values"]
-        present = integers(state[str(i)]["is_present"], (len(vectors),))
-        is_valid = isinstance(values, np.ndarray) and values.dtype.kind == "f" and values.ndim == 2
-        require(is_valid and len(values) == len(vectors), "arrays are missing")
-        for slot in np.flatnonzero(present).tolist():
+    for name, (slots, arrays) in state["arrays"].items():
+        require(isinstance(arrays, np.ndarray) and arrays.ndim == 2, "arrays are missing")
+        for slot, array in zip(integers(slots, (len(arrays),)).tolist(), arrays, strict=True):
+            require(0 <= slot < len(vectors), "an array belongs to no vector")
             require(name not in vectors[slot], "a vector has a name twice")
-            vectors[slot][name] = values[slot]
+            vectors[slot][name] = array
+    return vectors
 
 
 def restored_order(state: State, n: int) -> tuple[Ints, int]:

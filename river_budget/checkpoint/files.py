@@ -18,7 +18,7 @@ from river_budget.checkpoint.codec import MODELS, CheckpointError, Reader, Tenso
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
-VERSION = 8
+VERSION = 9
 
 # Errors that a forged file may raise.
 FORGED = (

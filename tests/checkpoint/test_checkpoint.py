@@ -264,9 +264,9 @@ def test_foreign_files_and_other_versions():
     with pytest.raises(CheckpointError, match="not a complete safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
     head = json.loads(files._metadata(DATA)[files.FORMAT])
-    for version in (7, 9, 8.0, "8", "8.0", True, None, [8]):
+    for version in (8, 10, 9.0, "9", "9.0", True, None, [9]):
         metadata = {files.FORMAT: json.dumps(head | {"version": version})}
-        with pytest.raises(CheckpointError, match=r"version .*, but only 8 can be read"):
+        with pytest.raises(CheckpointError, match=r"version .*, but only 9 can be read"):
             checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
 

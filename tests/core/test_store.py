@@ -968,23 +968,26 @@ ONES = np.ones((2, 3), np.float32)
 
 
 @pytest.mark.parametrize(
-    ("names", "values", "present", "message"),
+    ("name", "slots", "values", "message"),
     [
-        (("v",), ONES, [1, 1, 1], "expected an array of int64"),
-        (("v",), ONES[0, :2], [1, 1], "arrays are missing"),
-        (("v",), ONES[:1], [1, 1], "arrays are missing"),
-        (("v",), np.ones((2, 3), np.int64), [1, 1], "arrays are missing"),
-        (("v",), ONES * np.inf, [1, 1], "a value that is not finite"),
-        (("v",), ONES[:, :0], [1, 1], "expected numbers in one dimension"),
-        (("a",), ONES, [1, 1], "a vector has a name twice"),
-        (("a",), ONES, [0, 1], "'a' is an array, but a number"),
+        ("v", [0, 1, 1], ONES, "expected an array of int64"),
+        ("v", [0, 1], ONES[0, :2], "arrays are missing"),
+        ("v", [0, 1], 1.0, "arrays are missing"),
+        ("v", [0, 1], ONES[:1], "expected an array of int64"),
+        ("v", [0, 2], ONES, "belongs to no vector"),
+        ("v", [-1, 1], ONES, "belongs to no vector"),
+        ("v", [0, 1], ONES * np.inf, "a value that is not finite"),
+        ("v", [0, 1], ONES[:, :0], "expected numbers in one dimension"),
+        ("v", [1, 1], ONES, "a vector has a name twice"),
+        ("a", [0, 1], ONES, "a vector has a name twice"),
+        ("a", [1], ONES[:1], "'a' is an array, but a number"),
     ],
 )
-def test_forged_arrays_are_refused(names, values, present, message):
+def test_forged_arrays_are_refused(name, slots, values, message):
     store = filled(rb.RBF(gamma=1.0), [{"a": 1.0, "v": np.ones(3)}, {"v": np.ones(3)}])
-    arrays = {"names": names, "0": {"values": values, "is_present": np.array(present)}}
+    state = {**store.state(), "arrays": {name: (np.array(slots), values)}}
     with pytest.raises(ValueError, match=message):
-        Store([rb.RBF(gamma=1.0)]).restore({**store.state(), "arrays": arrays})
+        Store([rb.RBF(gamma=1.0)]).restore(state)
 
 
 def jaccard(x, z):
