@@ -8,8 +8,6 @@ from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
-from river_budget._state import require
-
 from river_budget._core.expansion cimport Expansion
 
 # Margins, and what is kept of two vectors, are ties if they differ by less than this, relative to the
@@ -40,7 +38,6 @@ def safest(Expansion f, const double[:, ::1] scores):
     cdef Py_ssize_t c, i, label, n = f.store.n
     cdef double score, own, rival, change, size = 1.0
     cdef double[::1] costs = np.empty(n + 1)
-    require(scores.shape[0] == f.n_labels and scores.shape[1] >= n, "a vector has no scores")
     for c in range(f.n_labels):
         size = max(size, fabs(f.answers[c]))
     for i in range(n):
@@ -62,8 +59,6 @@ def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
     """Change such scores before the example takes the slot of a vector, or the slot n."""
     cdef Py_ssize_t c, label, rival, n = f.store.n
     cdef double step
-    fits = scores.shape[0] == f.n_labels and scores.shape[1] > n and 0 <= slot <= n
-    require(fits, "there is no such vector")
     add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
     for c in range(f.n_labels):
         scores[c, n] = f.answers[c]
@@ -95,7 +90,6 @@ def cheapest(Expansion f, const double[::1] squares, double rest, double own, do
     cdef Py_ssize_t c, i, n = f.store.n
     cdef double size
     cdef double[::1] costs = np.empty(n + 1)
-    require(squares.shape[0] == n, "a distance is needed for each vector")
     for i in range(n):
         size = 0.0
         for c in range(f.n_labels):
@@ -115,13 +109,11 @@ cdef class Neighbours:
     cdef int64_t[::1] nearest         # (n,)
     cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
-    def __init__(self, arrays=None):
-        empty = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
-        self.table, self.nearest, self.distances = empty if arrays is None else arrays
+    def __init__(self):
+        self.table, self.nearest, self.distances = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
 
     def __reduce__(self):
-        arrays = self.table.base, self.nearest.base, self.distances.base
-        return Neighbours, ([array.copy() for array in arrays],)
+        return Neighbours, ()
 
     @property
     def gram(self):
@@ -136,11 +128,9 @@ cdef class Neighbours:
         cdef Py_ssize_t i, n = f.store.n
         cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
-        require(n > 1, "a single vector has no nearest other one")
         if self.table.shape[0] != n:
-            self.table, self.nearest, self.distances = (
-                f.store.gram(), np.empty(n, np.int64), np.empty(n)
-            )
+            self.table = f.store.gram()
+            self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
             for i in range(n):
                 self.find_nearest(f, i, n)
         for i in range(n):
@@ -153,7 +143,6 @@ cdef class Neighbours:
         return squares.base
 
     def projection(self, Expansion f, Py_ssize_t slot):
-        require(0 <= slot < self.table.shape[0], "there is no such vector")
         nearest, example = self.shares(f, slot)
         return self.nearest[slot], nearest, example
 
@@ -161,7 +150,6 @@ cdef class Neighbours:
         """Follow before the example replaces the vector in a slot."""
         cdef Py_ssize_t i, n = self.table.shape[0]
         cdef double distance
-        require(0 <= slot < n == f.store.n, "there is no such vector")
         for i in range(n):
             self.table[slot, i] = self.table[i, slot] = f.store.rows[i]
         self.table[slot, slot] = f.y.self_value
@@ -205,7 +193,6 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
     cdef Py_ssize_t c, i, slot = 0, n = f.store.n
     cdef double growth, rest = 0.0, total = 0.0
     cdef double[::1] steps = np.empty(n), chances = np.empty(n)
-    require(n > 0, "there is no vector to remove")
     for i in range(n):
         steps[i] = f.scale * f.table[f.label_of(i), i]
         chances[i] = steps[i] * sqrt(f.store.self_value_of(i, 0))
@@ -240,7 +227,6 @@ def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] ro
     cdef double k
     cdef Pair pair
     cdef double[::1] places = np.empty(n), losses = np.empty(n)
-    require(0 <= first < n <= row.shape[0] + (first == n - 1), "a kernel row has another size")
     pair.own = 0.0
     for c in range(rows.shape[1]):
         pair.own += rows[first, c] * rows[first, c]

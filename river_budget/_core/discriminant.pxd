@@ -1,7 +1,7 @@
 # A linear discriminant on random features, and these: who owns what.
 #
 # The frequencies of a name follow from it and the seed, so that the order of names never matters, and
-# none is a part of the state. A cache has those of the last names, and of no more than MOST_COLUMNS.
+# none is a part of the state. A cache has those of the last MOST_COLUMNS names, or of one example.
 # An array is projected by signs and Hadamard transforms, which take the place of a dense matrix.
 from river_budget._core.engine cimport Engine
 from river_budget._core.symmetric cimport Loops
@@ -14,13 +14,12 @@ cdef class Fourier:
     cdef dict rows                    # names -> their frequencies, float32 arrays (n,)
     cdef dict signs                   # (name, length) -> int8 array (blocks, 3, size)
     cdef list columns                 # the last list of names
-    cdef Py_ssize_t[::1] frequencies  # the addresses of their rows; 0: not in the cache
+    cdef Py_ssize_t[::1] frequencies  # the addresses of their rows
     cdef double[::1] weights          # their inverse scales, times the root of 2 gamma
     cdef double[::1] z                # the projections (n,)
 
     # Compute cosines and sines of the projections of an example (2 n,), from the values of its numbers
-    # and its arrays, which may be None. Takes the GIL for arrays, and for names that differ
-    # from the last or are too many to keep.
+    # and its arrays, which may be None. Takes the GIL for arrays, and for other names than the last.
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features
     ) except -1 nogil

@@ -66,7 +66,6 @@ def text_of(name):
 
 
 def bits_of(seed, name, n_bytes):
-    """Return random bytes that follow from a seed and a name."""
     return shake_256(f"{seed}:{text_of(name)}".encode(errors="surrogatepass")).digest(n_bytes)
 
 
@@ -82,15 +81,12 @@ cdef class Fourier:
 
     def __init__(self, Py_ssize_t n, seed):
         self.n, self.seed, self.z = n, seed, np.zeros(n)
-        self.rows, self.signs, self.weights = {}, {}, np.zeros(0)
-        self.set_scales({}, 1.0, 0.0)
+        self.rows, self.signs, self.weights, self.scales = {}, {}, np.zeros(0), ({}, 1.0, 0.0)
 
-    def set_scales(self, dict factors, double pooled, double gamma):
-        """Set the inverse scales of names, that of all others, and gamma."""
-        self.scales, self.columns = (factors, pooled, gamma), None
+    def set_scales(self, *scales):
+        self.scales, self.columns = scales, None
 
     cdef list weights_of(self, names):
-        """Return the inverse scales of names, times the root of 2 gamma."""
         factors, pooled, gamma = self.scales
         root = sqrt(2.0 * gamma)
         return [root * factors.get(name, pooled) for name in names]
@@ -110,7 +106,6 @@ cdef class Fourier:
         cdef double *z = &self.z[0]
         cdef const double *weights = NULL
         cdef const Py_ssize_t *frequencies = NULL
-        cdef bint is_cached = True
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
@@ -119,25 +114,18 @@ cdef class Fourier:
         if n_columns:
             weights, frequencies = &self.weights[0], &self.frequencies[0]
         for j in range(n_columns):
-            if values[j] != 0.0 and frequencies[j]:
-                own = <const float *> frequencies[j]
-                loops[DOUBLES].add_floats(z, values[j] * weights[j], own, self.n)
-            elif values[j] != 0.0:
-                is_cached = False
-        if not is_cached or arrays is not None:
+            if values[j] != 0.0:
+                row = <const float *> frequencies[j]
+                loops[DOUBLES].add_floats(z, values[j] * weights[j], row, self.n)
+        if arrays is not None:
             with gil:
-                for j, name in enumerate(columns):
-                    if values[j] != 0.0 and not self.frequencies[j]:
-                        row = frequencies_of(self.seed, name, self.n)
-                        self.z.base[:] += values[j] * self.weights[j] * row.astype(np.float64)
-                for name, array in (arrays or {}).items():
+                for name, array in arrays.items():
                     self.add_array(name, array)
         for i in range(self.n):
             features[i], features[self.n + i] = cos(z[i]), sin(z[i])
-        return 0
 
     cdef int look_up(self, list columns) except -1:
-        """Find the frequencies and weights of other names; the cache is emptied before it overflows."""
+        """Find frequencies and weights of other names; an overflow leaves the cache with these alone."""
         cdef Py_ssize_t j
         cdef const float[::1] row
         self.columns = None
@@ -146,13 +134,11 @@ cdef class Fourier:
         self.weights = np.array(self.weights_of(columns), np.float64)
         self.frequencies = np.zeros(len(columns), np.intp)
         for j, name in enumerate(columns):
-            if name not in self.rows and len(self.rows) < MOST_COLUMNS:
+            if name not in self.rows:
                 self.rows[name] = frequencies_of(self.seed, name, self.n)
-            row = self.rows.get(name)
-            if row is not None:
-                self.frequencies[j] = <Py_ssize_t> &row[0]
+            row = self.rows[name]
+            self.frequencies[j] = <Py_ssize_t> &row[0]
         self.columns = columns
-        return 0
 
     cdef int add_array(self, name, array) except -1:
         """Add what an array adds to the projections: H D H D H D x of each block, as it is orthogonal."""
@@ -176,7 +162,6 @@ cdef class Fourier:
                 loops[DOUBLES].hadamard(&x[0], &signs[b, d, 0], size)
             z = self.z.base[b * size : (b + 1) * size]
             z += x.base[: len(z)]
-        return 0
 
 
 cdef class Discriminant(Engine):
@@ -255,7 +240,6 @@ cdef class Discriminant(Engine):
         if n_labels == 2:
             self.answers[1] = logits[1] - logits[0]
             self.answers[0] = -self.answers[1]
-        return 0
 
     # Rounds.
 
@@ -280,7 +264,6 @@ cdef class Discriminant(Engine):
         return DUE_CHECK if self.n_rounds >= self.checked_at else 0
 
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
-        """Learn the example of the features and answers."""
         cdef Py_ssize_t c
         cdef double gain, inner
         cdef bint is_known = self.counts[label] > 0.0
@@ -395,7 +378,6 @@ cdef class Discriminant(Engine):
     # Scales, and the memory for labels.
 
     def set_scales(self, dict factors, double pooled, double gamma):
-        """Set the inverse scales of names, that of all others, and gamma."""
         self.fourier.set_scales(factors, pooled, gamma)
         self.stamp = -1
 
@@ -425,7 +407,6 @@ cdef class Discriminant(Engine):
         self.P[places(diagonal, diagonal)] = PRIOR
         self.K[:], self.counts[:] = 0.0, 0.0
         self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
-        return 0
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         cdef Py_ssize_t n = self.n_labels, room
@@ -437,13 +418,11 @@ cdef class Discriminant(Engine):
         Engine.set_labels(self, n_labels)
         self.W, self.K, self.counts, self.outputs = W, K, counts, outputs
         self.w, self.room = address(W), room
-        return 0
 
     # What is learned.
 
     @property
     def matrix(self):
-        """K (labels, labels), which is not a copy."""
         return self.K.base[:, : self.n_labels]
 
     @property
@@ -460,7 +439,6 @@ cdef class Discriminant(Engine):
         return sum([array.nbytes for array in arrays])
 
     def own_state(self):
-        """Return the state without that of the store."""
         n_kept = min(self.store.n, self.kept.shape[0])
         return {
             "inverse": self.P[places(*np.tril_indices(self.n_features))],
@@ -503,11 +481,9 @@ cdef class Discriminant(Engine):
         self.kept = padded(kept, BUFFER if is_kept else 0)
 
     def state(self):
-        """Return all that is learned, with the examples that are kept."""
         return {"store": self.store.state(), **self.own_state()}
 
     def restore(self, state):
-        """Restore a new model, which has its labels, from its state."""
         self.store.restore(state["store"])
         self.restore_own(state)
 

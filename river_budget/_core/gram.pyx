@@ -62,7 +62,6 @@ cdef class GramFactor:
         self.n += 1
 
     def truncate(self, Py_ssize_t n):
-        """Remove all vectors but the first n."""
         require(0 <= n <= self.n, f"there are {self.n} vectors, not {n}")
         self.n = n
 
@@ -81,7 +80,6 @@ cdef class GramFactor:
         return {"rows": self.packed.base[: self.n * (self.n + 1) // 2].copy()}
 
     def restore(self, state, Py_ssize_t n):
-        """Restore a factor from its state for n vectors."""
         rows = floats(state["rows"], (n * (n + 1) // 2,))
         require((rows[np.cumsum(np.arange(n) + 1) - 1] > 0).all(), "the Gram factor is singular")
         self.packed, self.n = rows, n

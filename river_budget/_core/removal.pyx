@@ -1,14 +1,9 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
 """Which vector to remove: validation examples, and their losses after each removal.
 
-A `ValidationTable` has kernel values of examples (rows) and vectors (columns), and the scores of the
-examples. In a round that updates it, an example may be *offered*, and the incoming vector *joins*.
-They are kept beyond what is in use until `put`, `finish` or `count`, which also commit the hypothesis.
-Nothing of an update may come after that, so there is nothing to take back.
-
-All but the labels of examples and the counts follows from the hypothesis: `derive` sets it anew
-after a change of the kernel. The tables follow the number of labels of the hypothesis whenever an
-example comes.
+In a round that updates a table, an example may be *offered*, and the incoming vector *joins*. They are
+kept beyond what is in use until `put`, `finish` or `count`, which also commit the hypothesis. Nothing of
+an update may come after that, so there is nothing to take back.
 """
 
 from libc.math cimport NAN, isnan
@@ -47,8 +42,12 @@ cdef double LARGEST_COUNT = 1e12
 cdef object betainc = None
 
 
+def follow(Store store, Store other):
+    """Give a store the kernels and scales of another one."""
+    store.rescale(other.kernels, other.factors, other.pooled)
+
+
 def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles."""
     choose_removals(&loops, most)
 
 
@@ -67,7 +66,8 @@ cdef class ValidationTable:
     """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
 
     There are at most so many vectors, the incoming one included, and examples. By default, the vectors
-    are the examples.
+    are the examples. All but labels and counts follows from the hypothesis, and so does the number of
+    labels whenever an example comes.
     """
 
     cdef readonly Py_ssize_t m, n, n_labels
@@ -123,7 +123,6 @@ cdef class ValidationTable:
         return sum(array.nbytes for array in self.arrays.values())
 
     def scores_of_examples(self, Expansion f):
-        """Return the scores of the examples (m, labels)."""
         self.reserve(self.m, self.n, f.n_labels)
         return self.arrays["scores"].T[: self.m]
 
@@ -131,10 +130,11 @@ cdef class ValidationTable:
     def kernel_values(self):
         return self.arrays["table"][: self.m, : self.n]
 
-    def errors(self, Expansion f, scores, table):
-        """Return the largest errors of scores and kernel values, given those from scratch."""
+    def errors(self, Expansion f, table):
+        """Return the largest errors of scores and kernel values, given the latter from scratch."""
+        scores = self.scores_of_examples(f) - table @ f.matrix
         return {
-            "validation scores": abs(self.scores_of_examples(f) - scores).max(initial=0.0).item(),
+            "validation scores": abs(scores).max(initial=0.0).item(),
             "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
         }
 
@@ -160,9 +160,9 @@ cdef class ValidationTable:
             table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
         else:
             table = floats(state["kernel_values"], (m, n))
-        self.derive(f, scores, table)
-        if not self.is_own:
-            self.arrays["columns"][:m] = columns
+        self.derive(f, table)
+        self.scores_of_examples(f)[:] = scores
+        self.arrays["columns"][:m] = columns
 
     def check(self, table):
         """Raise ValueError unless kernel values are those from scratch (m, n), but for rounding.
@@ -173,18 +173,15 @@ cdef class ValidationTable:
         is_right = (abs(self.kernel_values - table) <= tolerance).all()
         require(is_right, "the kernel values of a validation set are wrong")
 
-    def derive(self, Expansion f, scores, table):
-        """Set all but the labels of other examples: scores (m, labels) and kernel values (m, n)."""
+    def derive(self, Expansion f, table):
+        """Set kernel values (m, n), and the scores that follow."""
         m, n = table.shape
         self.reserve(m, n, f.n_labels)
         self.m, self.n = m, n
-        self.scores_of_examples(f)[:] = scores
+        self.scores_of_examples(f)[:] = table @ f.matrix
         self.kernel_values[:] = table
-        if self.is_own:
-            self.arrays["columns"][:n] = f.matrix.argmax(axis=1)
 
     cdef int reserve(self, Py_ssize_t m, Py_ssize_t n, Py_ssize_t n_labels) except -1:
-        """Make room for some examples, vectors and labels."""
         cdef Py_ssize_t rows = self.table.shape[0], stride = self.table.shape[1]
         if m <= rows and n <= stride and n_labels <= self.n_labels:
             return 0
@@ -196,8 +193,6 @@ cdef class ValidationTable:
 
     def offer(self, Expansion f, row, scores, label):
         """Write an example beyond the others: its kernel row (n,), scores (labels,) and label."""
-        fits = len(row) == self.n and len(scores) == f.n_labels and 0 <= label < f.n_labels
-        require(fits, "an example has another size")
         self.reserve(self.m + 1, self.n, f.n_labels)
         self.arrays["table"][self.m, : self.n] = row
         self.arrays["scores"][: len(scores), self.m] = scores
@@ -205,7 +200,6 @@ cdef class ValidationTable:
 
     def put(self, Expansion f, Py_ssize_t i, Store store=None):
         """End a round with the example that was offered in the row i, m or less, as in its store."""
-        require(i >= 0, "there is no such example")
         self.end(f, self.n, i, store)
         self.take(i)
 
@@ -216,7 +210,6 @@ cdef class ValidationTable:
         examples take those of the hypothesis.
         """
         cdef Py_ssize_t c, i, m = self.m, n = self.n
-        require(f.store.n == n, "the table has other vectors than the hypothesis")
         self.reserve(m + self.is_own, n + 1, f.n_labels)
         if self.is_own:
             for i in range(n):
@@ -229,7 +222,6 @@ cdef class ValidationTable:
             m += 1
         else:
             m = len(column)
-            require(self.m <= m <= self.table.shape[0], "a column has another size")
             self.arrays["table"][:m, n] = column
         for i in range(n):
             self.labels[i] = 1 if self.n_labels == 2 else f.label_of(i)
@@ -245,7 +237,6 @@ cdef class ValidationTable:
         self.add_term(n, self.steps[n])
 
     def fewest_errors(self, Expansion f):
-        """Return the vector without which the 0-1 loss is least, the oldest of them."""
         return self.least(f, NULL)
 
     def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t place=-1, Store store=None):
@@ -255,7 +246,6 @@ cdef class ValidationTable:
         m or less, or none for -1. It is that of the store, if there is one for examples.
         """
         cdef Py_ssize_t i
-        require(-1 <= slot < self.n_joined == self.n + 1, "there is no such vector")
         self.end(f, slot, place, store)
         if slot >= 0:
             self.add_term(slot, -self.steps[slot])
@@ -273,7 +263,6 @@ cdef class ValidationTable:
         """Return the vector without which a loss of the examples is least, the oldest among ties."""
         cdef double[::1] sums = self.sums, scratch = np.empty(2 * self.n_labels)
         cdef Examples e
-        require(self.n_joined == self.n + 1, "no vector has joined")
         e.m, e.n, e.n_labels = self.m_joined, self.n_joined, self.n_labels
         e.room, e.stride = self.table.shape[0], self.table.shape[1]
         e.table, e.scores, e.weights = &self.table[0, 0], &self.joined[0, 0], weights
@@ -285,7 +274,6 @@ cdef class ValidationTable:
 
     cdef int end(self, Expansion f, Py_ssize_t slot, Py_ssize_t place, Store store) except -1:
         """Change the hypothesis and the store, and commit the round; or the store does not change."""
-        require(-1 <= place <= self.m, "there is no such example")
         if slot != self.n:
             f.put(self.n if slot < 0 else slot, f.y, 1.0)
         if store is None or place < 0:
@@ -308,7 +296,6 @@ cdef class ValidationTable:
             self.columns[place] = self.columns[self.m]
 
     cdef void add_term(self, Py_ssize_t slot, double step) noexcept:
-        """Add the term of a vector to the scores of all examples."""
         cdef double change
         cdef Py_ssize_t i
         cdef double *own = &self.joined[self.labels[slot], 0]
@@ -330,7 +317,6 @@ cdef class CountedTable(ValidationTable):
 
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2:
         """Return the vector nearest to the example of the expansion; -1 if it is not known."""
-        require(self.n == f.store.n, "the table has other vectors than the hypothesis")
         return loops.unique_largest(f.store.rows, self.n) if self.ranks else -1
 
     def count(self, Expansion f, Py_ssize_t slot=-1):
@@ -341,7 +327,6 @@ cdef class CountedTable(ValidationTable):
         cdef Py_ssize_t c, nearest = self.nearest_to_example(f) if slot < 0 else slot
         if nearest < 0:
             return False
-        require(nearest < self.n, "there is no such vector")
         self.reserve(self.m, self.n, f.n_labels)
         f.end()
         self.counts[f.y.label, nearest] += f.y.weight * max(0.0, f.store.rows[nearest])
@@ -374,13 +359,11 @@ cdef class CountedTable(ValidationTable):
                 self.weights[0, i] = 1.0 - self.weights[1, i]
 
     def least_loss(self, Expansion f):
-        """Return the vector without which the expected hinge loss is least, the oldest of them."""
         return self.least(f, &self.weights[0, 0])
 
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one; -1 if it is not known."""
         cdef double own
-        require(0 <= slot < self.n_joined, "there is no such vector")
         if not self.ranks:
             return -1
         own, self.table[slot, slot] = self.table[slot, slot], 0.0
@@ -392,8 +375,6 @@ cdef class CountedTable(ValidationTable):
         """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
         cdef Py_ssize_t c, last = self.n
         cdef double factor, largest = 0.0
-        is_valid = slot < 0 or 0 <= nearest < self.n_joined and nearest != slot < self.n_joined
-        require(is_valid, "there is no such vector")
         if slot < 0:
             return super().finish(f)
         for c in range(self.n_labels):

@@ -5,7 +5,6 @@ import numpy as np
 
 
 def use_lanes(int most):
-    """Compute with vectors of at most `most` doubles; return how many they have."""
     return choose_symmetric_lanes(loops, most)
 
 

@@ -66,7 +66,7 @@ def documented(kind: Kind, example: str = "") -> Kind:
     sections = {
         "Parameters": _joined(parameters),
         "Attributes": f"{_joined(_attributes(kind))}\n{given.pop('Attributes', '')}",
-        "Raises": given.pop("Raises", of_base.get("Raises", RAISES)),
+        "Raises": given.pop("Raises", RAISES),
         **({"Examples": example} if example else {}),
         **given,
     }
@@ -95,7 +95,6 @@ def _joined(entries: dict[str, str]) -> str:
 
 
 def _attributes(kind: type) -> dict[str, str]:
-    """Return the texts of the attributes of a class, those of its bases first."""
     texts = {}
     for base in reversed(kind.__mro__):
         for name, value in (vars(base) | getattr(base, "_fields", {})).items():

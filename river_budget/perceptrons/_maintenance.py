@@ -12,7 +12,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
-from river_budget._state import LARGEST_SUM, Learned, State, count, floats, require
+from river_budget._state import Array, Count, Learned, require
 from river_budget.perceptrons._span import Basis
 
 
@@ -29,7 +29,6 @@ class Maintenance(Learned):
 
     def __init__(self, f: Expansion) -> None:
         self.f = f
-        self.forget()
 
     def own(self) -> OwnProjection:
         """Return the projection of the incoming example onto the vectors, if they take over its term."""
@@ -56,11 +55,7 @@ class Maintenance(Learned):
     def on_rescaled(self) -> None:
         """Change f so that what is kept exists, after the kernel has changed."""
 
-    def forget(self) -> None:
-        """Forget what is kept, so that it is recomputed when it is needed."""
-
     def error(self) -> float:
-        """Return the numerical error of what is kept."""
         return 0.0
 
     def _left(self, row: Floats, share: float) -> Floats:
@@ -70,6 +65,10 @@ class Maintenance(Learned):
 
 class Nearest(Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
+
+    def __init__(self, f: Expansion) -> None:
+        super().__init__(f)
+        self._neighbours = Neighbours()
 
     def squares(self, own: OwnProjection) -> Floats:
         return self._neighbours.squares(self.f)
@@ -83,9 +82,6 @@ class Nearest(Maintenance):
     def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
         if slot is not None:
             self._neighbours.replace(self.f, slot)
-
-    def forget(self) -> None:
-        self._neighbours = Neighbours()
 
     def error(self) -> float:
         kept = self._neighbours.gram
@@ -105,8 +101,8 @@ class Projection(Maintenance):
     W is computed anew, so that errors do not accumulate.
     """
 
-    _root: Floats
-    _n_replaced: int  # since then
+    _root = Array("f.n", "f.n", start=(0, 0))  # 0, or without elements, until it is needed
+    _n_replaced = Count()  # since then
 
     def own(self) -> OwnProjection:
         if len(self._root) != self.f.n:
@@ -151,28 +147,16 @@ class Projection(Maintenance):
         basis = Basis(self.f.store.gram(), range(self.f.n))
         self.f.remove(basis.merge_others(self.f.merge))
 
-    def forget(self) -> None:
-        self._root = np.zeros((0, 0))
-        self._n_replaced = 0
-
     def error(self) -> float:
         gram = self.f.store.gram() if len(self._root) else self._root
         products = self._root.T @ gram
         return float(np.abs(products.T @ products - gram).max(initial=0.0))
 
-    @property
-    def nbytes(self) -> int:
-        return self._root.nbytes
-
-    def state(self) -> State:
-        return {"root": {"root": self._root.copy()}, "n_replaced": self._n_replaced}
-
-    def restore(self, state: State) -> None:
-        root = state["root"]["root"]
-        n = len(root) and self.f.n
-        self._root = floats(root, (n, n), LARGEST_SUM)
-        require(bool(self._root.any(axis=1).all()), "the root of the Gram matrix is singular")
-        self._n_replaced = count(state["n_replaced"])
+    def _check_restored(self) -> None:
+        is_used = self._root.any(axis=1)
+        require(is_used.all() or not is_used.any(), "the root of the Gram matrix is singular")
+        if not is_used.any():
+            self._root = np.zeros((0, 0))
 
     def _rebuild(self) -> None:
         """Compute the root anew, where each vector is apart from the span of those before it."""

@@ -60,7 +60,6 @@ class SpanPerceptron(Perceptron):
         self._factor.truncate(self.n_support)
 
     def _on_rescaled(self) -> None:
-        """Factorize the new Gram matrix, and project vectors that are in the span of others now."""
         basis = Basis(self._f.store.gram(), range(self.n_support), self._apart)
         self._remove(basis.merge_others(self._merge))
         self._factor = basis.factor

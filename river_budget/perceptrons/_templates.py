@@ -65,7 +65,6 @@ class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
         self._limit_norm()
 
     def _limit_norm(self) -> None:
-        """Project f onto the ball."""
         largest = self._radius**2
         if self._square > largest:
             self._f.shrink(math.sqrt(largest / self._square))

@@ -1,20 +1,17 @@
 """Validation sets: labelled examples on which the removal of each support vector is evaluated."""
 
 import random
-import sys
 from typing import Any
 
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count
 from river_budget._core.choices import uniform
 from river_budget._core.expansion import Example, Expansion
-from river_budget._core.removal import ValidationTable
+from river_budget._core.removal import ValidationTable, follow
 from river_budget._core.store import Store
 from river_budget._features import as_given
 from river_budget._state import Count, Learned, Part, require
-from river_budget.base.scales import Scales
 from river_budget.kernels import Features
 
 
@@ -23,9 +20,9 @@ class SupportVectors(Learned):
 
     table = Part[ValidationTable](state=["_f"], restore=["_f"])
 
-    def __init__(self, f: Expansion, table: ValidationTable) -> None:
+    def __init__(self, f: Expansion, *most: int) -> None:
         self._f = f
-        self.table = table
+        self.table = ValidationTable(*most)
 
     def on_correct(self, y: Example) -> None:
         """End a round whose example was classified correctly."""
@@ -36,13 +33,9 @@ class SupportVectors(Learned):
         table.join(f)
         table.finish(f, table.fewest_errors(f) if is_full else -1)
 
-    def anew(self) -> tuple[Floats, Floats]:
-        """Return scores and kernel values of the examples, computed from scratch."""
-        gram = self._f.store.gram()
-        return gram @ self._f.matrix, gram
-
-    def rescale(self, scales: Scales) -> None:
-        """Follow a change of the kernel."""
+    def kernel_values(self) -> Floats:
+        """Return the kernel values of examples and vectors, computed from scratch."""
+        return self._f.store.gram()
 
 
 class StoredExamples(SupportVectors):
@@ -50,8 +43,8 @@ class StoredExamples(SupportVectors):
 
     _store = Part[Store]()
 
-    def __init__(self, f: Expansion, table: ValidationTable) -> None:
-        super().__init__(f, table)
+    def __init__(self, f: Expansion, *most: int) -> None:
+        super().__init__(f, *most)
         self._store = f.store.empty_like()
 
     @property
@@ -59,25 +52,20 @@ class StoredExamples(SupportVectors):
         """The examples, in the order of the rows of the table."""
         return [as_given(self._store.vector(i)) for i in range(self._store.n)]
 
-    def anew(self) -> tuple[Floats, Floats]:
-        f = self._f
-        columns = [self._column(f.store.vector(slot)) for slot in range(f.n)]
-        table = np.array(columns).reshape(f.n, self._store.n).T
-        return table @ f.matrix, table
-
-    def rescale(self, scales: Scales) -> None:
-        self._store.rescale(self._f.store.kernels, scales.factors, scales.pooled)
+    def kernel_values(self) -> Floats:
+        store = self._f.store
+        follow(self._store, store)
+        columns = [self._column(store.vector(slot)) for slot in range(store.n)]
+        return np.array(columns).reshape(store.n, self._store.n).T
 
     def _check_restored(self) -> None:
         require(self.table.m == self._store.n, "a validation set has other examples than its store")
 
     def _column(self, x: Features) -> Floats:
-        """Return the kernel values of x with the examples (m,)."""
         self._store.set_example(x)
         return self._store.row()
 
     def _offer(self, x: Features, row: Floats, scores: Any, label: int) -> None:
-        """Prepare to store an example."""
         if self._store.n == 0:
             self._store = self._f.store.empty_like()
         self._store.set_example(x)
@@ -93,8 +81,8 @@ class Reservoir(StoredExamples):
 
     _key = Count()
 
-    def __init__(self, f: Expansion, budget: int, size: int, seed: int | None) -> None:
-        super().__init__(f, ValidationTable(budget + 1, size))
+    def __init__(self, f: Expansion, most_vectors: int, size: int, seed: int | None) -> None:
+        super().__init__(f, most_vectors, size)
         self._key = random.Random(seed).getrandbits(62)
         self._size = size
 
@@ -142,9 +130,6 @@ class Reservoir(StoredExamples):
 class AllExamples(StoredExamples):
     """All examples seen so far, the current one included. Its size is unbounded."""
 
-    def __init__(self, f: Expansion, budget: int) -> None:
-        super().__init__(f, ValidationTable(budget + 1, sys.maxsize))
-
     def on_correct(self, y: Example) -> None:
         self._offer_example(y)
         self.table.put(self._f, self.table.m, self._store)
@@ -155,19 +140,3 @@ class AllExamples(StoredExamples):
         table.join(f, np.append(self._store.row(), y.self_value))
         slot = table.fewest_errors(f) if is_full else -1
         table.finish(f, slot, table.m, self._store)
-
-
-def validation_set(
-    f: Expansion, budget: int, validation: str | int, seed: int | None
-) -> SupportVectors:
-    """Return an empty validation set; see `TighterPerceptron`."""
-    if validation == "support":
-        return SupportVectors(f, ValidationTable(budget + 1))
-    if validation == "all":
-        return AllExamples(f, budget)
-    if isinstance(validation, str):
-        raise ValueError(
-            f"validation must be 'support', 'all' or a whole number, got {validation!r}"
-        )
-    check_count("validation", validation)
-    return Reservoir(f, budget, validation, seed)

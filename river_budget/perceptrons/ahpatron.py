@@ -30,10 +30,10 @@ class Ahpatron(NormedPerceptron):
     with `||g|| <= U` and cumulative hinge loss `L(g)`. This bound, and a sharper one after a run,
     are our derivations; the constants of the paper's theorems differ.
 
-    As in the authors' code, the example is added after the removal, even if its margin is large
-    enough by then, and of equal coefficients, the older ones are kept. Unlike there, the projection
-    is exact: a kept vector that is numerically in the span of larger ones is removed instead. With
-    more than two labels, the size of a row of coefficients is its Euclidean norm.
+    As in the authors' code, the example is added after the removal, whatever its margin is by then,
+    and of equal coefficients, the older ones are kept. Unlike there, a vector that is numerically
+    in the span of larger ones is removed, too. With more than two labels, the size of a vector's
+    coefficients is their Euclidean norm.
 
     Parameters
     ----------
@@ -75,9 +75,7 @@ class Ahpatron(NormedPerceptron):
             check_positive("norm_bound", norm_bound)
         check_positive("learning_rate", learning_rate)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.epsilon = epsilon
-        self.learning_rate = learning_rate
-        self.norm_bound = norm_bound
+        self.epsilon, self.learning_rate, self.norm_bound = epsilon, learning_rate, norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
 
@@ -123,5 +121,4 @@ class Ahpatron(NormedPerceptron):
 
 
 def _square(rows: Floats, gram: Floats) -> float:
-    """Return the squared norm of the hypothesis with some coefficients (n, labels)."""
     return max(0.0, 0.5 * float((rows * (gram @ rows)).sum()))

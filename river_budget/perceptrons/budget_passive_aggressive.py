@@ -4,17 +4,11 @@ import numpy as np
 
 from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import cheapest
-from river_budget._core.expansion import Example, Expansion
-from river_budget._state import AtLeast, Number, Part
-from river_budget.base import ClassWeight, with_example
+from river_budget._state import Part
+from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
 from river_budget.kernels.base import LARGEST
-from river_budget.perceptrons._maintenance import (
-    Maintenance,
-    Nearest,
-    OwnProjection,
-    Projection,
-)
+from river_budget.perceptrons._maintenance import Maintenance, Nearest, OwnProjection, Projection
 from river_budget.perceptrons._span import IN_SPAN
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -35,19 +29,16 @@ class BudgetPassiveAggressive(NormedPerceptron):
     """The budgeted passive-aggressive classifier (BPA-S, BPA-P, BPA-NN).
 
     Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
-    the step of PA-I. Once the budget is full, step and removal solve one problem: stay close to f
-    and give the example a margin of 1, with one support vector less. The removed term is projected
-    onto the span of the incoming example and, by `maintenance`, of other support vectors. The
-    vector whose projection is nearest to its term is removed. The projection does not change the
-    margin of the incoming example, so the step size is that of PA-I. The incoming example is a
+    the step of PA-I. Once the budget is full, the support vector is removed whose term is nearest
+    to its projection onto the span of the incoming example and, by `maintenance`, of other support
+    vectors, which take it over. This does not change the margin of the incoming example, which is a
     candidate, too: its step is then projected onto all support vectors (`"projection"`), or not
     made.
 
     The paper leaves open what follows. The candidate without an update, and the nearest vector in
     the kernel's Hilbert space, are those of the KeLP library. With `"projection"`, an example that
     is numerically in the span of the support vectors is projected even before the budget is full,
-    which is the same hypothesis. With more than two labels, a removed term is projected for each
-    label.
+    which is the same hypothesis. With more than two labels, a term is projected for each label.
 
     Parameters
     ----------
@@ -56,9 +47,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
     maintenance
         What takes over the term of a removed support vector, beside the incoming example:
         `"simple"` (BPA-S), nothing else; `"nearest"` (BPA-NN), its nearest support vector;
-        `"projection"` (BPA-P), all support vectors. The last two need `8 * budget ** 2` bytes. The
-        time for an update grows with the budget, for `"projection"` with its square, and for
-        `"nearest"` only where a vector is the nearest one of many others.
+        `"projection"` (BPA-P), all of them. The last two need `8 * budget ** 2` bytes. The time for
+        an update grows with the budget, for `"projection"` with its square.
 
     References
     ----------
@@ -87,8 +77,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         check_positive("C", C)
         check_choice("maintenance", maintenance, list(MAINTENANCE))
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.C = C
-        self.maintenance = maintenance
+        self.C, self.maintenance = C, maintenance
         # A single vector has no nearest other one.
         kind = Maintenance if budget == 1 and maintenance == "nearest" else MAINTENANCE[maintenance]
         self._maintenance = kind(self._f)
@@ -101,7 +90,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}
 
     def _derive(self) -> None:
-        self._maintenance.forget()
+        # What is kept is recomputed when it is needed.
+        self._maintenance = type(self._maintenance)(self._f)
 
     def _on_rescaled(self) -> None:
         self._maintenance.on_rescaled()
@@ -124,7 +114,6 @@ class BudgetPassiveAggressive(NormedPerceptron):
             self._replace_one(f, y, own)
 
     def _replace_one(self, f: Expansion, y: Example, own: OwnProjection) -> None:
-        """Make the step with the removal that costs least, or with none."""
         maintenance, loss = self._maintenance, 1 - y.margin
         squares = maintenance.squares(own)
         made, unmade = self._objective(loss, y.self_value), self._objective(loss, own.square)

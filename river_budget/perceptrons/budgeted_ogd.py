@@ -17,14 +17,14 @@ class BudgetedOGD(RandomPerceptron):
     """Bounded online gradient descent (BOGD and BOGD++).
 
     Use it for rare classes, with `class_weight="balanced"`. Every example decays all coefficients,
-    and every example with a hinge or logistic loss becomes a support vector. Once the budget is
-    full, a support vector drawn at random is removed, and the coefficients of the others are
-    divided by their probability to stay. So the expected hypothesis is that without a budget.
+    and one with a loss becomes a support vector. Once the budget is full, a support vector drawn at
+    random is removed, and the coefficients of the others are divided by their probability to stay.
+    So the expected hypothesis is that without a budget.
 
     BOGD draws all support vectors with the same probability, BOGD++ with
-    `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum of all probabilities 1, so large terms tend
-    to stay. Negative probabilities are 0, and the others are normalized. As in JSAT and the code of
-    the Ahpatron's authors, coefficients are clipped at a removal, to `clip * learning_rate`.
+    `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum 1; negative probabilities are 0, and the
+    others are normalized. As in JSAT and the code of the Ahpatron's authors, a removal clips the
+    coefficients, to `clip * learning_rate`.
 
     Parameters
     ----------
@@ -72,11 +72,8 @@ class BudgetedOGD(RandomPerceptron):
             raise ValueError(f"clip must be at least 1, got {clip!r}")
         check_choice("sampling", sampling, SAMPLINGS)
         super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.regularization = regularization
-        self.clip = clip
-        self.sampling = sampling
+        self.loss, self.sampling, self.clip = loss, sampling, clip
+        self.learning_rate, self.regularization = learning_rate, regularization
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

@@ -31,19 +31,18 @@ class BudgetedSGD(BudgetPerceptron):
     coefficient `1 / (t lambda)` times the slope of the loss.
 
     Once the budget is exceeded, the support vector with the smallest coefficient and another one
-    are merged into a new vector `z = h x + (1 - h) x'` between the two, with the coefficient of the
-    projection onto it. The other one and h are those that change the hypothesis least. With
-    `"removal"`, the smallest support vector is removed.
+    are merged into `z = h x + (1 - h) x'`, with the coefficient of the projection onto it. The
+    other one and h are those that change the hypothesis least.
 
     From the authors' code (BudgetedSVM): golden section search finds h, to 0.0001; the incoming
-    example may be merged or removed. Unlike the code, which searches outside the segment, the
-    larger vector takes over the other one's term if that is better than the place that is found, as
-    with opposite labels. With more than two labels, h maximizes the norm of the merged term (the
-    code uses a ratio of sums). The first coefficient is `1 / lambda` (1 in the code).
+    example may be merged or removed. Unlike there, h is from 0 to 1, and the larger vector takes
+    over the other one's term if that is better, as with opposite labels. With more than two labels,
+    h maximizes the norm of the merged term (a ratio of sums in the code). The first coefficient is
+    `1 / lambda` (1 in the code).
 
     To bound memory, a feature that only one of two vectors has is dropped below a hundredth of the
-    largest one. The smallest of them are also dropped while a vector has more than twice as many
-    features as the longest example that became a support vector.
+    largest one, and the smallest of them while a vector has more than twice as many features as the
+    longest example that became a support vector.
 
     Parameters
     ----------
@@ -52,13 +51,8 @@ class BudgetedSGD(BudgetPerceptron):
     regularization
         Weight lambda of half the squared norm, positive.
     maintenance
-        `"merging"`, which needs the kernel `RBF`, or `"removal"`. Defaults to merging with that
-        kernel, and to removal with others.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or the kernel does not allow merging.
+        `"merging"`, which needs the kernel `RBF` and is its default; or `"removal"` of the smallest
+        support vector, the default with other kernels.
 
     References
     ----------
@@ -88,9 +82,7 @@ class BudgetedSGD(BudgetPerceptron):
         if maintenance is not None:
             check_choice("maintenance", maintenance, MAINTENANCE)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.loss = loss
-        self.regularization = regularization
-        self.maintenance = maintenance
+        self.loss, self.regularization, self.maintenance = loss, regularization, maintenance
         is_rbf = isinstance(self._f.store.kernels[0], RBF)
         if maintenance == "merging" and not is_rbf:
             raise ValueError(f"maintenance must be 'removal' with the kernel {kernel!r}")

@@ -8,8 +8,7 @@ class KernelPerceptron(ProvenPerceptron, GrowingPerceptron):
     """The kernel perceptron, without a budget.
 
     Every misclassified example becomes a support vector, with the sign of its label as coefficient.
-    The support set grows with every mistake. This is the unbounded baseline for the algorithms on a
-    budget, not an algorithm for endless streams.
+    This is the unbounded baseline for the algorithms on a budget, and not for endless streams.
 
     With `k(x, x) <= 1`, it makes at most `||g||^2 + 2 L(g)` mistakes against any comparator `g`
     with cumulative hinge loss `L(g)` (Theorem 1 of [^2]).

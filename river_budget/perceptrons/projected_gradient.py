@@ -14,12 +14,12 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
 
     Gradient descent on the hinge loss in a ball, with steps `U / sqrt(3 + G)`, where G is the sum
     of the squared norms of past gradients. An example within distance `eta` of the span of the
-    support vectors is projected onto the span; any other one becomes a support vector. Once the
-    budget is full, every example with a loss is projected.
+    support vectors, or any once the budget is full, is projected onto the span; any other one
+    becomes a support vector.
 
-    These are the greedy set and the steps of POMDR, without its optimistic part and without its
-    second stage and threshold, which depend on the length of the stream. The constant 3 and the
-    ball are those of the authors' code. The mistake bound for a run is our derivation.
+    These are the greedy set and the steps of POMDR, without its optimistic part and what depends on
+    the length of the stream. The constant 3 and the ball are those of the authors' code. The
+    mistake bound for a run is our derivation.
 
     Parameters
     ----------
@@ -52,8 +52,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         check_not_negative("eta", eta)
         check_positive("norm_bound", norm_bound)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.eta = eta
-        self.norm_bound = self._radius = norm_bound
+        self.eta, self.norm_bound, self._radius = eta, norm_bound, norm_bound
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         learned = self.gradients, self.residuals, self.excess_loss

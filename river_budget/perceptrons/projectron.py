@@ -18,8 +18,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
     Use it for a support set that stays small by itself, and a mistake bound. A misclassified
     example within distance `eta` of the span of the support vectors is projected onto the span; any
-    other one becomes a support vector. Their number stays finite on any bounded domain; `budget`
-    limits it in advance.
+    other one becomes a support vector. Their number stays finite on any bounded domain.
 
     Let `k(x, x) <= 1`, and let `g` be any comparator with cumulative hinge loss `L(g)`. If
     `eta ||g|| < 1/2`, it makes at most `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` mistakes (Theorem
@@ -32,15 +31,9 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         Threshold on the distance (not on its square), at least 0; 0.1 by default without
         `norm_bound`. With 0, the hypothesis is that of the kernel perceptron.
     norm_bound
-        Largest norm U of a comparator, instead of `eta`. `bounds.forgetron_norm` returns that of a
-        Forgetron.
+        Largest norm U of a comparator, in the place of `eta`, such as `bounds.forgetron_norm(500)`.
     budget
         Maximum number of support vectors. Then, every mistake is projected.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or both `eta` and `norm_bound` are given.
 
     References
     ----------
@@ -69,9 +62,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         if budget is not None:
             check_count("budget", budget)
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.eta = eta
-        self.norm_bound = norm_bound
-        self.budget = budget
+        self.eta, self.norm_bound, self.budget = eta, norm_bound, budget
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         assumptions = super()._assumptions(path_length)
@@ -101,10 +92,9 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
             self._add(f, y)
 
     def _project(self) -> tuple[Floats, float, float]:
-        """Return the projection P k of the example onto the span of the support vectors.
+        """Return the projection P k of the example in the basis of the Gram factor (n_support,).
 
-        Its coordinates in the basis of the Gram factor (n_support,), its squared norm, and the
-        distance ||delta|| (Eq. 9), which is 0 if the example is numerically in the span.
+        Also its squared norm, and the distance ||delta|| (Eq. 9), 0 if it is numerically in the span.
         """
         z, norm = self._factor.forward(self._f.row), self._f.store.self_value()
         projected = float(z @ z)

@@ -69,7 +69,6 @@ class ProjectronPlusPlus(Projectron):
 
 
 def _clipped_ratio(numerator: float, denominator: float) -> float:
-    """Return numerator / denominator, clipped to [0, 1]."""
     if numerator >= denominator:
         return float(numerator > 0)
     return max(0.0, numerator / denominator) if denominator > 0 else 0.0

@@ -9,8 +9,8 @@ class SimplifiedForgetron(BallPerceptron):
     """The simplified Forgetron of Sutskever's unified analysis.
 
     Use it for a bound against a moving comparator, with a budget of 500 or more. Every mistake
-    decays all coefficients by a constant factor and adds the example. Once the budget is full, the
-    support vector with the smallest coefficient is removed first.
+    decays all coefficients and adds the example. Once the budget is full, the support vector with
+    the smallest coefficient is removed first.
 
     With a budget `B >= 500`, `k(x, x) <= 1` and the default learning rate, it makes fewer than
     `2 L(g) + 32 U^2 + 96 U S` mistakes, where `U^2 = B / (32 log_2(8 B))`, against any moving

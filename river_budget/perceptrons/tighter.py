@@ -1,10 +1,11 @@
 import math
+import sys
 
-from river_budget._core.expansion import Example, Expansion
+from river_budget._checks import check_count
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, with_example
+from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._validation import SupportVectors, validation_set
+from river_budget.perceptrons._validation import AllExamples, Reservoir, SupportVectors
 
 
 @with_example(accuracy="86.28%", budget=100, validation=100, seed=1)
@@ -19,9 +20,8 @@ class TighterPerceptron(BudgetPerceptron):
     ----------
     validation
         The validation set. `"support"`: the support vectors themselves (Tighter^0). An integer A: a
-        uniform random sample of A past examples that are not support vectors (Tighter^A). `"all"`:
-        every example so far (Tighter^Full), so memory and the time per mistake grow with the
-        stream.
+        uniform random sample of A other past examples (Tighter^A). `"all"`: every example so far
+        (Tighter^Full), so memory and the time per mistake grow with the stream.
 
     References
     ----------
@@ -43,28 +43,30 @@ class TighterPerceptron(BudgetPerceptron):
         dtype: str = "float32",
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self._validation = validation_set(self._f, budget, validation, seed)
-        self.validation = validation
-        self.seed = seed
+        self.validation, self.seed = validation, seed
+        if validation == "support":
+            self._validation = SupportVectors(self._f, budget + 1)
+        elif validation == "all":
+            self._validation = AllExamples(self._f, budget + 1, sys.maxsize)
+        elif isinstance(validation, str):
+            allowed = "'support', 'all' or a whole number"
+            raise ValueError(f"validation must be {allowed}, got {validation!r}")
+        else:
+            check_count("validation", validation)
+            self._validation = Reservoir(self._f, budget + 1, validation, seed)
         if validation != "support":
             # Correctly classified examples are offered to the validation set.
             self._threshold = math.inf
 
     def numerical_errors(self) -> dict[str, float]:
-        return self._validation.table.errors(self._f, *self._validation.anew())
+        return self._validation.table.errors(self._f, self._validation.kernel_values())
 
     def _check_restored(self) -> None:
         super()._check_restored()
-        self._rescale_validation()
-        self._validation.table.check(self._validation.anew()[1])
+        self._validation.table.check(self._validation.kernel_values())
 
     def _on_rescaled(self) -> None:
-        self._rescale_validation()
-        self._validation.table.derive(self._f, *self._validation.anew())
-
-    def _rescale_validation(self) -> None:
-        if self._feature_scales is not None:
-            self._validation.rescale(self._feature_scales)
+        self._validation.table.derive(self._f, self._validation.kernel_values())
 
     def _update(self, f: Expansion, y: Example) -> None:
         validation = self._validation

@@ -6,10 +6,9 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
-from river_budget._core.expansion import Example, Expansion
 from river_budget._core.removal import CountedTable
 from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, with_example
+from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
 from river_budget.perceptrons import _posterior
 
@@ -26,14 +25,13 @@ class TightestPerceptron(BudgetPerceptron):
     Every support vector counts the positive and negative labels of the examples that were nearest
     to it, `c+` and `c-`. It is taken to be positive with probability
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
-    is added, and the support vector is removed whose removal gives the smallest expected hinge loss
-    on all support vectors. It may be the incoming example. So the support vectors are a validation
-    set that is robust to noisy labels, and no further example is stored.
+    is added, and the support vector (it may be the incoming one) is removed whose removal gives the
+    smallest expected hinge loss on all support vectors. So they are a validation set that is robust
+    to noisy labels, and no further example is stored.
 
-    For more than two labels, which the paper does not have, every support vector counts each label.
-    The weight of a label is the probability that its share is the largest under the Dirichlet
-    posterior, and the loss is the hinge loss of half the difference between the score of the label
-    and the largest other score.
+    For more than two labels, which the paper does not have, the weight of a label is the
+    probability that its share is the largest under the Dirichlet posterior, and the loss is the
+    hinge loss of half the difference between its score and the largest other one.
 
     If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7
     % after 512 examples, all counts start again from 0.
@@ -41,9 +39,8 @@ class TightestPerceptron(BudgetPerceptron):
     Parameters
     ----------
     kernel
-        The kernel; `RBF()` by default. The nearest support vector is the one at the smallest
-        Euclidean distance in input space, or in feature space for a `FunctionKernel`. Its counts
-        increase by the kernel value, or by 0 if that is negative.
+        The kernel; `RBF()` by default. The nearest support vector is nearest in input space, or in
+        feature space for a `FunctionKernel`. Its counts grow by the kernel value, if positive.
     prior
         Both parameters of the Beta prior of each support vector, positive; of the Dirichlet prior
         with more labels. The larger they are, the more labels it takes to move `w+` away from 1/2.
@@ -91,8 +88,7 @@ class TightestPerceptron(BudgetPerceptron):
         return self._posteriors(x)[1]
 
     def numerical_errors(self) -> dict[str, float]:
-        gram = self._f.store.gram()
-        return self._vectors.errors(self._f, gram @ self._f.matrix, gram)
+        return self._vectors.errors(self._f, self._f.store.gram())
 
     def _check_restored(self) -> None:
         super()._check_restored()
@@ -103,7 +99,7 @@ class TightestPerceptron(BudgetPerceptron):
         similarity = _similarity(self._vectors.kernel_values, gram)
         if self._f.n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
             self._vectors.start_again()
-        self._vectors.derive(self._f, gram @ self._f.matrix, gram)
+        self._vectors.derive(self._f, gram)
 
     def _update(self, f: Expansion, y: Example) -> None:
         vectors = self._vectors

@@ -1,16 +1,12 @@
 """The mistake bounds of the papers, one function per theorem.
 
 Each theorem bounds the mistakes of an algorithm by the norm ||g|| and the cumulative hinge loss
-L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`, which
-a model adds to its guarantees, and hold for any number of labels: with a score g_c(x) for each
-label c and the label y of example t,
-
-- `||g|| = sqrt(1/2 sum_c ||g_c||^2)`,
-- `L(g) = sum_t max(0, 1 - m_t)`, with the margin `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`.
-
-With two labels, `g = g_+ = -g_-`, these are those of the papers. Every function raises ValueError,
-with the name of the argument, if one is out of range. An argument that is not listed here is the
-algorithm's attribute of that name after a run.
+L(g) of a comparator g, any hypothesis chosen in hindsight. All of them assume `k(x, x) <= 1`, and
+hold for any number of labels: with a score g_c(x) for each label c and the label y of example t,
+`||g|| = sqrt(1/2 sum_c ||g_c||^2)` and `L(g) = sum_t max(0, 1 - m_t)`, with the margin
+`m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels, `g = g_+ = -g_-`, these are those
+of the papers. Every function raises ValueError, with the name of the argument, if one is out of
+range. An argument that is not listed here is the algorithm's attribute of that name after a run.
 
 Parameters
 ----------
@@ -51,6 +47,8 @@ __all__ = [
     "smallest_budget",
 ]  # fmt: skip
 
+OF_RUN = "(our derivation, for a known run)"
+
 SMALLEST_FORGETRON_BUDGET = 83
 SMALLEST_SIMPLIFIED_BUDGET = 500
 
@@ -69,7 +67,6 @@ R = TypeVar("R")
 
 
 def _checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function check its arguments first."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -152,9 +149,8 @@ def forgetron_run(
 
     This is our derivation (see the page on theory), along the proof of Lemma 1 of [^1].
     """
-    name = "after Forgetron paper, Lemma 1 (our derivation, for a known run)"
     formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
-    return Guarantee(name, norm, loss, formula)
+    return Guarantee(f"after Forgetron paper, Lemma 1 {OF_RUN}", norm, loss, formula)
 
 
 @_checked
@@ -238,11 +234,10 @@ def ahpatron_run(
     """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
     `||g|| <= U`, with the removal displacement D and the bound improvement I (our derivation).
     """
-    name = "after Ahpatron paper (our derivation, for a known run)"
     p, damage = learning_rate, 2 * norm * removal_displacement
     formula = _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p))
     holds = _limits(norm, norm_bound) | {"a learning rate below 2": p < 2}
-    return Guarantee(name, norm, loss, formula, holds)
+    return Guarantee(f"after Ahpatron paper {OF_RUN}", norm, loss, formula, holds)
 
 
 @_checked
@@ -257,9 +252,9 @@ def budget_passive_aggressive_run(
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
     of the last hypothesis f, the removal displacement D and the excess step E (our derivation).
     """
-    name = "after the proof of the Perceptron's bound (our derivation, for a known run)"
-    moved = norm * (final_norm + removal_displacement)
-    return Guarantee(name, norm, loss, (moved + C * loss - excess_step) / min(1.0, C))
+    formula = norm * (final_norm + removal_displacement) + C * loss - excess_step
+    name = f"after the proof of the Perceptron's bound {OF_RUN}"
+    return Guarantee(name, norm, loss, formula / min(1.0, C))
 
 
 @_checked
@@ -275,9 +270,9 @@ def projected_gradient_run(
     with the sum G of all squared gradients, the sum R of their distances from the span and the excess
     loss E (our derivation).
     """
-    name = "adaptive gradient descent (our derivation, for a known run)"
     formula = loss + 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals - excess_loss
-    return Guarantee(name, norm, loss, formula, _limits(norm, norm_bound))
+    limits = _limits(norm, norm_bound)
+    return Guarantee(f"adaptive gradient descent {OF_RUN}", norm, loss, formula, limits)
 
 
 @_checked

@@ -285,7 +285,6 @@ def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
 
 
 def _rows(store: Store, examples: Sequence[Features]) -> Floats:
-    """Return the kernel rows of examples (examples, vectors)."""
     rows = np.empty((len(examples), store.n))
     for i, x in enumerate(examples):
         store.set_example(x)

@@ -175,7 +175,7 @@ def test_the_root_of_the_inverse_by_its_definition():
             f.replace(slot, f.y)
             kept[slot] = t
         f.commit()
-        root = projection.state()["root"]["root"]
+        root = projection.state()["root"]
         inverse = np.linalg.inv(gram[np.ix_(kept, kept)])
         assert root @ root.T == pytest.approx(inverse)
 
