@@ -102,21 +102,16 @@ cdef class Fourier:
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features
     ) except -1 nogil:
-        cdef Py_ssize_t i, j, n_columns
+        cdef Py_ssize_t i, j
         cdef double *z = &self.z[0]
-        cdef const double *weights = NULL
-        cdef const Py_ssize_t *frequencies = NULL
         if <void *> columns != <void *> self.columns:
             with gil:
                 self.look_up(columns)
         memset(z, 0, self.n * sizeof(double))
-        n_columns = self.weights.shape[0]
-        if n_columns:
-            weights, frequencies = &self.weights[0], &self.frequencies[0]
-        for j in range(n_columns):
+        for j in range(self.weights.shape[0]):
             if values[j] != 0.0:
-                row = <const float *> frequencies[j]
-                loops[DOUBLES].add_floats(z, values[j] * weights[j], row, self.n)
+                row = <const float *> self.frequencies[j]
+                loops[DOUBLES].add_floats(z, values[j] * self.weights[j], row, self.n)
         if arrays is not None:
             with gil:
                 for name, array in arrays.items():

@@ -12,6 +12,7 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from river_budget._arrays import padded
+from river_budget._core.symmetric import unpacked
 from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion
@@ -71,7 +72,7 @@ cdef class ValidationTable:
     """
 
     cdef readonly Py_ssize_t m, n, n_labels
-    cdef Py_ssize_t m_joined, n_joined    # with what has joined
+    cdef Py_ssize_t m_joined              # with the example that has joined
     cdef readonly Py_ssize_t most_vectors, most_examples
     cdef bint is_own                      # whether the vectors are the examples
     cdef readonly dict arrays             # owns the arrays below, by name; their lengths are room
@@ -79,7 +80,7 @@ cdef class ValidationTable:
     cdef double[:, ::1] scores, joined    # without and with the vector that has joined
     cdef int64_t[::1] columns             # the labels of the examples
     # What each vector adds to the score of its label and takes from that of its rival, and the loss
-    # after its removal. With two labels, the label is 1 for all.
+    # after its removal.
     cdef double[::1] steps, sums
     cdef int64_t[::1] labels, rivals
     # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
@@ -155,20 +156,15 @@ cdef class ValidationTable:
         require(is_valid, "the labels of a validation set are wrong")
         fits = n < self.most_vectors and m <= self.most_examples
         require(fits, "a validation set has too many vectors or examples")
-        if self.is_own:
-            table, below = np.zeros((n, n)), np.tril_indices(n)
-            table[below] = table.T[below] = floats(state["kernel_values"], (len(below[0]),))
-        else:
-            table = floats(state["kernel_values"], (m, n))
-        self.derive(f, table)
+        shape = (n * (n + 1) // 2,) if self.is_own else (m, n)
+        table = floats(state["kernel_values"], shape)
+        self.derive(f, unpacked(table[np.newaxis], n)[0] if self.is_own else table)
         self.scores_of_examples(f)[:] = scores
         self.arrays["columns"][:m] = columns
 
     def check(self, table):
-        """Raise ValueError unless kernel values are those from scratch (m, n), but for rounding.
-
-        Their last bits depend on which came first, example or vector, so they remain as they are.
-        """
+        """Raise ValueError unless kernel values are those from scratch (m, n), but for rounding."""
+        # The last bits depend on which came first, example or vector, so they remain as they are.
         tolerance = ROUNDING * abs(table).max(initial=1.0)
         is_right = (abs(self.kernel_values - table) <= tolerance).all()
         require(is_right, "the kernel values of a validation set are wrong")
@@ -210,6 +206,7 @@ cdef class ValidationTable:
         examples take those of the hypothesis.
         """
         cdef Py_ssize_t c, i, m = self.m, n = self.n
+        require(f.store.n == n, "the table has other vectors than the hypothesis")
         self.reserve(m + self.is_own, n + 1, f.n_labels)
         if self.is_own:
             for i in range(n):
@@ -224,20 +221,12 @@ cdef class ValidationTable:
             m = len(column)
             self.arrays["table"][:m, n] = column
         for i in range(n):
-            self.labels[i] = 1 if self.n_labels == 2 else f.label_of(i)
-            self.rivals[i] = 0 if self.n_labels == 2 else f.rival_of(i)
+            self.labels[i], self.rivals[i] = f.label_of(i), f.rival_of(i)
             self.steps[i] = f.scale * f.table[self.labels[i], i]
-        self.labels[n], self.rivals[n] = f.y.label, f.y.rival
-        self.steps[n] = f.y.weight
-        if self.n_labels == 2:
-            self.labels[n], self.rivals[n] = 1, 0
-            self.steps[n] *= f.y.label - f.y.rival
+        self.labels[n], self.rivals[n], self.steps[n] = f.y.label, f.y.rival, f.y.weight
         self.joined[:, :m] = self.scores[:, :m]
-        self.m_joined, self.n_joined = m, n + 1
-        self.add_term(n, self.steps[n])
-
-    def fewest_errors(self, Expansion f):
-        return self.least(f, NULL)
+        self.m_joined = m
+        self.add_term(n, f.y.weight)
 
     def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t place=-1, Store store=None):
         """End a round in which a vector has joined, also in the hypothesis.
@@ -257,20 +246,20 @@ cdef class ValidationTable:
         if place >= 0:
             self.take(place)
         self.n += slot < 0
-        self.n_joined = 0
 
-    cdef Py_ssize_t least(self, Expansion f, const double *weights) except -1:
-        """Return the vector without which a loss of the examples is least, the oldest among ties."""
-        cdef double[::1] sums = self.sums, scratch = np.empty(2 * self.n_labels)
+    def least_loss(self, Expansion f, bint is_hinge=False):
+        """Return the vector without which the 0-1 loss, or the expected hinge loss, is least."""
         cdef Examples e
-        e.m, e.n, e.n_labels = self.m_joined, self.n_joined, self.n_labels
+        e.m, e.n, e.n_labels = self.m_joined, self.n + 1, self.n_labels
         e.room, e.stride = self.table.shape[0], self.table.shape[1]
-        e.table, e.scores, e.weights = &self.table[0, 0], &self.joined[0, 0], weights
+        cdef double[::1] sums = self.sums, scratch = np.empty(2 * max(self.n_labels, e.stride))
+        e.table, e.scores = &self.table[0, 0], &self.joined[0, 0]
+        e.weights = &self.weights[0, 0] if is_hinge else NULL
         e.columns, e.steps = &self.columns[0], &self.steps[0]
         e.labels, e.rivals = &self.labels[0], &self.rivals[0]
         sums[:] = 0.0
         loops.losses(&e, &sums[0], &scratch[0])
-        return f.cheapest(sums[: self.n_joined])
+        return f.cheapest(sums[: e.n])
 
     cdef int end(self, Expansion f, Py_ssize_t slot, Py_ssize_t place, Store store) except -1:
         """Change the hypothesis and the store, and commit the round; or the store does not change."""
@@ -317,6 +306,7 @@ cdef class CountedTable(ValidationTable):
 
     cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2:
         """Return the vector nearest to the example of the expansion; -1 if it is not known."""
+        require(f.store.n == self.n, "the table has other vectors than the hypothesis")
         return loops.unique_largest(f.store.rows, self.n) if self.ranks else -1
 
     def count(self, Expansion f, Py_ssize_t slot=-1):
@@ -343,7 +333,7 @@ cdef class CountedTable(ValidationTable):
         cdef Py_ssize_t i
         cdef double a, b, divisor
         if self.n_labels > 2:
-            weights = self.arrays["weights"].T[: self.n_joined]
+            weights = self.arrays["weights"].T[: self.n + 1]
             stale = np.flatnonzero(np.isnan(weights[:, 0]))
             weights[stale] = posteriors(self.counts_of(stale) + prior)
             return
@@ -351,15 +341,12 @@ cdef class CountedTable(ValidationTable):
             from scipy.special import cython_special
 
             betainc = cython_special.betainc["double"]
-        for i in range(self.n_joined):
+        for i in range(self.n + 1):
             if isnan(self.weights[0, i]):
                 a, b = self.counts[0, i] + prior, self.counts[1, i] + prior
                 divisor = max(1.0, max(a, b) / LARGEST_COUNT)
                 self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
-
-    def least_loss(self, Expansion f):
-        return self.least(f, &self.weights[0, 0])
 
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one; -1 if it is not known."""
@@ -367,7 +354,7 @@ cdef class CountedTable(ValidationTable):
         if not self.ranks:
             return -1
         own, self.table[slot, slot] = self.table[slot, slot], 0.0
-        nearest = loops.unique_largest(&self.table[slot, 0], self.n_joined)
+        nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
         self.table[slot, slot] = own
         return nearest
 

@@ -31,7 +31,7 @@ class SupportVectors(Learned):
         """End a round whose example is added; if the budget is full, a vector is removed."""
         f, table = self._f, self.table
         table.join(f)
-        table.finish(f, table.fewest_errors(f) if is_full else -1)
+        table.finish(f, table.least_loss(f) if is_full else -1)
 
     def kernel_values(self) -> Floats:
         """Return the kernel values of examples and vectors, computed from scratch."""
@@ -99,7 +99,7 @@ class Reservoir(StoredExamples):
         if not is_full:
             table.finish(f)
             return
-        i, slot = self._draw(), table.fewest_errors(f)
+        i, slot = self._draw(), table.least_loss(f)
         if i >= self._size:
             table.finish(f, slot)
             return
@@ -138,5 +138,5 @@ class AllExamples(StoredExamples):
         f, table = self._f, self.table
         self._offer_example(y)
         table.join(f, np.append(self._store.row(), y.self_value))
-        slot = table.fewest_errors(f) if is_full else -1
+        slot = table.least_loss(f) if is_full else -1
         table.finish(f, slot, table.m, self._store)

@@ -112,7 +112,7 @@ class TightestPerceptron(BudgetPerceptron):
             vectors.finish(f)
             return
         vectors.renew(self.prior, _posterior.largest)
-        r = vectors.least_loss(f)
+        r = vectors.least_loss(f, is_hinge=True)
         nearest = vectors.nearest(r)
         if nearest < 0:
             nearest = self._nearest_to_removed(f, r)

@@ -83,9 +83,9 @@ def certify(
 ) -> Certificate:
     """Train a clone of a model on a stream, and compare its mistakes with its mistake bounds.
 
-    The best comparators are searched for in the span of at most 300 examples. For n examples, that
-    takes O(300 n) memory, and O(300 n) time for each label. On a longer stream, a comparator outside
-    of this span might give a lower bound, but the reported bounds are valid.
+    The best comparators are searched for in the span of at most 300 examples, which takes O(300 n)
+    memory for n examples, and O(300 n) time for each label. On a longer stream, a comparator
+    outside of this span might give a lower bound, but the reported bounds are valid.
 
     Parameters
     ----------
@@ -94,11 +94,9 @@ def certify(
     stream
         The examples, finitely many.
     comparator
-        The comparator. Defaults to the one with the lowest bound in hindsight for each theorem (see
-        `comparators.Span`).
+        The comparator; by default, that with the lowest bound in hindsight for each theorem.
     span
-        The span of the examples of this stream. Pass it to share the computation between models
-        with the same kernel.
+        The span of the examples of this stream, which models with the same kernel may share.
     n_points
         Number of points at which the mistakes and the bound are recorded.
 
@@ -109,7 +107,6 @@ def certify(
 
     Examples
     --------
-
     >>> from river_budget import synth, theory
     >>> import river_budget as rb
 
@@ -155,10 +152,8 @@ def certify(
         if n % step == 0 or n == len(examples):
             found = tuple(again.guarantees(norms[i], losses[i][n - 1])[i] for i in theorems)
             points.append((n, again.n_mistakes, min(g.mistakes for g in found)))
-    at, mistakes, lowest = zip(*points, strict=True)
-    return Certificate(
-        type(model).__name__, len(examples), learned.n_mistakes, found, at, mistakes, lowest
-    )
+    run = zip(*points, strict=True)
+    return Certificate(type(model).__name__, len(examples), learned.n_mistakes, found, *run)
 
 
 def _finite(value: float) -> float | None:

@@ -55,12 +55,10 @@ class Comparator:
     Raises
     ------
     ValueError
-        If the shape of the coefficients does not fit, one of them is not finite, or a vector is
-        invalid under the kernel.
+        If coefficients have another shape or are not finite, or a vector is invalid.
 
     Examples
     --------
-
     >>> from river_budget.theory import comparators
     >>> import river_budget as rb
 
@@ -164,15 +162,13 @@ class Span:
     """The hypotheses in the span of the examples of a stream, and the best one in hindsight.
 
     Every mistake bound increases with the norm and the loss of the comparator, so the best one
-    minimizes `||g||^2 / 2 + C L(g)` for some C, or is 0. A search finds C. A bound holds against any
-    comparator, so an approximate minimum is enough.
+    minimizes `||g||^2 / 2 + C L(g)` for some C, or is 0. A search finds C, and an approximate
+    minimum, which is enough: a bound holds against any comparator.
 
     Parameters
     ----------
-    kernel
-        The kernel.
-    stream
-        The examples.
+    kernel, stream
+        The kernel, and the examples.
     n_vectors
         Maximum number of examples in the expansion, drawn at random from a longer stream.
     seed
@@ -185,7 +181,6 @@ class Span:
 
     Examples
     --------
-
     >>> from river_budget import synth
     >>> from river_budget.theory import bounds, comparators
     >>> import river_budget as rb
@@ -214,8 +209,7 @@ class Span:
         store = _store_of(kernel, self._vectors)
         eigenvalues, eigenvectors = eigh(store.gram())
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
-        # An orthonormal basis (vectors, dimensions), and the coordinates of the examples in it
-        # (examples, dimensions).
+        # An orthonormal basis (vectors, dimensions), and the examples in it (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
         self._examples = _rows(store, [x for x, _ in stream]) @ self._basis
         # Models with the same kernel share the minimizers.

@@ -94,7 +94,7 @@ def test_the_losses_are_those_of_plain_sums(n, n_labels):
     f, rng = filled(n - 1, n_labels, table, joins=1)
     weights = rng.dirichlet(np.ones(n_labels), n)
     weigh(table, np.arange(n), weights)
-    found = table.fewest_errors(f), table.arrays["sums"][:n].copy(), table.least_loss(f)
+    found = table.least_loss(f), table.arrays["sums"][:n].copy(), table.least_loss(f, True)
     table.finish(f)
     labels, errors, losses = f.matrix.argmax(axis=1), [], []
     for scores in after_removals(f, f.store.gram()):
@@ -119,7 +119,7 @@ def test_examples_that_are_no_vectors(n_labels):
         x = point(rng)
         begin(f, x, i % n_labels)
         table.join(f, np.array([KERNEL(x, z) for z in examples]))
-        found = table.fewest_errors(f)
+        found = table.least_loss(f)
         table.finish(f)
     gram = np.array([[KERNEL(z, f.store.vector(j)) for j in range(6)] for z in examples])
     assert max(table.errors(f, gram).values()) < 1e-12
@@ -139,8 +139,8 @@ def test_all_lanes_give_the_same_bits(lanes, n_labels):
     results = []
     for most in (2, 4, 8):
         lanes(most)
-        for method in (table.least_loss, table.fewest_errors):
-            results.append((method(f), table.arrays["sums"][:37].tobytes()))
+        for is_hinge in (True, False):
+            results.append((table.least_loss(f, is_hinge), table.arrays["sums"][:37].tobytes()))
         results.append([table.nearest(i) for i in range(37)])
     assert results[:3] == results[3:6] == results[6:]
 
@@ -156,7 +156,7 @@ def test_the_oldest_of_equal_vectors_is_removed():
     table.join(f)
     weigh(table, np.arange(4), np.full((4, 2), 0.5))
     assert f.store.by_age.tolist() == [1, 2, 0]
-    assert table.fewest_errors(f) == table.least_loss(f) == 1
+    assert table.least_loss(f) == table.least_loss(f, True) == 1
 
 
 @each_number_of_labels
@@ -256,7 +256,7 @@ def test_a_round_that_ends_by_an_error_changes_nothing(removed):
     for each in (table, expected):
         each.join(f)
         weigh(each, np.arange(6), np.full((6, 4), 0.25))
-        each.least_loss(f)
+        each.least_loss(f, True)
         sums.append(each.arrays["sums"][:6])
     assert sums[0] == pytest.approx(sums[1], abs=1e-12)
 
