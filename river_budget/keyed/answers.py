@@ -11,7 +11,7 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import classifier_of, is_class
+from river_budget.base import OnlineClassifier, classifier_of, is_class
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
 # Errors of River's transformers for features that they cannot take.
@@ -34,12 +34,11 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     try:
         for transformer in transformers:
             x = _transformed(transformer, x)
-        if hasattr(classifier, "decision_function_one"):
-            scores = classifier.scores_one(x) if hasattr(classifier, "scores_one") else {}
-            if len(scores) <= 2:
-                return classifier.decision_function_one(x), classifier.predict_one(x)
-            second, first = sorted(scores.values())[-2:]
-            return 0.5 * (first - second), classifier.predict_one(x)
+        if isinstance(classifier, OnlineClassifier):
+            *_, second, first = [0.0, 0.0, *sorted(classifier.scores_one(x).values())]
+            is_binary = len(classifier.classes) <= 2
+            margin = classifier.decision_function_one(x) if is_binary else 0.5 * (first - second)
+            return margin, classifier.predict_one(x)
         from river.multiclass import OneVsRestClassifier  # slow to import
 
         if type(classifier) is OneVsRestClassifier:

@@ -19,8 +19,8 @@ logger = logging.getLogger(__name__)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
-    The most recently used models stay live, so an event neither reads nor writes a state. A model
-    that has changed is written when it is evicted, and by `flush`.
+    The most recently used models stay live. One that has changed is written when it is evicted, and
+    by `flush`.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class ModelCache:
     Attributes
     ----------
     refused
-        The reason for each key whose state could not be serialized. Delete a key from it to
-        continue from its stored state. It grows by some 300 bytes for each refused key.
+        The reason for each key whose state could not be serialized, some 300 bytes each. Delete a
+        key from it to continue from its stored state.
 
     Notes
     -----
-    If a model cannot be serialized, as where its state is too large, it is dropped with what it has
+    A model that cannot be serialized, as where its state is too large, is dropped with what it has
     learned since the last write. The reason is logged and added to `refused`, and later events of the
-    key, but no others, raise it as a ValueError. If `write` raises, the caller of `advance` or `flush`
-    gets the exception. The model stays live and is written at the next opportunity; the event that
-    needed its place had no effect and can be repeated.
+    key, but no others, raise it as a ValueError. If `write` raises, so does `advance` or `flush`. The
+    model stays live and is written at the next opportunity; the event that needed its place had no
+    effect and can be repeated.
     """
 
     learner: KeyedLearner
@@ -62,7 +62,7 @@ class ModelCache:
         return len(self._live)
 
     def advance(self, event: Event) -> Prediction:
-        """Return the prediction of an event, then update the model of its key with the event.
+        """Return the prediction of an event, then learn it; see `KeyedLearner.advance`.
 
         Raises CheckpointError if the stored state is invalid, and ValueError if the event or its
         key is refused.
@@ -125,8 +125,7 @@ def run_local(
     Raises
     ------
     ValueError
-        If an event is refused; at the end, if the state of a key was too large. All other models that
-        have changed are stored in any case.
+        If an event is refused; at the end, if a state was too large. All other states are stored.
 
     Examples
     --------

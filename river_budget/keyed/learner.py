@@ -24,7 +24,7 @@ class Event(NamedTuple):
     Attributes
     ----------
     key
-        The key.
+        The key. Equal ones, such as 1 and True, share a model.
     seq
         Its number, 0 or more, which increases with each event of the key, and stays the same if it
         is delivered again. A negative one marks a query, which is only predicted.
@@ -118,8 +118,8 @@ class KeyedModel:
 class KeyedLearner:
     """Predicts each event, then learns it if it has a label, and never learns an event twice.
 
-    An event whose number does not exceed the largest so far is only predicted, or learned if it
-    brings the missing label. So the models are those of a stream that delivers each event once.
+    An event whose number does not exceed the largest so far is only predicted, unless it brings the
+    missing label. So the models are those of a stream that delivers each event once.
 
     Parameters
     ----------
@@ -211,8 +211,8 @@ class KeyedLearner:
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the prediction of an event, then update a live model with the event.
 
-        Raises ValueError if a value, a label, an arm or a reward is refused, a new event lacks
-        features, or its number is no integer or too far from the last one. The model stays as it was.
+        Raises ValueError if a value, a label, an arm, a reward or the number is refused, or a new
+        event lacks features. The model stays as it was.
         """
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
@@ -263,15 +263,12 @@ class KeyedLearner:
     def _advice(self, model: Any, state: bytes) -> str:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
         classifier = classifier_of(model)
-        budget = getattr(classifier, "budget", None)
-        if budget is None:
+        if getattr(classifier, "budget", None) is None:
             return f"{type(classifier).__name__} has no budget: use a model that has one"
         empty = checkpoint.dumps(classifier.clone({"budget": 1}))
         fixed = _text_bytes(state) + len(empty) - _text_bytes(empty)
-        whole = len(checkpoint.dumps(classifier.clone()))
-        reached = budget if whole > self.max_state_bytes else classifier.n_support
-        room = 0.9 * self.max_state_bytes - fixed
-        fitting = int(reached * room / (len(state) - fixed)) if len(state) > fixed else 0
+        room, n = 0.9 * self.max_state_bytes - fixed, classifier.n_support
+        fitting = int(n * room / (len(state) - fixed)) if len(state) > fixed else 0
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 
@@ -283,11 +280,11 @@ def _text_bytes(state: bytes) -> int:
 class PolicyLearner(KeyedLearner):
     """Chooses among the arms of each event, and learns the reward that comes later.
 
-    Take it for one `bandit.ArmClassifiers` per user. A new event has the `arms` to choose from, and is
-    answered with the arm as `y_pred`. The reward, 1 or 0, is the label `y` of a later event with the
-    same number, which needs no features. A decision that is delivered again is answered with the same
-    arm while its reward is missing; a reward is learned once, and those that are unknown or too late
-    are answered with None. `accuracy` is the share of successes among the rewards.
+    Take it for one `bandit.ArmClassifiers` per user. A new event has the `arms` to choose from;
+    `y_pred` is the arm. The reward, 1 or 0, is the label `y` of a later event with the same number,
+    which needs no features. A decision that is delivered again gets the same arm while its reward is
+    missing; a reward is learned once, and those that are unknown or too late are answered with None.
+    `accuracy` is the share of successes among the rewards.
 
     Parameters
     ----------

@@ -161,7 +161,7 @@ REFUSED = [
     ("ann", [1, 2], "expected an object with seq, x and y"),
     ("ann", {"x": {"a": 1.0}}, "seq is None"),
     ("ann", {"seq": "4", "x": {"a": 1.0}}, "seq is '4'"),
-    ("ann", {"seq": 4, "x": [1.0]}, "x is [1.0]"),
+    ("ann", {"seq": 4, "x": [1.0]}, "x must be a dict of features, got [1.0]"),
     ("ann", {"seq": 4, "x": {"a": [1.0]}}, "expected a finite number"),
     ("ann", {"seq": 4, "x": {"a": 1.0}, "y": [1]}, "expected a class"),
     ("ann", {"seq": 4}, "is new and has no features"),
