@@ -39,8 +39,8 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     `(n p + n_0) / (n + n_0)`, less its cost, so new arms are tried. The best arm is chosen; ties are
     broken at random. Arms may come at any time, and go with `forget`.
 
-    Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then the
-    arm is rated as if it had failed, so that it is not tried again and again.
+    Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then it
+    counts as a failure, so that an arm is not tried again and again.
 
     Parameters
     ----------
@@ -58,10 +58,8 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     Attributes
     ----------
-    arms
-        The arms that were rewarded so far.
-    n_pending
-        Number of tickets that wait for a reward.
+    arms, n_pending
+        The arms that were rewarded so far, and the number of tickets that wait for a reward.
     memory_bytes
         Memory of models and tickets in bytes.
 
@@ -137,20 +135,17 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     @property
     def memory_bytes(self) -> int:
-        contexts = sum(
-            sys.getsizeof(context) + sum(map(sys.getsizeof, context.values()))
-            for _, context in self._pending.values()
-        )
-        return sys.getsizeof(self._pending) + contexts + sum(map(memory_of, self._models.values()))
+        n_bytes = sys.getsizeof(self._pending) + sum(map(memory_of, self._models.values()))
+        for _, context in self._pending.values():
+            n_bytes += sum(map(sys.getsizeof, (context, *context.values())))
+        return n_bytes
 
     def new_model(self) -> Any:
         """Return the classifier of a new arm."""
         return Mnemotron(30, KERNELS) if self.model is None else self.model.clone()
 
     def values_one(self, arm_ids: list[Any], context: Features) -> dict[Any, float]:
-        """Return what each arm is worth in a context: its expected reward, raised while new, less its
-        cost.
-        """
+        """Return what each arm is worth in a context."""
         waiting = Counter(arm for arm, _ in self._pending.values())
         costs, n_0, values = self.costs or {}, self.prior_successes, {}
         for arm in arm_ids:
@@ -163,16 +158,15 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         """Choose one of some arms, and keep the context, a dict of features, until `reward`.
 
         The arms are a list, an array or another sequence of names. The ticket has the given id, a
-        whole number above those of all others and below 2**62 - 1, or the next one. Raises ValueError
-        if there is no arm, or an arm, the context or the id is refused. The policy does not change.
+        whole number above those of all others and below 2**62 - 1, or the next one. If there is no
+        arm, or one, the context or the id is refused, it raises ValueError and changes nothing.
         """
-        least = self._next_id
+        least, arms = self._next_id, _arms(arm_ids)
         number = least if ticket_id is None else ticket_id
         require(
             isinstance(number, numbers.Integral) and least <= number <= LARGEST_ID,
             f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1",
         )
-        arms = _arms(arm_ids)
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
@@ -209,7 +203,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
         Raises ValueError for any other reward, a context that the model refuses, an arm that is None,
-        NaN or unhashable, and one arm too many. The policy does not change.
+        NaN or unhashable, and one arm too many; then nothing changes.
         """
         (arm_id,) = _arms([arm_id])
         if not isinstance(reward, numbers.Real | np.bool_) or reward not in (0, 1):
