@@ -1,16 +1,9 @@
 """Declared state: what a class learns, as plain values and arrays, and its validation.
 
-A `Learned` class declares what it learns as class attributes, each of which is a `Field`:
-
-    class Counter(Learned):
-        n_seen = Count(doc="Number of examples.")
-        _largest = AtLeast(0.0)
-        _sums = Array("n_names")
-
-An instance begins with the starting values, and reads and writes plain attributes. Its `state` is a
-dict of None, booleans, numbers, strings, tuples, kernels, arrays, other objects and nested dicts.
-It may come from an untrusted file, so each field validates its value when it is restored, and
-`_check_restored` what values say of each other.
+A `Learned` class declares what it learns as class attributes, each of which is a `Field`. Instances
+have plain attributes. A `state` is a dict of None, booleans, numbers, strings, tuples, kernels,
+arrays, other objects and nested dicts. It may come from an untrusted file, so each field validates
+its value when it is restored, and `_check_restored` what values say of each other.
 """
 
 from __future__ import annotations
@@ -32,10 +25,8 @@ from river_budget._arrays import Floats, padded
 State = dict[str, Any]
 T = TypeVar("T")
 
-# No sum of products of such numbers overflows.
-LARGEST_NUMBER = 1e150
-# Of such sums, which are not multiplied any more.
-LARGEST_SUM = 1e305
+# No sum of products of such numbers overflows. Their sums are not multiplied any more.
+LARGEST_NUMBER, LARGEST_SUM = 1e150, 1e305
 
 LARGEST_COUNT = 2**62
 # Of an event or a ticket: the next number must be a count.
@@ -111,8 +102,6 @@ def load(owner: Any, name: str, value: Any) -> None:
     held: Any = getattr(owner, name, None)
     if isinstance(held, random.Random):
         internal, gauss = integers(value["internal"], (RANDOM_LENGTH,)), value["gauss"]
-        is_valid = ((internal >= 0) & (internal < 2**32)).all()
-        require(is_valid, "the state of a random number generator is out of range")
         gauss = None if gauss is None else finite(gauss)
         held.setstate((RANDOM_VERSION, tuple(internal.tolist()), gauss))
     elif hasattr(held, "items"):
@@ -292,7 +281,7 @@ class Learned:
         return learned
 
     def state(self) -> State:
-        """Return the learned state as plain values and arrays; see `checkpoint`."""
+        """Return the learned state as plain values and arrays."""
         return {field.key: field.dump(self) for field in self._fields.values()}
 
     def restore(self, state: State) -> None:

@@ -24,8 +24,8 @@ class Query(Learned, active.base.ActiveLearningClassifier):
 
     Use it where a person gives the labels. As in River's `active`, each prediction tells whether to
     ask. Give the answer to `learn_one`, whenever it comes. At most `rate * n + 10` labels are asked
-    for in any n consecutive rounds: one in five at random, the others where the difference between
-    the two largest probabilities is below a threshold that adapts to the `rate`.
+    for in any n rounds: one in five at random, the others where the difference of the two largest
+    probabilities is below a threshold that adapts to the `rate`.
 
     Parameters
     ----------
@@ -44,11 +44,10 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     Raises
     ------
     ValueError
-        If the model is not a classifier, or the rate is out of range.
+        If the model is no classifier, or the rate is out of range.
 
     Examples
     --------
-
     >>> from river import datasets, metrics
     >>> import river_budget as rb
 

@@ -70,7 +70,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     Examples
     --------
-
     >>> import random
     >>> import river_budget as rb
 

@@ -53,23 +53,16 @@ class Reject(ClassifierWrapper):
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from river import datasets, metrics
     >>> import river_budget as rb
 
     >>> model = rb.Reject(rb.Projectron(rb.RBF(gamma=1.0)), threshold=0.5)
-    >>> for angle in np.linspace(0.0, 1.0, 20):
-    ...     model.learn_one({"x": np.cos(angle), "y": np.sin(angle)}, "low" if angle < 0.5 else "high")
-
-    >>> model.predict_one({"x": 1.0, "y": 0.1})
-    'low'
-    >>> round(model.doubt_one({"x": 1.0, "y": 0.1}), 3)
-    0.005
-    >>> print(model.predict_one({"x": -2.0, "y": 0.0}))
-    None
+    >>> for u in (0.0, 0.1, 0.9, 1.0):
+    ...     model.learn_one({"u": u}, "low" if u < 0.5 else "high")
+    >>> [model.predict_one({"u": u}) for u in (0.2, 0.8, -2.0)]
+    ['low', 'high', None]
 
     Accuracy rises with the share that is rejected:
-
-    >>> from river import datasets, metrics
 
     >>> def answers(threshold):
     ...     classifier = rb.Calibrated(rb.TightestPerceptron(budget=50))
@@ -138,10 +131,6 @@ class Reject(ClassifierWrapper):
 
 def _unwrapped(model: Any, x: Features | None = None) -> tuple[Any, Any]:
     """Return the classifier inside of pipelines and `Calibrated`, and the features it gets of x."""
-    while isinstance(model, Pipeline | Calibrated):
-        if isinstance(model, Pipeline):
-            x = None if x is None else model.transform_one(x)
-            model = classifier_of(model)
-        else:
-            model = model.model
-    return model, x
+    if isinstance(model, Pipeline):
+        return _unwrapped(classifier_of(model), None if x is None else model.transform_one(x))
+    return _unwrapped(model.model, x) if isinstance(model, Calibrated) else (model, x)

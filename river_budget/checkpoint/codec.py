@@ -54,12 +54,12 @@ class Part:
     """
 
     def __init__(self, model: type, /, *rules: Callable[[Any], object], **kinds: Any) -> None:
-        self.model, self.rules, self.kinds = model, rules, kinds
+        self.model, self.rules = model, rules
         # Of what a constructor takes any number, a new object has none, and an old one a state.
         parameters = inspect.signature(model).parameters.values()
         self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-        self._learned = [name for name in kinds if name not in self.names]
         self._has_state = hasattr(model, "restore")
+        self._kinds = {} if self._has_state else kinds
         inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
         self._objects = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
 
@@ -69,18 +69,25 @@ class Part:
     def state(self, model: Any) -> State:
         if self._has_state:
             return model.state()
-        return {name: dumped(held) for name, held in self._held(model, self._learned).items()}
+        return {name: dumped(getattr(model, name)) for name in self._learned(model)}
 
     def restore(self, model: Any, state: State) -> None:
         if self._has_state:
             return model.restore(state)
-        for name in self._held(model, self._learned):
+        for name in self._learned(model):
             load(model, name, state[name])
+
+    def _held(self, model: Any) -> list[str]:
+        return [name for name in self._kinds if hasattr(model, name)]
+
+    def _learned(self, model: Any) -> list[str]:
+        return [name for name in self._held(model) if name not in self.names]
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
-        for name, held in self._held(model, [] if self._has_state else self.kinds).items():
-            kind, shown = self.kinds[name], f"its {name.removeprefix('_')}"
+        for name in self._held(model):
+            kind, held = self._kinds[name], getattr(model, name)
+            shown = f"its {name.removeprefix('_')}"
             if isinstance(kind, Each):
                 require(hasattr(held, "items"), f"{shown} is not a dict")
                 for key, item in held.items():
@@ -94,9 +101,6 @@ class Part:
     def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""
         return {name: convert(value, self._objects.get(name)) for name, value in values.items()}
-
-    def _held(self, model: Any, names: Iterable[str]) -> State:
-        return {name: getattr(model, name) for name in names if hasattr(model, name)}
 
 
 # The classes whose objects can be stored in some place, by name.
@@ -255,20 +259,18 @@ class Reader:
         """Return what `Writer.value` wrote."""
         read = self.value if among is None else functools.partial(self.object, among=among)
         match node:
-            case None:
-                return None
             case {"class": _}:
                 return self.object(node, among or KERNELS)
             case {"state": items}:
                 return {name: read(item) for name, item in items.items()}
             case {"dict": items}:
                 return {self.value(key): read(item) for key, item in items}
-            case _ if among is not None:
+            case _ if among is not None and node is not None:
                 return self.object(node, among)
             case int():
                 require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
                 return node
-            case str() | float():
+            case None | float() | str():
                 return node
             case list():
                 return [self.value(item) for item in node]

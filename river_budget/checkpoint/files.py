@@ -51,7 +51,6 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 
     Examples
     --------
-
     >>> import pathlib, tempfile
     >>> from river_budget import checkpoint
     >>> import river_budget as rb
@@ -159,7 +158,6 @@ class Checkpointer:
 
     Examples
     --------
-
     >>> import pathlib, tempfile
     >>> from river_budget import checkpoint, synth
     >>> import river_budget as rb

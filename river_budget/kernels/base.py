@@ -1,8 +1,4 @@
-"""The base classes of kernels, and what compiled code reads of them.
-
-A vector kernel is a *kernel function* of an *inner statistic* of two vectors. The Gaussian kernel
-is an exponential of a squared distance, the polynomial kernel a power of a dot product.
-"""
+"""The base classes of kernels, and what compiled code reads of them."""
 
 from __future__ import annotations
 
@@ -27,9 +23,9 @@ LARGEST = 1e150
 
 
 class Spec(NamedTuple):
-    """The spec of a kernel, whose order compiled code knows.
+    """A vector kernel as a function of an inner statistic, in the order that compiled code knows.
 
-    Gamma is the factor of the inner statistic, or of each squared difference in a sum of rationals.
+    Gamma is the factor of the statistic, or of each squared difference in a sum of rationals.
     """
 
     inner_statistic: int
@@ -60,10 +56,8 @@ class Kernel(base.Base, abc.ABC):
 
     Attributes
     ----------
-    has_unit_norm
-        Whether k(x, x) = 1 for every x.
-    is_radial
-        Whether the kernel is a function of a distance, with a width.
+    has_unit_norm, is_radial
+        Whether k(x, x) = 1 for every x; whether it is a function of a distance, with a width.
     learns_scales
         Whether a model learns the scales of features and the width of the kernel.
     spec

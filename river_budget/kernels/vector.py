@@ -1,8 +1,7 @@
 """Kernels of vectors: functions of a dot product, and radial ones, with k(x, x) = 1.
 
-Without a gamma, a model learns the width of a radial kernel and a scale for each feature from its
-examples: gamma is 1 over the sum of the variances of the features divided by their scales. With a
-gamma, nothing is scaled.
+Without a gamma, a model learns a scale for each feature, and gamma as 1 over the sum of the
+variances of the scaled features. With a gamma, nothing is scaled.
 """
 
 from __future__ import annotations
@@ -14,15 +13,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
-from river_budget.kernels.base import (
-    Features,
-    Function,
-    Kernel,
-    Spec,
-    Statistic,
-    VectorKernel,
-    aligned,
-)
+
+from .base import Features, Function, Kernel, Spec, Statistic, VectorKernel, aligned
 
 # A kernel value takes time in proportion to the degree.
 LARGEST_DEGREE = 1000
@@ -128,8 +120,8 @@ class RBF(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive; a paper's `sigma^2` equals `1 / (2 gamma)`. By default, a
-        model learns it, and scales of the features.
+        Inverse squared width, positive, `1 / (2 sigma^2)` in papers. By default, a model learns it,
+        and scales of the features.
 
     Examples
     --------
@@ -205,8 +197,8 @@ class RationalQuadratic(RadialKernel):
 class AdditiveRationalQuadratic(RadialKernel):
     """The mean of rational quadratic kernels of single features.
 
-    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M named features. Its hypotheses are sums
-    of functions of one feature each, without interactions. Other features are ignored.
+    `(1 / M) sum_j 1 / (1 + gamma M (x_j - z_j)^2)`, over M named features; others are ignored. Its
+    hypotheses are sums of functions of one feature each, without interactions.
 
     Parameters
     ----------
@@ -230,10 +222,9 @@ class AdditiveRationalQuadratic(RadialKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.names is None:
-            return
-        if not isinstance(self.names, tuple) or len(set(self.names)) < len(self.names):
-            raise ValueError(f"names must be a tuple of different names, got {self.names!r}")
+        names = () if self.names is None else self.names
+        if not isinstance(names, tuple) or len(set(names)) < len(names):
+            raise ValueError(f"names must be a tuple of different names, got {names!r}")
 
     @property
     def spec(self) -> Spec:  # type: ignore[override]

@@ -10,23 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from river_budget.kernels.base import (
-    Features,
-    Kernel,
-    Spec,
-    VectorKernel,
-    check_kernel,
-    with_categories,
-)
-from river_budget.kernels.vector import Linear
+from .base import Features, Kernel, Spec, VectorKernel, check_kernel, with_categories
+from .vector import Linear
 
 
 @dataclasses.dataclass(frozen=True)
 class Normalized(Kernel):
     """The cosine of two examples in feature space, `k(x, z) / sqrt(k(x, x) k(z, z))`.
 
-    Every example has norm 1, which satisfies the assumption of the mistake bounds. An example with
-    `k(x, x) = 0` is orthogonal to all examples, including itself.
+    Every example has norm 1, as the mistake bounds assume, but one with `k(x, x) = 0` is orthogonal
+    to all, including itself.
 
     Parameters
     ----------
@@ -64,10 +57,9 @@ class Normalized(Kernel):
 
 @dataclasses.dataclass(frozen=True)
 class Cosine(VectorKernel):
-    """The cosine of the angle between two examples, the normalized linear kernel.
+    """The cosine of the angle between two examples, the usual similarity of embeddings.
 
-    It is the usual similarity of embeddings. An example without a value other than 0 is orthogonal
-    to all examples, including itself.
+    It is the normalized linear kernel. An example of zeros is orthogonal to all, including itself.
 
     Examples
     --------
@@ -87,18 +79,14 @@ class Cosine(VectorKernel):
 
 @dataclasses.dataclass(frozen=True)
 class Scaled(Kernel):
-    """A kernel of examples whose features are divided by scales first.
-
-    A model with a learned width has it as `resolved_kernel`.
+    """A kernel of features divided by scales, the `resolved_kernel` of a learned width.
 
     Parameters
     ----------
     kernel
         The kernel.
-    scales
-        Pairs of a name and the scale of that feature.
-    other
-        The scale of all other features.
+    scales, other
+        Pairs of a name and the scale of that feature, and the scale of all other features.
 
     Examples
     --------
@@ -120,16 +108,13 @@ class Scaled(Kernel):
         x, z = with_categories(x), with_categories(z)
         if self.kernel.is_radial:
             # The difference of large values is scaled, instead of the values, which would be rounded.
-            gaps = {
-                name: np.float64(x.get(name, 0.0)) - np.float64(z.get(name, 0.0))
-                for name in x.keys() | z.keys()
-            }
+            names = x.keys() | z.keys()
+            gaps = {n: np.float64(x.get(n, 0.0)) - np.float64(z.get(n, 0.0)) for n in names}
             x, z = gaps, {}
         return self.kernel(self._scaled(x), self._scaled(z))
 
     def _scaled(self, x: Features) -> Features:
-        scales = self._scale_of
-        return {name: value / scales.get(name, self.other) for name, value in x.items()}
+        return {name: value / self._scale_of.get(name, self.other) for name, value in x.items()}
 
     @functools.cached_property
     def _scale_of(self) -> dict[Any, float]:
@@ -138,9 +123,9 @@ class Scaled(Kernel):
 
 @dataclasses.dataclass(frozen=True)
 class FunctionKernel(Kernel):
-    """A function of two dicts as a kernel. The values of the dicts may be of any type.
+    """A function of two dicts, with values of any type, as a kernel.
 
-    Each kernel value calls the function once. The support set stores deep copies of the examples.
+    Each kernel value calls it once. The support set stores deep copies of the examples.
 
     Parameters
     ----------

@@ -129,7 +129,6 @@ def run_local(
 
     Examples
     --------
-
     >>> from river_budget import keyed
     >>> import river_budget as rb
 

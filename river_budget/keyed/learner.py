@@ -28,10 +28,8 @@ class Event(NamedTuple):
     seq
         Its number, 0 or more, which increases with each event of the key, and stays the same if it
         is delivered again. A negative one marks a query, which is only predicted.
-    x
-        Its features. A late label needs none.
-    y
-        Its label, or the reward of its decision, or None.
+    x, y
+        Its features, which a late label does not need, and its label, its reward or None.
     arms
         The arms to choose from, for a `PolicyLearner`.
     """
@@ -55,12 +53,10 @@ class Prediction(NamedTuple):
         no longer known.
     margin
         f(x), positive for the positive class; with more than two labels, half the difference
-        between the two largest scores. None without a `decision_function_one`, and where `y_pred`
-        is not known.
-    n_seen
-        Number of events of the key so far, each counted once.
-    accuracy
-        Share of correct predictions among those whose label is known; None before the first.
+        between the two largest scores. None for River's classifiers, and with an unknown `y_pred`.
+    n_seen, accuracy
+        Number of events of the key so far, each counted once, and the share of correct predictions
+        among those whose label is known; None before the first.
     """
 
     key: Any
@@ -77,10 +73,8 @@ class KeyedModel:
 
     Attributes
     ----------
-    model
-        The model.
-    last_seq
-        The largest sequence number so far; -1 before the first.
+    model, last_seq
+        The model, and the largest sequence number so far; -1 before the first.
     pending
         Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
@@ -137,13 +131,10 @@ class KeyedLearner:
     Raises
     ------
     ValueError
-        If a parameter is out of range, or the factory's models are not classifiers.
-    CheckpointError
-        If the factory's models cannot be serialized.
+        If a parameter is out of range, or the factory returns no classifier that can be stored.
 
     Examples
     --------
-
     >>> from river_budget import keyed
     >>> import river_budget as rb
 
@@ -175,7 +166,7 @@ class KeyedLearner:
         self._check_model(new.model)
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
-        """Return the new state of a key, given the old one (None for a new key), and the prediction.
+        """Return the new state of a key, given the old one or None, and the prediction of an event.
 
         Raises as `deserialize`, `advance` and `serialize`.
         """
@@ -289,21 +280,18 @@ class PolicyLearner(KeyedLearner):
     Parameters
     ----------
     factory
-        Returns the policy of a new key. It needs a seed: after a crash, events that are delivered
-        again have to get the arms that they had.
+        Returns the policy of a new key. It needs a seed, so that events that are delivered again
+        after a crash get the arms that they had.
     max_state_bytes, max_jump
         As in `KeyedLearner`.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the factory returns no policy with a seed.
-    CheckpointError
-        If the factory's policies cannot be serialized.
+        If a parameter is out of range, or the factory returns no policy with a seed.
 
     Examples
     --------
-
     >>> from river_budget import keyed
     >>> import river_budget as rb
 

@@ -38,7 +38,6 @@ def event_of(value: Any, key: Any) -> Event:
 
     Examples
     --------
-
     >>> from river_budget.keyed import quix
     >>> quix.event_of(b'{"seq": 3, "x": {"a": 1.0}}', b"ann")
     Event(key='ann', seq=3, x={'a': 1.0}, y=None, arms=None)
