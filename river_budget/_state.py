@@ -299,7 +299,7 @@ class Learned:
 
 def bytes_of(value: Any) -> int:
     """Return the memory of a value in bytes: its `nbytes`, or that of what it declares."""
-    if isinstance(value, random.Random):
+    if isinstance(value, random.Random | dict):
         return sys.getsizeof(value)
     if hasattr(value, "nbytes") and not isinstance(value, np.generic):
         return value.nbytes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -22,8 +21,7 @@ SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
 
-# Two standard errors of the logarithm, with base 2, of the standard deviation of one normal value;
-# those of n values are smaller by the root of n.
+# Of the logarithm, with base 2, of the standard deviation of one normal value.
 TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 
 # The mantissas of inverse scales, from 1/2 to 1, are multiples of 1/16. A scale is kept while its
@@ -105,10 +103,6 @@ class Scales(Learned):
             return kernel
         scales = tuple((name, 1 / factor) for name, factor in self.factors.items())
         return Scaled(kernel, scales, 1 / self.pooled)
-
-    @property
-    def nbytes(self) -> int:
-        return self.sums.nbytes + sys.getsizeof(self.factors)
 
     def _check_restored(self) -> None:
         for factor in (self.pooled, *self.factors.values()):
