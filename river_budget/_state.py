@@ -199,8 +199,7 @@ class Count(Field[int]):
 class Array(Field[Floats]):
     """An array of floats: zeros of the shape `start`, unless the constructor makes it.
 
-    Its shape is given by numbers and by (dotted) names of attributes of the owner. The state is
-    cut, or filled with zeros, to this shape.
+    Its shape is numbers and (dotted) names of attributes. The state is cut or filled to this shape.
     """
 
     def __init__(

@@ -147,15 +147,13 @@ class Calibrated(ClassifierWrapper):
     probabilities of budgeted models often rise steeply near the decision boundary. Each example
     updates a, r and the biases by a Newton step on its log loss, with the sum of all Hessians so
     far [^1] [^2] (the papers approximate them by squared gradients). Each forgetting factor has a
-    map, whose sum it multiplies in each round: 1 suits scores with a fixed meaning, a smaller one
-    follows drift.
+    map, whose sum it multiplies in each round: 1 suits a fixed meaning, a smaller one follows drift.
 
     Bayes' rule weights the maps and the model's own probabilities, whose prior is 1/2. In each
     round, a share of 0.0001 of the weights returns to the prior. After T rounds on any sequence,
     the mean log loss is therefore at most log(2) / T + 0.00011 above that of the model.
 
-    The maps learn from scores of examples that the model has not learned. They ignore an example
-    whose label the model cannot score yet.
+    The maps learn from scores of examples before the model learns these, if it knows their labels.
 
     `predict_one` returns the prediction of the model. The most probable label in
     `predict_proba_one` may be another one, right more often on some streams and less often on
@@ -174,11 +172,6 @@ class Calibrated(ClassifierWrapper):
     ----------
     calibrator
         The calibration maps; its `weights` are those of the mixture.
-
-    Raises
-    ------
-    ValueError
-        If the model is not a classifier, or a forgetting factor is out of range.
 
     Examples
     --------

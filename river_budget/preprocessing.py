@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from river import base
@@ -42,15 +41,12 @@ class UnitNorm(base.Transformer):
         self.names = names
 
     def transform_one(self, x: Features) -> Features:
-        return {**x, **{name: _unit(name, x[name]) for name in self.names if name in x}}
-
-
-def _unit(name: Any, array: Any) -> Any:
-    """Return an array divided by its norm."""
-    check_shape(name, array)
-    doubles = array.astype(np.float64)
-    # A power of two changes no digit, and squares of any values then fit.
-    doubles = np.ldexp(doubles, -math.frexp(abs(doubles).max())[1])
-    norm = math.sqrt(np.square(doubles).sum())
-    unit = doubles / norm if norm > 0.0 else doubles
-    return unit.astype(array.dtype) if array.dtype.kind == "f" else unit
+        scaled = dict(x)
+        for name in x.keys() & self.names:
+            check_shape(name, array := x[name])
+            doubles = array.astype(np.float64)
+            # A power of two changes no digit, and squares of any values then fit.
+            doubles = np.ldexp(doubles, -math.frexp(abs(doubles).max())[1])
+            unit = doubles / (math.sqrt(np.square(doubles).sum()) or 1.0)
+            scaled[name] = unit.astype(array.dtype) if array.dtype.kind == "f" else unit
+        return scaled

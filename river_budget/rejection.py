@@ -39,17 +39,12 @@ class Reject(ClassifierWrapper):
     Parameters
     ----------
     model
-        A classifier, or a pipeline that ends in one. Novelty needs one of this package, also in
-        `Calibrated`; entropy needs one that predicts probabilities.
+        A classifier, or a pipeline that ends in one. Novelty needs one of this package with a
+        support set, also in `Calibrated`; entropy needs one that predicts probabilities.
     threshold
         The largest doubt about an example that is answered, from 0 to 1.
     doubt
         `"novelty"` or `"entropy"`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is invalid, or the model cannot tell this doubt.
 
     Examples
     --------

@@ -49,8 +49,7 @@ class Scales(Learned):
     Other scales are rounded relative to the mean, and kept while they are nearly as near. The
     inverses, the `factors` by name and `pooled` for features without a scale, have short mantissas.
     So integers and the like are scaled and restored without rounding, and equal distances stay
-    equal. `gamma` is 1 over the sum of the variances of the scaled features; 0 while all are
-    constant.
+    equal. `gamma` is 1 over the sum of the variances of the scaled features, or 0.
     """
 
     sums = Part[Sums](Sums)

@@ -29,8 +29,7 @@ FORGED = (
 def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -> None:
     """Write a model to a file, all of it or nothing.
 
-    After a crash, the file is the old one or the new one. Several processes may save to the same
-    path: the last one wins.
+    After a crash, the file is the old one or the new one. Of several processes, the last one wins.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     Raises
     ------
     CheckpointError
-        If a part of the model cannot be stored. The message names it.
+        If a part of the model, which the message names, cannot be stored.
     OSError
         If the file cannot be written.
 
@@ -67,8 +66,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 def load(path: str | Path) -> Any:
     """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
-    Raises CheckpointError if the file is damaged, changed, foreign, or of another version, and
-    OSError if it cannot be read.
+    Raises CheckpointError if the file is damaged, changed, foreign, or of another version.
     """
     return restore(path)[0]
 
@@ -134,16 +132,14 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
 class Checkpointer:
     """Saves a model every `every` examples of a loop.
 
-    A save that fails leaves all files as they were. Processes that save to the same path take
-    turns.
+    A save that fails leaves all files as they were. Processes with the same path take turns.
 
     Parameters
     ----------
     model
         The model; see `save`.
     path
-        The newest checkpoint; the target, if it is a symbolic link. Older ones are beside it, with
-        `.1`, `.2`, ... after the name.
+        The newest checkpoint, or a symbolic link to it. Older ones are beside it: `.1`, `.2`, ...
     every
         Number of examples from one checkpoint to the next.
     keep

@@ -1,9 +1,8 @@
 """Kernels as immutable values.
 
 Radial kernels are functions of a distance. By default, a model learns their width and the scales of
-the features. `Linear` and `Polynomial` are functions of the dot product, and `Cosine` is that of
-embeddings. `Normalized` scales every example to norm 1 in feature space, and `FunctionKernel` wraps
-any function of two dicts.
+the features. `Linear` and `Polynomial` are functions of the dot product; `Cosine` is for embeddings.
+`Normalized` scales examples to norm 1 in feature space; `FunctionKernel` wraps a function of dicts.
 """
 
 from __future__ import annotations

@@ -120,8 +120,7 @@ class RBF(RadialKernel):
     Parameters
     ----------
     gamma
-        Inverse squared width, positive, `1 / (2 sigma^2)` in papers. By default, a model learns it,
-        and scales of the features.
+        `1 / (2 sigma^2)`, positive. By default, a model learns it, and scales of the features.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -18,8 +17,7 @@ from .vector import Linear
 class Normalized(Kernel):
     """The cosine of two examples in feature space, `k(x, z) / sqrt(k(x, x) k(z, z))`.
 
-    Every example has norm 1, as the mistake bounds assume, but one with `k(x, x) = 0` is orthogonal
-    to all, including itself.
+    Examples have norm 1, as mistake bounds assume; one with `k(x, x) = 0` is orthogonal to all.
 
     Parameters
     ----------
@@ -59,7 +57,7 @@ class Normalized(Kernel):
 class Cosine(VectorKernel):
     """The cosine of the angle between two examples, the usual similarity of embeddings.
 
-    It is the normalized linear kernel. An example of zeros is orthogonal to all, including itself.
+    It is the normalized linear kernel. An example of zeros is orthogonal to all, itself included.
 
     Examples
     --------
@@ -111,14 +109,9 @@ class Scaled(Kernel):
             names = x.keys() | z.keys()
             gaps = {n: np.float64(x.get(n, 0.0)) - np.float64(z.get(n, 0.0)) for n in names}
             x, z = gaps, {}
-        return self.kernel(self._scaled(x), self._scaled(z))
-
-    def _scaled(self, x: Features) -> Features:
-        return {name: value / self._scale_of.get(name, self.other) for name, value in x.items()}
-
-    @functools.cached_property
-    def _scale_of(self) -> dict[Any, float]:
-        return dict(self.scales)
+        of = dict(self.scales)
+        x, z = ({n: v / of.get(n, self.other) for n, v in given.items()} for given in (x, z))
+        return self.kernel(x, z)
 
 
 @dataclasses.dataclass(frozen=True)

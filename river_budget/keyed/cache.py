@@ -19,8 +19,7 @@ logger = logging.getLogger(__name__)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
-    The most recently used models stay live. One that has changed is written when it is evicted, and
-    by `flush`.
+    The most recently used models stay live. Changed ones are written when evicted, and by `flush`.
 
     Parameters
     ----------
@@ -41,9 +40,8 @@ class ModelCache:
     -----
     A model that cannot be serialized, as where its state is too large, is dropped with what it has
     learned since the last write. The reason is logged and added to `refused`, and later events of the
-    key, but no others, raise it as a ValueError. If `write` raises, so does `advance` or `flush`. The
-    model stays live and is written at the next opportunity; the event that needed its place had no
-    effect and can be repeated.
+    key, but no others, raise it as a ValueError. If `write` raises, so does `advance` or `flush`: the
+    model stays live and is written later, and the event that needed its place can be repeated.
     """
 
     learner: KeyedLearner
@@ -62,10 +60,9 @@ class ModelCache:
         return len(self._live)
 
     def advance(self, event: Event) -> Prediction:
-        """Return the prediction of an event, then learn it; see `KeyedLearner.advance`.
+        """Return the prediction of an event, then learn it.
 
-        Raises CheckpointError if the stored state is invalid, and ValueError if the event or its
-        key is refused.
+        Raises CheckpointError if the stored state is invalid, ValueError if event or key is refused.
         """
         reason = self.refused.get(event.key)
         if reason is not None:

@@ -49,8 +49,7 @@ class Prediction(NamedTuple):
     key, seq
         Those of the event.
     y_pred
-        The predicted label; None before the key's first label, and for a late label whose event is
-        no longer known.
+        The predicted label; None before the key's first, and if a late label's event is forgotten.
     margin
         f(x), positive for the positive class; with more than two labels, half the difference
         between the two largest scores. None for River's classifiers, and with an unknown `y_pred`.
@@ -280,8 +279,8 @@ class PolicyLearner(KeyedLearner):
     Parameters
     ----------
     factory
-        Returns the policy of a new key. It needs a seed, so that events that are delivered again
-        after a crash get the arms that they had.
+        Returns the policy of a new key, with a seed, so that events that come again after a crash
+        get the arms that they had.
     max_state_bytes, max_jump
         As in `KeyedLearner`.
 

@@ -122,8 +122,7 @@ class _Models(BaseSink):
     It relies on four properties of Quix Streams:
 
     - A commit, also that before a revocation or the end, flushes the sinks, then writes the stores'
-      transactions, then commits the offsets. If it fails, the events are delivered again, and a live
-      model knows those that it has seen.
+      transactions, then commits the offsets. If it fails, live models know the events that come again.
     - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state that a function with
       `stateful=True` gets for a message with that key. It is taken for the key of the event.
     - A partition of the store, and so its models, is one object from assignment to revocation.
