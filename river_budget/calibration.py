@@ -125,9 +125,7 @@ class Calibrator(CalibrationMaps):
 
     def __init__(self, forgetting: Sequence[float]) -> None:
         if not isinstance(forgetting, Sequence) or not forgetting:
-            raise ValueError(
-                f"forgetting must be a tuple of forgetting factors, got {forgetting!r}"
-            )
+            raise ValueError(f"forgetting must be a tuple of factors, got {forgetting!r}")
         for factor in forgetting:
             check_probability("forgetting: a factor", factor)
             if factor == 0:

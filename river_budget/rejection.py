@@ -82,11 +82,10 @@ class Reject(ClassifierWrapper):
         super().__init__(model)
         check_probability("threshold", threshold)
         check_choice("doubt", doubt, ("novelty", "entropy"))
-        innermost, _ = _unwrapped(model)
-        if doubt == "novelty" and not hasattr(innermost, "novelty_one"):
+        inner, _ = _unwrapped(model)
+        if doubt == "novelty" and not hasattr(inner, "novelty_one"):
             raise ValueError(
-                f"{type(innermost).__name__} keeps no examples, so there is no novelty: use "
-                "doubt='entropy'"
+                f"{type(inner).__name__} keeps no examples, so there is no novelty: use doubt='entropy'"
             )
         inherited = base.Classifier.predict_proba_one
         if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:

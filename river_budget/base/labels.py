@@ -154,9 +154,7 @@ class ClassWeights:
                 check_weight(name, weight, least=SMALLEST_CLASS_WEIGHT)
             self._given = {label: float(weight) for label, weight in given.items()}
         elif not isinstance(given, str) or given != "balanced":
-            raise ValueError(
-                f"class_weight must be a dict from labels to weights or 'balanced', got {given!r}"
-            )
+            raise ValueError(f"class_weight must be a dict or 'balanced', got {given!r}")
         # The number of examples of each label, by columns, which balanced weights need, and their sum.
         self._counts = [0, 0]
         self._total = 0

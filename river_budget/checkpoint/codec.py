@@ -229,8 +229,7 @@ class Writer:
             self.tensors[name] = np.array(value, order="C")
             return {"tensor": name}
         raise CheckpointError(
-            f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a "
-            "tuple of these"
+            f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a tuple"
         )
 
 

@@ -107,10 +107,7 @@ class RadialKernel(VectorKernel):
     def _scaled(self, distance: float) -> float:
         """Return gamma times a distance."""
         if self.gamma is None:
-            raise ValueError(
-                f"a model learns the gamma of {self} from its examples: "
-                "set gamma to evaluate the kernel directly"
-            )
+            raise ValueError(f"a model learns the gamma of {self}: set gamma to evaluate it")
         return self.gamma * distance
 
 
@@ -249,10 +246,7 @@ class AdditiveRationalQuadratic(RadialKernel):
 
     def __call__(self, x: Features, z: Features) -> float:
         if self.names is None:
-            raise ValueError(
-                f"the names of {self} are set from the first example that a model learns: "
-                "set names to evaluate the kernel directly"
-            )
+            raise ValueError(f"a model sets the names of {self}: set names to evaluate it")
         gaps = [v - w for v, w in aligned(x, z, self.names)]
         gamma = self._scaled(len(gaps))
         return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0

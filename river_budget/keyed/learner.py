@@ -156,9 +156,7 @@ class KeyedLearner:
         for name in ("max_state_bytes", "max_pending", "max_jump"):
             check_count(name, getattr(self, name))
         if not callable(self.factory):
-            raise ValueError(
-                f"factory must be a function that returns a model, got {self.factory!r}"
-            )
+            raise ValueError(f"factory must be a function, got {self.factory!r}")
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
@@ -180,9 +178,7 @@ class KeyedLearner:
         model, extra = checkpoint.restores(state)
         found = checkpoint.outline(model)
         if found != self._outline:
-            raise CheckpointError(
-                f"the state is that of a {found}, but the factory returns a {self._outline}"
-            )
+            raise CheckpointError(f"this is a {found}, but the factory returns a {self._outline}")
         try:
             return KeyedModel(model, **extra)
         except (ValueError, TypeError, AttributeError) as error:
@@ -328,9 +324,7 @@ class PolicyLearner(KeyedLearner):
                 keyed.n_right += bool(y)
             return None, arm
         if not isinstance(arms, list | tuple) or not arms:
-            raise ValueError(
-                f"event {seq} of {key!r} needs a list of arms to choose from, got {arms!r}"
-            )
+            raise ValueError(f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
         if y is not None:
             raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
         check_given(x)
