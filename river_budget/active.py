@@ -8,7 +8,7 @@ from river import active, base
 
 from river_budget._checks import check_probability
 from river_budget._state import Between, Learned, Number, Random
-from river_budget.base import classifier_of, memory_of
+from river_budget.base import classifier_of, documented, memory_of
 from river_budget.kernels import Features
 
 # The largest number of questions that may be saved up.
@@ -19,13 +19,14 @@ RANDOM_SHARE = 0.2
 STEP = 0.05
 
 
+@documented
 class Query(Learned, active.base.ActiveLearningClassifier):
     """Asks for a label where a classifier is least sure, within a budget of labels.
 
-    Use it where a person gives the labels. As in River's `active`, each prediction tells whether to
-    ask. Give the answer to `learn_one`, whenever it comes. At most `rate * n + 10` labels are asked
-    for in any n rounds: one in five at random, the others where the difference of the two largest
-    probabilities is below a threshold that adapts to the `rate`.
+    Use it where a person gives the labels. As in River's `active`, `predict_one` and
+    `predict_proba_one` also tell whether to ask. Give the answer to `learn_one`, whenever it comes.
+    At most `rate * n + 10` labels are asked for in any n rounds: one in five at random, the others
+    where the difference of the two largest probabilities is below a threshold that adapts to `rate`.
 
     Parameters
     ----------
@@ -33,18 +34,6 @@ class Query(Learned, active.base.ActiveLearningClassifier):
         A classifier that predicts probabilities, or a pipeline that ends in one.
     rate
         The share of examples whose labels are asked for, from 0 to 1.
-    seed
-        Seed for the random share.
-
-    Attributes
-    ----------
-    memory_bytes
-        Memory of the model in bytes.
-
-    Raises
-    ------
-    ValueError
-        If the model is no classifier, or the rate is out of range.
 
     Examples
     --------
@@ -78,6 +67,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
 
     @property
     def memory_bytes(self) -> int:
+        """Memory of the model in bytes."""
         return memory_of(self.model)
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:

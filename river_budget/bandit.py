@@ -15,7 +15,14 @@ from river import bandit, base, stats
 
 from river_budget._checks import check_count, check_positive, check_real
 from river_budget._state import LARGEST_ID, Count, Dict, Learned, Random, count, require
-from river_budget.base import classifier_of, forget_prediction, is_class, memory_of, plain_label
+from river_budget.base import (
+    classifier_of,
+    documented,
+    forget_prediction,
+    is_class,
+    memory_of,
+    plain_label,
+)
 from river_budget.kernels import AdditiveRationalQuadratic, Features, RationalQuadratic
 from river_budget.mnemotron import Mnemotron
 
@@ -31,13 +38,14 @@ class Ticket(NamedTuple):
     probability: float
 
 
+@documented
 class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
-    """A contextual bandit policy with one classifier for each arm, which predicts its reward.
+    """A contextual bandit policy with a classifier for each arm, which predicts its reward.
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
-    An arm with n rewards and the probability p of success in this context is worth
-    `(n p + n_0) / (n + n_0)`, less its cost, so new arms are tried. The best arm is chosen; ties are
-    broken at random. Arms may come at any time, and go with `forget`.
+    With the probability p of success in this context, by `predict_proba_one`, an arm with n rewards
+    is worth `(n p + n_0) / (n + n_0)`, less its cost, so new arms are tried. The best arm is chosen;
+    ties are broken at random. Arms may come at any time, and go with `forget`.
 
     Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then it
     counts as a failure, so that an arm is not tried again and again.
@@ -53,20 +61,6 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         The cost of each arm, in units of rewards; 0 for those that are not named.
     max_arms, max_pending
         Maximum numbers of arms, and of tickets that wait; a new ticket replaces the oldest.
-    seed
-        Seed for ties.
-
-    Attributes
-    ----------
-    arms, n_pending
-        The arms that were rewarded so far, and the number of tickets that wait for a reward.
-    memory_bytes
-        Memory of models and tickets in bytes.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
 
     Examples
     --------
@@ -126,14 +120,17 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     @property
     def arms(self) -> list[Any]:
+        """The arms that were rewarded so far."""
         return list(self._models)
 
     @property
     def n_pending(self) -> int:
+        """Number of tickets that wait for a reward."""
         return len(self._pending)
 
     @property
     def memory_bytes(self) -> int:
+        """Memory of models and tickets in bytes."""
         n_bytes = sys.getsizeof(self._pending) + sum(map(memory_of, self._models.values()))
         for _, context in self._pending.values():
             n_bytes += sum(map(sys.getsizeof, (context, *context.values())))

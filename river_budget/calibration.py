@@ -44,13 +44,7 @@ SMALLEST_PROBABILITY = 1e-15
 
 
 class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchClassifier):
-    """A classifier that forwards to another one inside.
-
-    Parameters
-    ----------
-    model
-        A classifier, or a pipeline that ends in one.
-    """
+    """A classifier that forwards to another one inside."""
 
     def __init__(self, model: base.Classifier | Pipeline) -> None:
         if not isinstance(classifier_of(model), base.Classifier):

@@ -47,18 +47,6 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
         If a part of the model, which the message names, cannot be stored.
     OSError
         If the file cannot be written.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from river_budget import checkpoint
-    >>> import river_budget as rb
-
-    >>> model, path = rb.Forgetron(budget=10), pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
-    >>> model.learn_one({"a": 1.0}, "yes")
-    >>> checkpoint.save(model, path)
-    >>> checkpoint.load(path).predict_one({"a": 0.5})
-    'yes'
     """
     write([Path(os.path.realpath(path))], dumps(model, extra))
 
