@@ -6,9 +6,8 @@ import hashlib
 import itertools
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import NoneType
 from typing import Annotated, Any
 
 import typer
@@ -23,8 +22,10 @@ from river_budget.cli.options import OnError
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed.answers import check_label
 
-# What a checkpoint keeps of `files.Columns`.
-KEPT = ("target", "features", "ignored", "has_texts")
+# What a checkpoint keeps of a run beside its model: counts, the place in the input, and columns.
+KEPT: dict[str, Any] = {"target": str, "features": list, "ignored": list, "has_texts": dict}
+PLACE = {"n_rows": int, "n_lines": int, "name": str, "digests": list}
+RECORD = dict.fromkeys(Counts._fields, int) | PLACE | KEPT
 
 # Characters of lines that are kept in memory while they are compared; more are kept on disk.
 SPOOL = 2**24
@@ -78,28 +79,26 @@ def learn(
     notes.disabled = quiet
     make = options.maker(model, budget, gamma, seed)
     learner: Any = make()
-    extra: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
         raise CommandError(f"the directory of {path} cannot be written to")
     is_new = path is None or not path.exists()
     if path is not None and not is_new:
-        learner, extra = _restored(path)
+        learner, record = _restored(path)
         if repr(learner) != repr(make()):
             raise CommandError(f"{path} holds another model than the options ask for")
-    columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
+    columns = _completed(files.Columns(target, features, ignored, delimiter), record)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
         name, n_rows = Path(file).name, 0
         if not is_new:
-            lines, n_rows = _placed(lines, name, extra.get("place"))
+            lines, n_rows = _placed(lines, name, record)
         recorded = Lines(lines, name)
         rows = reader.rows(recorded, needs_labels=is_new)
         recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
-        run = _Learning(learner, on_error, recorded, reader.columns, extra)
-        if path is not None:
-            run.checkpointer = checkpoint.Checkpointer(learner, path, every)
-        run.through(rows)
+        saver = checkpoint.Checkpointer(learner, path, every) if path else None
+        _Learning(learner, on_error, recorded, reader.columns, record, saver).through(rows)
 
 
 @app.command()
@@ -124,10 +123,10 @@ def predict(
     compared with its labels.
     """
     notes.disabled = quiet
-    model, extra = _restored(model_file)
+    model, record = _restored(model_file)
     if not isinstance(classifier_of(model), OnlineClassifier | ClassifierWrapper):
         raise CommandError(f"{model_file} holds no classifier of river_budget")
-    columns = _completed(files.Columns(target, features, ignored, delimiter), extra)
+    columns = _completed(files.Columns(target, features, ignored, delimiter), record)
     with files.opened(file, columns, form, encoding) as (reader, lines):
         Run(model, on_error).through(reader.rows(lines))
 
@@ -138,34 +137,30 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
         model, extra = checkpoint.restore(path)
     except (checkpoint.CheckpointError, OSError) as error:
         raise CommandError(str(error)) from None
+    record = extra.get("run", {})
     try:
-        for name in Counts._fields:
-            count(extra.get(name, 0))
-        place, columns = extra.get("place"), extra.get("columns", {})
-        if place is not None:
-            require(place.keys() == Lines([], "").place.keys(), "there is no such place")
-            count(place["n_rows"])
-            count(place["n_lines"])
-            require(type(place["digests"]) is list, "the digests of lines are no list")
-        names, kinds = [columns.get("target") or ""], columns.get("has_texts") or {}
-        for kind in ("features", "ignored"):
-            require(type(columns.get(kind)) in (tuple, list, NoneType), f"no {kind} columns")
-            names += columns.get(kind) or []
-        require(all(type(name) is str for name in [*names, *kinds]), "columns have no names")
-        require(all(type(kind) is bool for kind in kinds.values()), "columns have no kinds")
-    except (ValueError, TypeError, LookupError, AttributeError) as error:
+        require(not {"place", "columns"} <= extra.keys(), "it is an older one")
+        require(type(record) is dict, f"the run is {record!r}")
+        for name, kind in RECORD.items():
+            value = record.get(name, kind())
+            require(value is None or type(value) is kind, f"{name} is {value!r}")
+            if kind is int:
+                count(value)
+            elif kind is not str:
+                require(all(type(n) is str for n in value or ()), f"{name} has no names")
+        require(set(map(type, (record.get("has_texts") or {}).values())) <= {bool}, "no kinds")
+    except ValueError as error:
         raise CommandError(f"{path} keeps no record of a run beside its model: {error}") from None
-    return model, extra
+    return model, record
 
 
-def _completed(columns: files.Columns, extra: dict[str, Any]) -> files.Columns:
+def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
     """Return columns, in which those of the last run take the places of those that are not given.
 
     What it ignored may be absent now.
     """
-    kept: dict[str, Any] = extra.get("columns") or {}
     absent = [name for name in KEPT if getattr(columns, name) in (None, "")]
-    taken: dict[str, Any] = {name: kept.get(name) for name in absent}
+    taken: dict[str, Any] = {name: record.get(name) for name in absent}
     again = columns.features or ()
     others = tuple(name for name in taken.pop("ignored", None) or () if name not in again)
     return columns._replace(**taken, others=others)
@@ -175,14 +170,14 @@ class _Learning(Run):
     """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
 
     def __init__(
-        self, model: Any, on_error: OnError, lines: Lines, columns: files.Columns, extra: Any
-    ) -> None:
+        self, model: Any, on_error: OnError, lines: Lines, columns: files.Columns, record: Any,
+        saver: checkpoint.Checkpointer | None,
+    ) -> None:  # fmt: skip
         super().__init__(model, on_error)
-        self.counts = Counts(*(extra.get(name, 0) for name in Counts._fields))
-        self._lines = lines
+        self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+        self._lines, self._saver = lines, saver
         self._columns = {name: getattr(columns, name) for name in KEPT}
-        self._columns["ignored"] = columns.ignored or columns.others or None
-        self.checkpointer: checkpoint.Checkpointer | None = None
+        self._columns["ignored"] = columns.ignored or list(columns.others) or None
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         if row.label is not None:
@@ -196,19 +191,18 @@ class _Learning(Run):
 
     def settle(self) -> None:
         self._lines.done()
-        if self.checkpointer is not None:
-            self._saved(self.checkpointer.step)
+        self._save("step")
 
     def close(self) -> None:
-        if self.checkpointer is not None:
-            self._saved(self.checkpointer.save)
+        self._save("save")
 
-    def _saved(self, save: Callable[[dict[str, Any]], None]) -> None:
-        record = {"place": self._lines.place, "columns": self._columns}
-        try:
-            save(self.counts._asdict() | record)
-        except (checkpoint.CheckpointError, OSError) as error:
-            raise CommandError(f"no checkpoint can be saved: {error}") from None
+    def _save(self, how: str) -> None:
+        if self._saver is not None:
+            try:
+                record = self.counts._asdict() | self._lines.place | self._columns
+                getattr(self._saver, how)({"run": record})
+            except (checkpoint.CheckpointError, OSError) as error:
+                raise CommandError(f"no checkpoint can be saved: {error}") from None
 
 
 class Lines:
@@ -243,26 +237,25 @@ class Lines:
         }  # fmt: skip
 
 
-def _placed(lines: Iterator[str], name: str, place: Any) -> tuple[Iterator[str], int]:
-    """Return all lines of an input with a name, and how many of its rows come before a place in it.
+def _placed(lines: Iterator[str], name: str, record: Any) -> tuple[Iterator[str], int]:
+    """Return all lines of an input with a name, and how many of its rows a run has seen.
 
-    Reads no more lines than tell whether they are those before the place.
+    Reads no more lines than tell whether they are those that it has seen.
     """
-    place = place or Lines([], "").place
-    n = place["n_lines"] if place["name"] == name else 0
-    begin = Lines(itertools.islice(lines, n), name)
+    n, digests = record.get("n_lines", 0), record.get("digests") or []
+    begin = Lines(itertools.islice(lines, n if record.get("name") == name else 0), name)
     spool = tempfile.SpooledTemporaryFile(  # noqa: SIM115  closed with the process
         SPOOL, "w+", encoding="utf-8", errors="surrogateescape", newline=""
     )
     for line in begin:
         spool.write(line)
-        if begin.digests != place["digests"][: len(begin.digests)]:
+        if begin.digests != digests[: len(begin.digests)]:
             break
     spool.seek(0)
     lines = itertools.chain(spool, lines)
-    begin.done(place["n_rows"])
-    if begin.place != place:
+    begin.done(record.get("n_rows", 0))
+    if not begin.place.items() <= record.items():
         notes.info("the checkpoint has seen other input than this: learning from line 1")
         return lines, 0
     notes.info(f"the checkpoint has seen {n:,} lines of this input: going on at line {n + 1:,}")
-    return lines, place["n_rows"]
+    return lines, record["n_rows"]

@@ -166,7 +166,7 @@ def test_the_columns_of_texts_are_those_that_were_learned(run, stdin, coded):
     assert first == {"error": "'red' in column 'n' is not a number", "line": 2}
     assert [answer["example"] for answer in others] == [61, 62]
     _, extra = checkpoint.restore(coded)
-    assert extra["columns"]["has_texts"] == {"code": True, "n": False, "late": True}
+    assert extra["run"]["has_texts"] == {"code": True, "n": False, "late": True}
 
 
 @pytest.mark.parametrize(

@@ -244,7 +244,7 @@ def test_a_signal_in_the_middle_of_a_line_leaves_whole_examples(tmp_path):
     assert process.returncode == 143
     written = answers_of((tmp_path / "answers").read_text())
     model, extra = checkpoint.restore(saved)
-    n_seen = extra["n_seen"]
+    n_seen = extra["run"]["n_seen"]
     assert 0 < n_seen <= len(written) <= n_seen + 1
     assert model.n_rounds == n_seen
 
@@ -320,12 +320,10 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
 @pytest.mark.parametrize(
     "forged",
     [
-        {"n_seen": -1}, {"n_right": "3"}, {"place": "here"}, {"place": {"name": "some.csv"}},
-        {"place": {"name": "some.csv", "n_rows": 1.5, "n_lines": 2, "digests": []}},
-        {"place": {"name": "some.csv", "n_rows": 1, "n_lines": 2, "digests": None}},
-        {"columns": ["y"]}, {"columns": {"target": 3}}, {"columns": {"ignored": "abc"}},
-        {"columns": {"target": "y", "features": [1]}}, {"columns": {"has_texts": ["u"]}},
-        {"columns": {"has_texts": {"u": 1}}}, {"columns": {"has_texts": {3: True}}},
+        {"n_seen": -1}, {"n_right": "3"}, {"n_labelled": None}, {"n_rows": 1.5}, {"n_lines": -1}, {"name": 3},
+        {"digests": "here"}, {"digests": [1]}, {"target": 3}, {"ignored": "abc"},
+        {"target": "y", "features": [1]}, {"has_texts": ["u"]}, {"has_texts": {"u": 1}},
+        {"has_texts": {3: True}}, "here",
     ],
     ids=str,
 )  # fmt: skip
@@ -335,8 +333,15 @@ def test_checkpoints_that_cannot_be_used(run, tmp_path):
 def test_what_no_run_can_have_kept_is_an_error(run, tmp_path, command, forged):
     data, saved = tmp_path / "some.csv", tmp_path / "model"
     data.write_text(CSV)
-    checkpoint.save(rb.Forgetron(), saved, forged)
+    checkpoint.save(rb.Forgetron(), saved, {"run": forged})
     name, *options = command
     code, out, err = run(name, *options, saved, data, "--target", "y")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"{saved} keeps no record of a run beside its model" in err
+
+
+def test_the_record_of_an_older_version_is_refused(run, tmp_path):
+    saved = tmp_path / "model"
+    checkpoint.save(rb.Forgetron(), saved, {"n_seen": 3, "place": {}, "columns": {}})
+    code, _, err = run("predict", "--model-file", saved)
+    assert (code, "no record of a run beside its model: it is an older one" in err) == (2, True)
