@@ -8,6 +8,8 @@ def main() -> None:
         from river_budget import cli
     except ModuleNotFoundError as error:
         sys.exit(f"river-budget needs {error.name}: pip install typer rich")
+    except KeyboardInterrupt:
+        sys.exit(130)
     cli.main()
 
 

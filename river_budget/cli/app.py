@@ -105,17 +105,9 @@ def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
     if is_hidden or not sys.stderr.isatty():
         yield lambda text, n=1: None
         return
-    columns: list[bars.ProgressColumn] = [
-        bars.SpinnerColumn(),
-        bars.TextColumn("{task.description}"),
-    ]
+    columns = [bars.TextColumn("{task.description}"), bars.TimeElapsedColumn()]
     if total is not None:
-        columns = [
-            columns[1],
-            bars.BarColumn(),
-            bars.MofNCompleteColumn(),
-            bars.TimeElapsedColumn(),
-        ]
+        columns[1:1] = [bars.BarColumn(), bars.MofNCompleteColumn()]
     console = Console(stderr=True)
     with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
         task, at_once = bar.add_task("waiting for lines", total=total), total is not None

@@ -25,9 +25,6 @@ from river_budget.theory import bounds
 
 Example = tuple[dict[Any, Any], Any]
 
-# The first examples of a stream, and its published kernel width.
-Stream = tuple[list[Example], float | None]
-
 # The models take no more by default.
 MOST_LABELS = 1000
 
@@ -70,7 +67,7 @@ def compare(
     which algorithms chance may have put behind the first.
     """
     columns = files.Columns(target, features, ignored, delimiter)
-    rows, published = _stream(stream_name, columns, seed, limit)
+    (rows,), published = _streams(stream_name, columns, seed, limit)
     kernel = kernels.RBF(published if gamma is None else gamma)
     chosen = {
         name: algorithm.build(kernel, budget, seed)
@@ -124,7 +121,7 @@ def certify(
     with the norms that a Forgetron of the budget is compared with.
     """
     columns = files.Columns(target, features, ignored, delimiter)
-    rows, published = _stream(stream_name, columns, seed, limit)
+    (rows,), published = _streams(stream_name, columns, seed, limit)
     if published is None:
         rows = _scaled(rows)
     width: kernels.Kernel = kernels.RBF(published if gamma is None else gamma)
@@ -217,9 +214,8 @@ def lifelong(
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
     columns = files.Columns(target, features, ignored, delimiter)
-    tasks = _tasks(task_names, columns, seed, test + cycles * learn)
-    rows, widths = zip(*tasks, strict=True)
-    kernel = kernels.RBF(widths[0] if gamma is None else gamma)
+    rows, published = _streams(task_names, columns, seed, test + cycles * learn, are_tasks=True)
+    kernel = kernels.RBF(published if gamma is None else gamma)
     runs, chosen = {}, options.algorithms(names)
     with progress(len(chosen)) as advance:
         for name, algorithm in chosen.items():
@@ -247,40 +243,34 @@ def lifelong(
     _report(json_file, plot_file, title, figures, plot, runs)
 
 
-def _tasks(names: str, columns: files.Columns, seed: int, limit: int) -> list[Stream]:
-    """Return the tasks of a name, or the streams of several."""
-    from river_budget import synth  # slow to import
-
-    angles, offsets = [i * math.pi / 4 for i in range(4)], (0.0, 0.5, 1.0)
-    board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
-    made: dict[str, tuple[Iterable[Iterable[Example]], float]] = {
-        "rotating-gaussians": (
-            [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles],
-            1.0,
-        ),
-        "checkerboards": ([board(start=offset) for offset in offsets], 5.0),
-        "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
-    }
-    if names not in made:
-        return [_stream(name, columns, seed, limit) for name in names.split(",")]
-    tasks, gamma = made[names]
-    return [(list(itertools.islice(task, limit)), gamma) for task in tasks]
-
-
-def _stream(name: str, columns: files.Columns, seed: int, limit: int | None) -> Stream:
-    """Return the stream of a name, or of a file."""
+def _streams(
+    name: str, columns: files.Columns, seed: int, limit: int | None, are_tasks: bool = False
+) -> tuple[list[list[Example]], float | None]:
+    """Return the first examples of a stream or a file, or of tasks, and the published kernel width."""
     from river import datasets  # slow to import, as `synth` is, and many commands need neither
 
     from river_budget import synth
 
-    streams: dict[str, tuple[Iterable[Example], float | None]] = {
-        "gaussians": (synth.TwoGaussians(seed=seed), 1.0),
-        "checkerboard": (synth.NoisyCheckerboard(seed=seed), 60.0),
-        "bananas": (datasets.Bananas(), None),
-        "phishing": (datasets.Phishing(), None),
+    streams: dict[str, tuple[Sequence[Iterable[Example]], float | None]] = {
+        "gaussians": ([synth.TwoGaussians(seed=seed)], 1.0),
+        "checkerboard": ([synth.NoisyCheckerboard(seed=seed)], 60.0),
+        "bananas": ([datasets.Bananas()], None),
+        "phishing": ([datasets.Phishing()], None),
     }
-    examples, gamma = streams.get(name) or (_labelled(name, columns), None)
-    return list(itertools.islice(examples, limit)), gamma
+    if are_tasks:
+        angles = [i * math.pi / 4 for i in range(4)]
+        turned = [synth.RotatingGaussians(speed=0, start=angle, seed=seed) for angle in angles]
+        board = functools.partial(synth.ShiftingCheckerboard, squares=2, shift=0, seed=seed)
+        shifted = [board(start=offset) for offset in (0.0, 0.5, 1.0)]
+        streams |= {
+            "rotating-gaussians": (turned, 1.0),
+            "checkerboards": (shifted, 5.0),
+            "class-incremental": (synth.ClassIncremental(seed=seed).tasks, 0.5),
+        }
+    names = name.split(",") if are_tasks else [name]
+    found = [streams.get(name) or ([_labelled(name, columns)], None) for name in names]
+    tasks = [[*itertools.islice(stream, limit)] for part, _ in found for stream in part]
+    return tasks, found[0][1]
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:

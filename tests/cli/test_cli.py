@@ -382,6 +382,28 @@ def test_an_interrupt():
         assert process.stderr.read().strip() == ""
 
 
+# Ctrl-C comes while the modules of the command line are imported.
+EARLY = """
+import sys
+from river_budget.__main__ import main
+
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+main()
+"""
+
+
+@pytest.mark.slow
+def test_an_early_interrupt():
+    with started(code=EARLY) as process:
+        assert process.wait() == 130
+        assert process.stderr.read() == ""
+
+
 @pytest.mark.slow
 def test_continual_runs_of_several_algorithms(run, tmp_path):
     pytest.importorskip("matplotlib")
