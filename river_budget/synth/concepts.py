@@ -57,8 +57,8 @@ def _repeat(concept: Any) -> Iterator[Any]:
 class RecurringConcepts(_Switching, Stream):
     """A stream that switches between concepts, each of which recurs.
 
-    A recurring concept continues where it stopped, with new examples. One that ends starts over. An
-    empty one raises a ValueError while iterating.
+    A concept continues where it stopped, with new examples; one that ends starts over. An empty one
+    raises a ValueError while iterating.
 
     Examples
     --------
@@ -75,12 +75,12 @@ class RecurringConcepts(_Switching, Stream):
 
     concepts: Sequence[Any] = field.parameter(
         field.REQUIRED,
-        "One stream for each concept: a River data set, or any iterable that can be restarted.",
+        "A River data set, or another iterable that can be restarted, for each concept.",
     )
     schedule: Sequence[tuple[int, int]] | None = field.parameter(
         None,
-        "Segments of the stream: pairs of a concept's index and a number of examples. The schedule "
-        "repeats. By default it has each concept once, in order, with 1,000 examples.",
+        "Pairs of a concept's index and a number of examples, which repeat; by default each concept "
+        "once, in order, with 1,000 examples.",
     )
     n_samples: int | None = field.length()
 
@@ -104,13 +104,12 @@ class RecurringConcepts(_Switching, Stream):
 class ClassIncremental(_Switching, Stream):
     """Gaussian clusters whose classes appear one after the other, and come back.
 
-    Each task brings new classes. The labels are 0, 1, 2 and so on, in order of appearance. As one
+    Each task brings new classes. Labels are 0, 1, 2 and so on, in order of appearance. As one
     stream, the tasks follow each other; after the last one, the first comes back, with new
-    examples. `tasks` has each task as a stream of its own, as `evaluate.lifelong` takes them.
+    examples. `tasks` has each as a stream of its own, as `evaluate.lifelong` takes them.
 
-    Each class has the same number of clusters. Their means are scattered at random in a cube, and
-    their variance is 1 in every direction. A class with several clusters is too complex for a
-    linear model, or for one Gaussian for each class.
+    Each class has the same number of clusters, of variance 1 in every direction, whose means are
+    scattered in a cube. With several, it is too complex for a linear model or for one Gaussian.
 
     Examples
     --------
@@ -122,18 +121,14 @@ class ClassIncremental(_Switching, Stream):
 
     n_samples: int | None = field.length()
     n_classes: int = field.count(10, "Number of classes, at least 2.")
-    classes_per_task: int = field.count(
-        2, "Number of classes of each task; the last one brings what is left."
-    )
+    classes_per_task: int = field.count(2, "Number of classes of each task, at most.")
     samples_per_task: int = field.count(1000, "Number of examples in each task.")
     n_features: int = field.count(2, "Number of features.")
     clusters_per_class: int = field.count(2, "Number of clusters of each class.")
     separation: float = field.positive(
-        4.0, "Distance of the two closest means, in standard deviations."
+        4.0, "Distance of the closest means, in standard deviations."
     )
-    recurrence: float = field.probability(
-        0.0, "Probability that an example is of a class of earlier tasks."
-    )
+    recurrence: float = field.probability(0.0, "Probability of a class of earlier tasks.")
     seed: int | None = field.seeded()
 
     task = MULTI_CLF

@@ -17,10 +17,10 @@ COST_STEP = 0.05
 
 
 class TwoGaussians(Stream):
-    """Two Gaussians in the plane, with label noise.
+    """Two Gaussians in the plane that overlap, with label noise.
 
-    The positive class has mean (1, 1), the negative class mean (-1, -1). Both have the variances
-    0.2 and 2, so they overlap. Labels are then flipped at random. The stream is that of
+    Both have the variances 0.2 and 2, the positive one around (1, 1), the negative one around
+    (-1, -1). The stream is that of
     [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5.
 
     Examples
@@ -46,13 +46,12 @@ class TwoGaussians(Stream):
 class RotatingGaussians(Stream):
     """Two Gaussians that rotate around the origin of the plane, with label noise.
 
-    The means of the two classes lie on opposite sides of a circle. The best classifier is the line
-    halfway between them, which rotates with them (`true_label`).
+    The means of the two classes lie on opposite sides of a circle; the best classifier is the line
+    halfway between them (`true_label`).
 
     For mistake bounds against a drifting comparator
-    ([Sutskever 2009](https://doi.org/10.1145/1553374.1553501)), the path length of the drift is
-    known: with the linear kernel, the comparators `u_t = c * mean_at(t)` have path length
-    `c * path_length(n)` over n examples.
+    ([Sutskever 2009](https://doi.org/10.1145/1553374.1553501)): with the linear kernel, the
+    comparators `u_t = c * mean_at(t)` have path length `c * path_length(n)` over n examples.
 
     Examples
     --------
@@ -104,9 +103,9 @@ class RotatingGaussians(Stream):
 class RarePositives(Stream):
     """A rare class in a few small clusters among the examples of a common one.
 
-    Negative examples follow the standard normal distribution of the plane. Positive ones lie in
-    small Gaussian clusters, evenly spaced on a circle around the origin, so no line separates them.
-    With the default parameters, the best possible F1 is about 0.6.
+    Negative examples are standard normal in the plane. Positive ones lie in small Gaussian clusters,
+    evenly spaced on a circle around the origin, so no line separates them. With the default
+    parameters, the best possible F1 is about 0.6.
 
     Examples
     --------
@@ -161,9 +160,8 @@ class _Checkerboard:
 class NoisyCheckerboard(_Checkerboard, Stream):
     """A checkerboard on the unit square, with label noise.
 
-    Points are uniform on the unit square. Neighbouring squares of the board have different labels;
-    the square at the origin is negative. Labels are then flipped at random. The points do not
-    depend on `noise`. The stream is that of
+    Points are uniform, and do not depend on `noise`. Neighbouring squares have different labels; the
+    square at the origin is negative. The stream is that of
     [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section IV.A.
 
     Examples
@@ -184,8 +182,8 @@ class NoisyCheckerboard(_Checkerboard, Stream):
 class ShiftingCheckerboard(_Checkerboard, Stream):
     """A noisy checkerboard with concept drift: the board shifts along the first axis.
 
-    The points are those of `NoisyCheckerboard`. A shift by one square swaps all labels, a shift by
-    two restores them. For gradual drift, shift a little at every example (`every=1`).
+    The points are those of `NoisyCheckerboard`. A shift by one square swaps all labels, one by two
+    restores them. With `every=1`, drift is gradual.
 
     Examples
     --------
@@ -210,14 +208,14 @@ class ShiftingCheckerboard(_Checkerboard, Stream):
 class UnitVectors(Stream):
     """The worst case for any budget: one more unit vector than the model can store.
 
-    All examples are positive, and the kernel is linear. A model with at most `budget` support
-    vectors lacks one of the `budget + 1` unit vectors. `against` yields that vector, whose margin
-    is 0, so the model is wrong in every round. The sum of all unit vectors has margin 1 everywhere.
-    So no algorithm with this budget can have a mistake bound against comparators of norm
-    `sqrt(budget + 1)` ([Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 2).
+    All examples are positive, and the kernel is linear. A model lacks one of the `budget + 1` unit
+    vectors; `against` yields that one, whose margin is 0, so each round is a mistake, while the sum
+    of all unit vectors has margin 1. So no algorithm with this budget can have a mistake bound
+    against comparators of norm `sqrt(budget + 1)`
+    ([Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 2).
 
-    Iterating the stream itself cycles through the unit vectors, the worst order for algorithms that
-    remove the oldest support vector.
+    The stream itself cycles through the unit vectors, the worst order for algorithms that remove the
+    oldest support vector.
 
     Examples
     --------
@@ -248,8 +246,7 @@ class UnitVectors(Stream):
     def against(self, model: Any) -> Iterator[Example]:
         """Yield, in each round, the first unit vector that is not a support vector of the model.
 
-        The model, a classifier of this package with at most `budget` support vectors, must learn
-        each example before the next one is drawn.
+        The model, of this package, must learn each example before the next one is drawn.
         """
         for _ in range(self.n_samples):
             held = {name for vector in model.support_vectors for name in vector}
@@ -260,11 +257,11 @@ class UnitVectors(Stream):
 class Router(Stream):
     """Requests to a router over models that differ in strength, topic and cost.
 
-    Each element is a request and a dict that tells for each arm whether it would have answered
-    well; a policy learns only that of the arm it chose. A request has a difficulty, a length and a
-    topic. Arm 0 is the weakest and costs nothing; each further one is stronger and costs more
-    (`costs`). Each arm is better at the topic with its number. After `change_at` requests, the
-    order of strengths is reversed.
+    Each element is a request, of some difficulty, length and topic, and a dict that tells for each
+    arm whether it would have answered well; a policy learns only that of the arm it chose. Arm 0 is
+    the weakest and costs nothing; each further one is stronger and costs more (`costs`). Each arm is
+    better at the topic with its number. After `change_at` requests, the order of strengths is
+    reversed.
 
     Examples
     --------
@@ -305,9 +302,6 @@ class Router(Stream):
         return 1.0 / (1.0 + math.exp(-8.0 * (strength + fits - x["difficulty"])))
 
     def _example(self, t: int, rng: random.Random) -> Any:
-        x = {
-            "difficulty": rng.random(),
-            "length": rng.random(),
-            "topic": rng.randrange(self.n_arms),
-        }
+        numbers = {"difficulty": rng.random(), "length": rng.random()}
+        x = numbers | {"topic": rng.randrange(self.n_arms)}
         return x, {arm: rng.random() < self.success_probability(t, x, arm) for arm in self.arms}
