@@ -160,7 +160,8 @@ class Reader:
     """Reads lines of a format as examples, as the options and the first lines tell.
 
     A csv column is one of texts if `columns` says so or, where they say nothing, if more than half of its
-    first cells are texts. In one of numbers, a text is an error. Its own `columns` say what each one is.
+    first cells are texts. In one of numbers, a text is an error. Its own `columns` say what each one is,
+    and `no_labels` what the header lacks, if it lacks the target.
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:
@@ -183,38 +184,33 @@ class Reader:
                 raise ValueError(absent)
         except (csv.Error, ValueError) as error:
             raise ValueError(f"{place}{error}") from None
+        self.no_labels = "" if columns.target is None else self._absent(columns.target)
         self._has_texts: dict[str, bool] | None = None
         rows, votes = list(self._read(first)), collections.Counter[Any]()
         for name, value in itertools.chain(*(row.x.items() for row in rows)):
             if value is not None:
                 votes[name] += 1 if isinstance(value, str) else -1
         known = columns.has_texts or {}
-        self._kinds = {name: known.get(name, vote > 0) for name, vote in votes.items()}
-        self._n_labels = len({str(row.label) for row in rows if row.label is not None})
+        kinds = {name: known.get(name, vote > 0) for name, vote in votes.items()}
         if self._is_csv:
-            self._has_texts = known | self._kinds
+            self._has_texts = known | kinds
             self.columns = columns._replace(has_texts=self._has_texts)
+        n_texts = sum(kinds.values())
+        n_numbers = len(kinds) - n_texts
+        n_labels = len({str(row.label) for row in rows if row.label is not None})
+        found = f"{n_numbers:,} number{'s' * (n_numbers != 1)}, {n_texts:,} "
+        found += "category" if n_texts == 1 else "categories"
+        if n_labels:
+            found += f', target "{columns.target}"' if columns.target else ", target"
+            found += f" with {n_labels:,} value{'s' * (n_labels > 1)} so far"
+        self._found = kinds and found
 
-    def rows(self, lines: Iterable[str], needs_labels: bool = False) -> Iterator[Row]:
-        """Return the rows of all lines, which are read one by one, and say what is taken as what.
-
-        Raises ValueError if labels are needed, and a header lacks the target.
-        """
-        target, n_labels = self.columns.target, self._n_labels
-        absent = "" if target is None else self._absent(target)
-        if absent and needs_labels:
-            raise ValueError(absent)
-        if self._kinds:
-            n_texts = sum(self._kinds.values())
-            n_numbers = len(self._kinds) - n_texts
-            texts = "category" if n_texts == 1 else "categories"
-            found = f"{n_numbers:,} number{'s' * (n_numbers != 1)}, {n_texts:,} {texts}"
-            if n_labels:
-                found += f', target "{target}"' if target else ", target"
-                found += f" with {n_labels:,} value{'s' * (n_labels > 1)} so far"
-            notes.info(found)
-        if absent:
-            notes.info(f"{absent}: no line has a label")
+    def rows(self, lines: Iterable[str]) -> Iterator[Row]:
+        """Return the rows of all lines, which are read one by one, and say what is taken as what."""
+        if self._found:
+            notes.info(self._found)
+        if self.no_labels:
+            notes.info(f"{self.no_labels}: no line has a label")
         return self._read(lines)
 
     def _absent(self, *names: str) -> str:

@@ -91,11 +91,13 @@ def learn(
     with files.opened(file, columns, form, encoding) as (reader, lines):
         if reader.form != files.Format.LIBSVM and columns.target is None:
             raise ValueError(f"{reader.form} needs --target, the name of the label")
+        if is_new and reader.no_labels:
+            raise ValueError(reader.no_labels)
         name, n_rows = Path(file).name, 0
         if not is_new:
             lines, n_rows = _placed(lines, name, record)
         recorded = Lines(lines, name)
-        rows = reader.rows(recorded, needs_labels=is_new)
+        rows = reader.rows(recorded)
         recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
         saver = checkpoint.Checkpointer(learner, path, every) if path else None
         _Learning(learner, on_error, recorded, reader.columns, record, saver).through(rows)
