@@ -69,9 +69,8 @@ def main() -> None:
     )
     show("a loop", latency(Loop(), examples))
     for name, row in ALGORITHMS.items():
-        variant, settings = next(iter(row.variants.items()))
-        model = row.build(rb.RBF(gamma=0.1), BUDGET, seed=1, variant=variant)
-        n = N_ROUNDS if settings.is_bounded else N_UNBOUNDED
+        model = row.build(rb.RBF(gamma=0.1), BUDGET, seed=1)
+        n = N_UNBOUNDED if next(iter(row.variants)) in row.unbounded else N_ROUNDS
         show(name, latency(model, examples[:n]))
 
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import river_budget as rb
 from river_budget.base import OnlineClassifier
 from river_budget.kernels import Kernel
 
-__all__ = ["ALGORITHMS", "Algorithm", "Variant"]
-
-
-class Variant(NamedTuple):
-    """A set of parameters of an algorithm that is tested separately."""
-
-    parameters: Mapping[str, Any]  # other than kernel, budget and seed
-    is_bounded: bool = True  # in memory
+__all__ = ["ALGORITHMS", "Algorithm"]
 
 
 class Algorithm(NamedTuple):
     """One row of the table."""
 
     model: type[OnlineClassifier]
-    variants: Mapping[str, Variant] = {"": Variant({})}  # by name, the default parameters first
+    # By name, parameters other than kernel, budget and seed that are tested separately; the first
+    # ones are the default.
+    variants: Mapping[str, Mapping[str, Any]] = {"": {}}
+    unbounded: Collection[str] = ()  # variants whose memory grows
 
     @property
     def name(self) -> str:
@@ -47,25 +43,22 @@ class Algorithm(NamedTuple):
         arguments = {"kernel": kernel, "budget": budget, "seed": seed}
         accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
         make: Any = self.model
-        return make(**accepted, **self.variants[chosen].parameters)
+        return make(**accepted, **self.variants[chosen])
 
 
-def variants(**others: Mapping[str, Any]) -> dict[str, Variant]:
-    """Return the variant with the default parameters, and others by name."""
-    return {"": Variant({}), **{name: Variant(parameters) for name, parameters in others.items()}}
-
-
-UNBOUNDED = {"": Variant({}, is_bounded=False)}
-TIGHTER = {
-    "0": Variant({}),
-    "A": Variant({"validation": 9}),
-    "Full": Variant({"validation": "all"}, is_bounded=False),
+TIGHTER: dict[str, dict[str, Any]] = {
+    "0": {},
+    "A": {"validation": 9},
+    "Full": {"validation": "all"},
 }
+PASSIVE_AGGRESSIVE = {"": {}, "S": {"maintenance": "simple"}, "P": {"maintenance": "projection"}}
+OGD = {"": {}, "uniform": {"sampling": "uniform"}, "logistic": {"loss": "logistic"}}
+SGD = {"": {}, "removal": {"maintenance": "removal"}, "logistic": {"loss": "logistic"}}
 
 ROWS = [
-    Algorithm(rb.Mnemotron, variants(archive={"archive": 10})),
+    Algorithm(rb.Mnemotron, {"": {}, "archive": {"archive": 10}}),
     Algorithm(rb.KernelLDA),
-    Algorithm(rb.KernelPerceptron, UNBOUNDED),
+    Algorithm(rb.KernelPerceptron, unbounded=[""]),
     Algorithm(rb.Stoptron),
     Algorithm(rb.RemoveOldestPerceptron),
     Algorithm(rb.RandomizedBudgetPerceptron),
@@ -73,22 +66,15 @@ ROWS = [
     Algorithm(rb.Forgetron),
     Algorithm(rb.SimplifiedForgetron),
     Algorithm(rb.ModifiedRandomizedBudgetPerceptron),
-    Algorithm(rb.TighterPerceptron, TIGHTER),
+    Algorithm(rb.TighterPerceptron, TIGHTER, unbounded=["Full"]),
     Algorithm(rb.TightestPerceptron),
     Algorithm(rb.Projectron),
-    Algorithm(rb.ProjectronPlusPlus, variants(U={"norm_bound": 2.0})),
-    Algorithm(rb.KernelPAClassifier, UNBOUNDED),
-    Algorithm(
-        rb.BudgetPassiveAggressive,
-        variants(S={"maintenance": "simple"}, P={"maintenance": "projection"}),
-    ),
+    Algorithm(rb.ProjectronPlusPlus, {"": {}, "U": {"norm_bound": 2.0}}),
+    Algorithm(rb.KernelPAClassifier, unbounded=[""]),
+    Algorithm(rb.BudgetPassiveAggressive, PASSIVE_AGGRESSIVE),
     Algorithm(rb.Ahpatron),
-    Algorithm(
-        rb.BudgetedOGD, variants(uniform={"sampling": "uniform"}, logistic={"loss": "logistic"})
-    ),
-    Algorithm(
-        rb.BudgetedSGD, variants(removal={"maintenance": "removal"}, logistic={"loss": "logistic"})
-    ),
+    Algorithm(rb.BudgetedOGD, OGD),
+    Algorithm(rb.BudgetedSGD, SGD),
     Algorithm(rb.ProjectedGradient),
 ]
 

@@ -37,10 +37,9 @@ def mnemotron(kernel, budget=BUDGET):
 
 ALGORITHMS = {**PERCEPTRONS, "Mnemotron": mnemotron}
 UNBOUNDED = {
-    row_name(algorithm, name)
+    row_name(algorithm, variant)
     for algorithm in CATALOG.values()
-    for name, variant in algorithm.variants.items()
-    if not variant.is_bounded
+    for variant in algorithm.unbounded
 }
 
 
@@ -49,7 +48,7 @@ def parameters_of(name, budget=BUDGET):
     model, _, variant = name.partition("-")
     row, arguments = CATALOG[model], {"budget": budget, "seed": SEED}
     taken = {key: value for key, value in arguments.items() if row.takes(key)}
-    return model, {**taken, **row.variants[variant].parameters}
+    return model, {**taken, **row.variants[variant]}
 
 
 def reference(name, module, kernel, budget=BUDGET):

@@ -242,7 +242,12 @@ class Reader:
         features, ignored = self.columns.features, self.columns.ignored or ()
         try:
             if self._is_csv:
-                cells = self._named(item)
+                n_cells, n_columns = len(item), len(self.header)
+                if n_cells != n_columns:
+                    comparison = "more" if n_cells > n_columns else "fewer"
+                    error = f"{comparison} cells ({n_cells}) than the header has ({n_columns})"
+                    raise ValueError(error)
+                cells: dict[Any, Any] = dict(zip(self.header, map(_decoded, item), strict=True))
             else:
                 cells = _json(item) if self.form == Format.JSONL else _libsvm(item)
             label = cells.pop(self._target, "")
@@ -258,14 +263,6 @@ class Reader:
             return Row(n, x, label, others)
         except ValueError as error:
             return Row(n, {}, None, {}, str(error))
-
-    def _named(self, cells: list[str]) -> dict[Any, Any]:
-        n, n_columns = len(cells), len(self.header)
-        if n != n_columns:
-            comparison = "more" if n > n_columns else "fewer"
-            raise ValueError(f"{comparison} cells ({n}) than the header has ({n_columns})")
-        _decoded("".join(cells))
-        return dict(zip(self.header, cells, strict=True))
 
     def _value(self, name: Any, cell: Any) -> Any:
         """Return the value of a feature, None if it is missing; raise ValueError if it is bad."""

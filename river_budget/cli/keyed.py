@@ -45,13 +45,11 @@ def keyed(
 ) -> None:
     """Predict, then learn, line by line, with a model for each key.
 
-    Answers are lines of JSON. With --seq, a line that comes twice is learned once, and a label can come
-    later than its line: as a line with the key, the number and the label, and no features. A label that
-    is empty, NA, NaN or null is none. Columns are read as `learn` reads them. Each answer has the key, the
-    number, the prediction (null before the key's first label), the margin (positive for the positive
-    class; with more than two labels, half the lead of the largest score over the second), the number of
-    lines of the key so far, and its share of correct predictions. Each key has labels of its own. A
-    summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
+    With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
+    line with the key, the number and the label, and no features. Columns are read as `learn` reads them,
+    and answers are as those of `learn`, but with the key, the number, and how many lines of the key there
+    were. Each key has labels of its own. A summary ends the run, on standard error. With --on-error skip,
+    a bad line stops no key.
     """
     notes.disabled = quiet
     make = options.maker(model, budget, gamma, seed)

@@ -81,8 +81,7 @@ Form = Annotated[
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        callback=_character,
-        help="What separates the columns of csv; or tab. [default: as the header tells]",
+        callback=_character, help="Separator of csv, or tab. [default: as the header tells]"
     ),
 ]
 Features = Annotated[
@@ -105,7 +104,7 @@ Gamma = Annotated[
     float | None,
     typer.Option(
         help="Width of the RBF kernel, for values as they are and none missing. [default: as "
-        "published, else learned, with a scale for each feature; in certify 1 / features]",
+        "published, else learned, with a scale for each feature; in certify 1 / features]"
     ),
 ]
 DEFAULT_MODEL = "mnemotron"

@@ -40,10 +40,7 @@ CHECKSUMS = {
 }
 
 
-PARAMETERS = """
-
-    Parameters
-    ----------"""
+PARAMETERS = "\n\n    Parameters\n    ----------"
 PART = """
     part
         "train" or "test".
