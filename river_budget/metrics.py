@@ -170,10 +170,9 @@ class HingeLoss(base.MeanMetric, base.BinaryMetric):
     Examples
     --------
     >>> from river import datasets, evaluate
-    >>> from river_budget import metrics
     >>> import river_budget as rb
     >>> model = rb.ProjectronPlusPlus(rb.RBF(gamma=1.0), budget=100)
-    >>> evaluate.progressive_val_score(datasets.Bananas(), model, metrics.HingeLoss())
+    >>> evaluate.progressive_val_score(datasets.Bananas(), model, rb.metrics.HingeLoss())
     HingeLoss: 0.303063
     """
 

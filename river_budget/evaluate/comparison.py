@@ -62,13 +62,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """Runs of several models on the same permutations of one stream.
-
-    Attributes
-    ----------
-    runs
-        The runs of each model, by name.
-    """
+    """Runs of several models on the same permutations of one stream: `runs` has those of each name."""
 
     runs: dict[str, list[Run]]
 
@@ -83,9 +77,8 @@ class Comparison:
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each model's figures over the permutations."""
-        table: dict[str, dict[str, tuple[float, float]]] = {}
+        table: dict[str, dict[str, tuple[float, float]]] = {name: {} for name in self.runs}
         for name, runs in self.runs.items():
-            table[name] = {}
             for key in runs[0].figures:
                 values = [run.figures[key] for run in runs]
                 deviation = np.std(values, ddof=1) if len(runs) > 1 else 0.0
@@ -159,14 +152,13 @@ def compare(
 
     Examples
     --------
-    >>> from river_budget import evaluate, synth
     >>> import river_budget as rb
     >>> models = {
     ...     "all": rb.KernelPerceptron(rb.RBF(gamma=1.0)),
     ...     "50": rb.RemoveOldestPerceptron(rb.RBF(gamma=1.0), budget=50),
     ... }
-    >>> stream = synth.TwoGaussians(1000, seed=42)
-    >>> comparison = evaluate.compare(models, stream, permutations=3, seed=1)
+    >>> stream = rb.synth.TwoGaussians(1000, seed=42)
+    >>> comparison = rb.evaluate.compare(models, stream, permutations=3, seed=1)
     >>> for name, figures in comparison.summary().items():
     ...     print(name, *figures["n_support"])
     all 171.66... 7.23...

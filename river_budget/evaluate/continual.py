@@ -232,11 +232,10 @@ def lifelong(
 
     Examples
     --------
-    >>> from river_budget import evaluate, synth
     >>> import river_budget as rb
-    >>> tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0.0, 1.6, 3.1)]
+    >>> tasks = [rb.synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0.0, 1.6, 3.1)]
     >>> model = rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
-    >>> run = evaluate.lifelong(model, tasks)
+    >>> run = rb.evaluate.lifelong(model, tasks)
     >>> print(run.table())
        after  task 0  task 1  task 2    seen
       task 0    87.2    72.0    15.4    87.2

@@ -219,9 +219,8 @@ class UnitVectors(Stream):
 
     Examples
     --------
-    >>> from river_budget import synth
     >>> import river_budget as rb
-    >>> stream = synth.UnitVectors(budget=2, n_samples=4)
+    >>> stream = rb.synth.UnitVectors(budget=2, n_samples=4)
     >>> list(stream)
     [({0: 1.0}, True), ({1: 1.0}, True), ({2: 1.0}, True), ({0: 1.0}, True)]
     >>> model = rb.Stoptron(rb.Linear(), budget=2)
