@@ -7,7 +7,7 @@
 #
 # Vectors have `width` elements, more than the budget; kernel rows are 0 from n on, up to a multiple
 # of 4.
-from river_budget._core.rows cimport Rows
+from river_budget._core.store cimport Store
 
 
 cdef extern from "triangles.h":
@@ -37,7 +37,7 @@ cdef class Triangles:
 
 
 cdef class Posteriors:
-    cdef Rows vectors                     # the support vectors, and the kernel rows of the example
+    cdef Store vectors                    # the support vectors, and the kernel rows of the example
     cdef readonly list experts            # kernel, forgetting factor and noise variance of each
     cdef readonly Py_ssize_t n_experts, n_kernels, n_columns, budget
     cdef readonly Triangles covariances   # C without its common factor (experts,)

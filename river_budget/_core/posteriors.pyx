@@ -197,7 +197,7 @@ cdef class Posteriors:
     of more.
     """
 
-    def __init__(self, Rows vectors not None, list experts, Py_ssize_t budget):
+    def __init__(self, Store vectors not None, list experts, Py_ssize_t budget):
         cdef Py_ssize_t n_experts = len(experts), n_kernels = vectors.n_kernels
         cdef Py_ssize_t width = (budget // LANES + 1) * LANES
         self.vectors, self.experts, self.budget, self.width = vectors, experts, budget, width
