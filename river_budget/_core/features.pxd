@@ -22,7 +22,7 @@ cdef class Layout:                    # names in order, shared by the vectors th
     cdef list names                   # all that were packed
     cdef list columns                 # those that some kernel reads
     cdef Py_ssize_t n_names, m        # their numbers
-    cdef int32_t *active              # the positions of the columns among the names; NULL: all
+    cdef const int64_t[::1] active    # the positions of the columns among the names; empty: all
     cdef int32_t *rows                # the feature rows of the columns; -1: none
     cdef int64_t epoch                # in which these were looked up
 

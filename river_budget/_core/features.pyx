@@ -91,7 +91,6 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
 cdef class Layout:
 
     def __dealloc__(self):
-        free(self.active)
         free(self.rows)
 
     def __sizeof__(self):

@@ -132,4 +132,4 @@ cdef class Store:
     cdef int require_own(self) except -1 nogil
     # Begin a call, which has to end by `is_busy = False`. `with self` does both, and takes longer.
     cdef int begin(self) except -1 nogil
-    cdef int check_slot(self, Py_ssize_t slot) except -1
+    cdef int check_slot(self, Py_ssize_t slot) except -1 nogil

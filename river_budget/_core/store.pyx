@@ -60,6 +60,8 @@ UNKNOWN_NAME = object()
 
 cdef type NDARRAY = np.ndarray
 
+IN_USE = "the model is in use: by another thread, or by its own kernel"
+
 
 cdef dict as_dict(Layout layout, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
@@ -68,10 +70,6 @@ cdef dict as_dict(Layout layout, const double *values, dict arrays):
     for name, array in (arrays or {}).items():
         x[name] = array.copy()
     return x
-
-
-cdef object in_use():
-    return RuntimeError("the model is in use: by another thread, or by its own kernel")
 
 
 cdef class Block:
@@ -134,13 +132,13 @@ cdef class Store:
     cdef int require_own(self) except -1 nogil:
         if self.owner and self.owner != PyThread_get_thread_ident():
             with gil:
-                raise in_use()
+                raise RuntimeError(IN_USE)
 
     cdef int begin(self) except -1 nogil:
         self.require_own()
         if self.is_busy:
             with gil:
-                raise in_use()
+                raise RuntimeError(IN_USE)
         self.is_busy = True
 
     def __enter__(self):
@@ -188,9 +186,7 @@ cdef class Store:
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
         self.begin()
         try:
-            if slot < 0 or slot >= self.n:
-                with gil:
-                    self.check_slot(slot)
+            self.check_slot(slot)
             load(self, slot)
             kernel_rows(self, &self.other, self.other_rows)
             if self.objects is not None:
@@ -347,9 +343,10 @@ cdef class Store:
     def by_age(self):
         return np.argsort(self.insertion_order)
 
-    cdef int check_slot(self, Py_ssize_t slot) except -1:
+    cdef int check_slot(self, Py_ssize_t slot) except -1 nogil:
         if not 0 <= slot < self.n:
-            raise IndexError(f"slot {slot} is not in use: there are {self.n}")
+            with gil:
+                raise IndexError(f"slot {slot} is not in use: there are {self.n}")
 
     def set_example(self, x):
         self.evaluate(x)
@@ -588,9 +585,9 @@ cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
     return 1.0
 
 
-cdef inline double weight(Inner *inner, double scale) noexcept nogil:
-    """Return the weight of a term, given the inverse scale of the feature."""
-    return fabs(scale) if inner.statistic == MANHATTAN_DISTANCE else scale * scale
+cdef inline double size(Inner *inner, double v) noexcept nogil:
+    """Return a difference as a term of a distance; the weight of a term, given an inverse scale."""
+    return fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
 
 
 # Memory.
@@ -645,14 +642,12 @@ cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_e
 cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
     cdef Layout layout
-    cdef Py_ssize_t j, room = len(names)
+    cdef Py_ssize_t room = len(names)
     active = active_of(self, names) if self.is_selective and self.n_inner else None
     layout = new_layout(names if active is None else [names[j] for j in active])
     layout.names, layout.n_names = names, room
     if active is not None:
-        reallocate(<void **> &layout.active, layout.m * sizeof(int32_t))
-        for j in range(layout.m):
-            layout.active[j] = active[j]
+        layout.active = np.array(active, np.int64)
     if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
         resize(self, max(room, 8))
     self.layout, self.columns = layout, layout.columns
@@ -662,9 +657,8 @@ cdef int set_layout(Store self, list names) except -1:
 cdef void select(Store self) noexcept nogil:
     """Move the values that some kernel reads to the front."""
     cdef Py_ssize_t j
-    if self.layout.active != NULL:
-        for j in range(self.layout.m):
-            self.fresh[j] = self.fresh[self.layout.active[j]]
+    for j in range(self.layout.active.shape[0]):
+        self.fresh[j] = self.fresh[self.layout.active[j]]
 
 
 cdef int pack(Store self, dict x) except -1:
@@ -760,8 +754,7 @@ cdef int set_elements(Store self) except -1:
         for g in range(self.n_inner):
             is_sum = self.inners[g].statistic == MANHATTAN_DISTANCE
             own = abs(elements.base).sum() if is_sum else np.dot(elements, elements)
-            scale = scale_of(self, g, name)
-            self.point.extra[g] += (abs(scale) if is_sum else scale * scale) * own
+            self.point.extra[g] += size(&self.inners[g], scale_of(self, g, name)) * own
 
 
 cdef int evaluate_values(Store self, list names, const double *values) except -1 nogil:
@@ -818,7 +811,7 @@ cdef bint is_valid(Store self) noexcept nogil:
     cdef Py_ssize_t g, i, j
     cdef Kernel *kernel
     cdef Inner *inner
-    cdef double magnitude, statistic, v, raw
+    cdef double magnitude, statistic, raw
     for g in range(self.n_inner):
         inner = &self.inners[g]
         magnitude, statistic = self.point.own[g], own_statistic(self, &self.point, g)
@@ -828,8 +821,7 @@ cdef bint is_valid(Store self) noexcept nogil:
             for i in range(self.point.n_nonzero):
                 j = self.point.nonzero[i]
                 if self.point.scales[g * self.room + j] != 0.0:
-                    v = self.point.values[j]
-                    magnitude += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
+                    magnitude += size(inner, self.point.values[j])
         if not magnitude <= LARGEST or self.arrays is not None and statistic > LARGEST:
             return False
         for i in range(self.n_kernels):
@@ -991,14 +983,10 @@ cdef void measure(Store self, Point *p) noexcept nogil:
                     v = p.values[j]
                     total -= 1.0
                     total += 1.0 / (1.0 + inner.gamma * (scales[j] * scales[j]) * v * v)
-        elif inner.statistic == MANHATTAN_DISTANCE:
-            for i in range(n):
-                j = p.nonzero[i]
-                total += fabs(scales[j]) * fabs(p.values[j])
         else:
             for i in range(n):
                 j = p.nonzero[i]
-                total += (scales[j] * scales[j]) * (p.values[j] * p.values[j])
+                total += size(inner, scales[j]) * size(inner, p.values[j])
         p.own[g] = total
 
 
@@ -1007,15 +995,14 @@ cdef double own_statistic(Store self, Point *p, Py_ssize_t g) noexcept nogil:
     cdef Inner *inner = &self.inners[g]
     cdef Matrix *matrix
     cdef Py_ssize_t a, e
-    cdef double sum, v, total = p.own[g] + p.extra[g]
+    cdef double sum, total = p.own[g] + p.extra[g]
     if inner.statistic == SUM_OF_RATIONALS:
         return total
     for a in range(self.matrices.n):
         sum, matrix = 0.0, &self.matrices.all[a]
         for e in range(matrix.start, matrix.start + matrix.size):
-            v = p.elements[e]
-            sum += fabs(v) if inner.statistic == MANHATTAN_DISTANCE else v * v
-        total += weight(inner, inner.of_matrices[a]) * sum
+            sum += size(inner, p.elements[e])
+        total += size(inner, inner.of_matrices[a]) * sum
     return total
 
 
@@ -1110,7 +1097,7 @@ cdef int numbers_row(
             else:
                 n_listed += feature.length != 0
         self.terms[k] = p.values[j]
-        self.weights[k] = factor * weight(inner, scales[j])
+        self.weights[k] = factor * size(inner, scales[j])
         n_nonzero += p.values[j] != 0.0
         k += 1
     if n_listed or 2 * n_nonzero + FEWEST_ZEROS < k:
@@ -1145,7 +1132,7 @@ cdef int sparse_row(
         if scales[j] != 0.0 and p.rows[j] >= 0:
             feature = &self.features.rows[p.rows[j]]
             if feature.column != NULL:
-                v, w = p.values[j], weight(inner, scales[j])
+                v, w = p.values[j], size(inner, scales[j])
                 self.columns_of[k] = feature.column
                 self.terms[k] = v * w if is_product else v
                 self.weights[k] = inner.gamma * w if is_rational else w
@@ -1167,7 +1154,7 @@ cdef void add_listed(
     """Add what a feature adds to inner statistics, if its values are in a list."""
     cdef Py_ssize_t slot
     cdef int32_t e
-    cdef double s, d, w = weight(inner, scale), y = inner.gamma * w
+    cdef double s, d, w = size(inner, scale), y = inner.gamma * w
     for e in range(feature.length if feature.column == NULL else 0):
         slot, s = feature.entries[e].slot, feature.entries[e].value
         d = v - s
@@ -1215,10 +1202,9 @@ cdef void add_feature(
     Inner *inner, double v, double scale, const double *values, Py_ssize_t n, double *row
 ) noexcept nogil:
     cdef Py_ssize_t i
-    cdef double d, w = weight(inner, scale)
+    cdef double w = size(inner, scale)
     for i in range(n):
-        d = v - values[i]
-        row[i] += w * (d * d if inner.statistic == SQUARED_DISTANCE else fabs(d))
+        row[i] += w * size(inner, v - values[i])
 
 
 cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *row) noexcept nogil:
@@ -1227,7 +1213,7 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
     cdef double w
     cdef Matrix *matrix
     for a in range(self.matrices.n):
-        w, matrix = weight(inner, inner.of_matrices[a]), &self.matrices.all[a]
+        w, matrix = size(inner, inner.of_matrices[a]), &self.matrices.all[a]
         if inner.statistic == SUM_OF_RATIONALS:
             w *= inner.gamma
         if w != 0.0:
