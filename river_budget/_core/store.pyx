@@ -686,7 +686,7 @@ cdef int pack(Store self, dict x) except -1:
         names = list(arrays)
         arrays = {names[j]: arrays[names[j]] for j in active_of(self, names)}
     arrays = arrays or None
-    if not self.has_rows or not have_same_bytes(arrays, self.arrays):
+    if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
         self.has_rows = self.has_example = False
         self.arrays = arrays
         set_elements(self)
@@ -868,12 +868,8 @@ cdef bint are_equal(dict x, dict z) except -1:
         return False
 
 
-cdef bint have_same_bytes(dict arrays, dict others) except -1:
-    if arrays is None or others is None:
-        return arrays is others
-    return list(arrays) == list(others) and all(
-        [array.tobytes() == others[name].tobytes() for name, array in arrays.items()]
-    )
+cdef list bytes_of(dict arrays):
+    return [(name, array.tobytes()) for name, array in (arrays or {}).items()]
 
 
 cdef tuple parts_of(dict x, means):
