@@ -327,7 +327,8 @@ cdef class Store:
     def names(self):
         if self.objects is not None and not self.n_inner:
             return dict.fromkeys(name for x in self.objects for name in x).keys()
-        numbers = [name for name in self.features.index if self.has_name(name)]
+        with self:
+            numbers = [name for name in self.features.index if self.has_name(name)]
         return dict.fromkeys([*numbers, *self.matrices.place_of]).keys()
 
     cdef bint has_name(self, name) except -1:
