@@ -109,9 +109,10 @@ cdef class Neighbours:
 
     cdef double[:, ::1] table         # the Gram matrix (n, n)
     cdef int64_t[::1] nearest         # (n,)
+    cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
     def __init__(self):
-        self.table, self.nearest = np.zeros((0, 0)), np.zeros(0, np.int64)
+        self.table, self.nearest, self.distances = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
 
     def __reduce__(self):
         return Neighbours, ()
@@ -122,7 +123,7 @@ cdef class Neighbours:
 
     @property
     def nbytes(self):
-        return self.table.nbytes + self.nearest.nbytes
+        return self.table.nbytes + self.nearest.nbytes + self.distances.nbytes
 
     def squares(self, Expansion f):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
@@ -130,7 +131,8 @@ cdef class Neighbours:
         cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
         if self.table.shape[0] != n:
-            self.table, self.nearest = f.store.gram(), np.empty(n, np.int64)
+            self.table = f.store.gram()
+            self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
             for i in range(n):
                 self.find_nearest(f, i, n)
         for i in range(n):
@@ -148,21 +150,18 @@ cdef class Neighbours:
 
     def replace(self, Expansion f, Py_ssize_t slot):
         """Follow before the example replaces the vector in a slot."""
-        cdef Py_ssize_t i, j, n = f.store.n
-        require(self.table.shape[0] == n, "the nearest vectors are not known")
+        cdef Py_ssize_t i, n = self.table.shape[0]
+        cdef double distance
+        require(f.store.n == n, "the nearest vectors are not known")
         for i in range(n):
             self.table[slot, i] = self.table[i, slot] = f.store.rows[i]
         self.table[slot, slot] = f.y.self_value
         for i in range(n):
-            j = self.nearest[i]
-            if i == slot or j == slot:
+            distance = f.y.self_value - 2.0 * self.table[i, slot]
+            if i == slot or self.nearest[i] == slot and not distance < self.distances[i]:
                 self.find_nearest(f, i, slot)
-            elif self.distance(i, slot) < self.distance(i, j):
-                self.nearest[i] = slot
-
-    cdef double distance(self, Py_ssize_t i, Py_ssize_t j) noexcept:
-        """Return the squared distance of two vectors, less the squared norm of the first one."""
-        return self.table[j, j] - 2.0 * self.table[i, j]
+            elif distance < self.distances[i]:
+                self.nearest[i], self.distances[i] = slot, distance
 
     cdef (double, double) shares(self, Expansion f, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
@@ -179,13 +178,13 @@ cdef class Neighbours:
         cdef int64_t *inserted = f.store.inserted
         cdef double distance, least = INFINITY
         for j in range(self.table.shape[0]):
-            distance = self.distance(i, j)
+            distance = self.table[j, j] - 2.0 * self.table[i, j]
             if j != i and (
                 best < 0 or distance < least or distance == least and j != youngest
                 and (best == youngest or inserted[j] < inserted[best])
             ):
                 best, least = j, distance
-        self.nearest[i] = best
+        self.nearest[i], self.distances[i] = best, least
 
 
 def draw(Expansion f, double drawn, bint is_weighted, double limit):
