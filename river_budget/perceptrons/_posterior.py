@@ -13,7 +13,7 @@ N_NODES, TAIL = 128, 1e-11
 # Below this value, a Gamma distribution function is a power to within rounding.
 SMALLEST = math.exp(-30.0)
 
-# From this parameter on, an asymptotic series is more accurate than SciPy's logarithm.
+# From this parameter on, asymptotic series are more accurate than SciPy's Gamma functions.
 LARGE = 1e5
 
 # SciPy's Beta distribution returns NaN for parameters above about 1e15.
@@ -25,7 +25,7 @@ def largest(parameters: Floats) -> Floats:
 
     The parameters are positive (rows, labels). With two labels, the result is a value of the
     regularized incomplete Beta function. With more, the shares are in the proportions of independent
-    Gamma variables, over whose largest value is integrated, with an error of at most 1e-7.
+    Gamma variables, over whose largest value is integrated, with an error of at most 1e-8.
     """
     bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
     if parameters.shape[1] == 2:
@@ -51,7 +51,7 @@ def _largest_of_many(parameters: Floats) -> Floats:
     v, s = u + np.log(a / shapes)[:, None], shapes[:, None]
     # Half the square of Temme's eta: the density of log(x / s) is proportional to exp(-s distance).
     distance = abs(np.expm1(v) - v)
-    below = scipy.special.gammainc(s, a * np.exp(u))
+    below = np.where(s < LARGE, scipy.special.gammainc(s, a * np.exp(u)), _temme(s, v, distance))
     with np.errstate(under="ignore"):
         density = np.exp(_log_peak(s) - s * distance)
         products = np.exp(counts @ np.log(below)) / below
@@ -60,6 +60,14 @@ def _largest_of_many(parameters: Floats) -> Floats:
     values[:, 0] /= -math.expm1(-step * parameters.sum())
     weights = values.sum(axis=1)[label_of]
     return weights / weights.sum()
+
+
+def _temme(s: Floats, v: Floats, distance: Floats) -> Floats:
+    """Return P(G < s e^v) for Gamma variables G with large parameters s, by Temme's expansion."""
+    eta = np.copysign(np.sqrt(2.0 * distance), v)
+    with np.errstate(under="ignore"):
+        correction = np.exp(-s * distance) / np.sqrt(2.0 * math.pi * s) * (1 / 3 - eta / 12)
+    return scipy.special.ndtr(eta * np.sqrt(s)) + correction
 
 
 def _log_peak(s: Floats) -> Floats:
