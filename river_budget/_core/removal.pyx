@@ -8,6 +8,7 @@ an update may come after that, so there is nothing to take back.
 
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -55,11 +56,11 @@ def use_lanes(int most):
 use_lanes(8)
 
 
-# The dimensions of the arrays of a table: labels, rows for examples, columns for vectors in groups of 8, and
-# vectors that are examples.
+# The dimensions of the arrays of a table: labels, double labels, rows for examples, columns for vectors in
+# groups of 8, and vectors that are examples.
 DIMENSIONS = {
     "table": "rc", "scores": "lr", "joined": "lr", "columns": "r", "counts": "lv", "weights": "lv",
-    "steps": "c", "sums": "c", "labels": "c", "rivals": "c",
+    "steps": "c", "sums": "c", "labels": "c", "rivals": "c", "scratch": "d",
 }
 
 
@@ -81,7 +82,7 @@ cdef class ValidationTable:
     cdef int64_t[::1] columns             # the labels of the examples
     # What each vector adds to the score of its label and takes from that of its rival, and the loss
     # after its removal. With two labels, the label is 1 for all, which is faster.
-    cdef double[::1] steps, sums
+    cdef double[::1] steps, sums, scratch
     cdef int64_t[::1] labels, rivals
     # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
     # follow from that; those to compute anew are NaN.
@@ -105,7 +106,9 @@ cdef class ValidationTable:
 
     cdef int set_room(self, dict arrays, rows, stride, n_labels) except -1:
         """Copy the arrays to new ones with other lengths. All weights have to be computed anew."""
-        cdef dict lengths = {"r": rows, "c": stride, "l": n_labels, "v": rows * self.is_own}
+        cdef dict lengths = {
+            "l": n_labels, "d": 2 * n_labels, "r": rows, "c": stride, "v": rows * self.is_own
+        }
         copies = {}
         for name, dimensions in DIMENSIONS.items():
             integral = name in ("columns", "labels", "rivals")
@@ -113,7 +116,7 @@ cdef class ValidationTable:
             copies[name] = padded(old, *[lengths[each] for each in dimensions])
         self.table, self.columns = copies["table"], copies["columns"]
         self.scores, self.joined = copies["scores"], copies["joined"]
-        self.steps, self.sums = copies["steps"], copies["sums"]
+        self.steps, self.sums, self.scratch = copies["steps"], copies["sums"], copies["scratch"]
         self.labels, self.rivals = copies["labels"], copies["rivals"]
         self.counts, self.weights = copies["counts"], copies["weights"]
         self.weights[:] = NAN
@@ -228,7 +231,8 @@ cdef class ValidationTable:
         if self.n_labels == 2:
             self.labels[n], self.rivals[n] = 1, 0
             self.steps[n] *= f.y.label - f.y.rival
-        self.joined[:, :m] = self.scores[:, :m]
+        for c in range(self.n_labels):
+            memcpy(&self.joined[c, 0], &self.scores[c, 0], m * sizeof(double))
         self.m_joined = m
         self.add_term(n, self.steps[n])
 
@@ -238,13 +242,14 @@ cdef class ValidationTable:
         It takes the slot of another one, or a new one for -1. An example that was offered takes a place,
         m or less, or none for -1. It is that of the store, if there is one for examples.
         """
-        cdef Py_ssize_t i
+        cdef Py_ssize_t c, i
         self.end(f, slot, place, store)
         if slot >= 0:
             self.add_term(slot, -self.steps[slot])
             for i in range(self.m_joined):
                 self.table[i, slot] = self.table[i, self.n]
-        self.scores[:, : self.m_joined] = self.joined[:, : self.m_joined]
+        for c in range(self.n_labels):
+            memcpy(&self.scores[c, 0], &self.joined[c, 0], self.m_joined * sizeof(double))
         if self.is_own and slot != self.n:
             place = slot if slot >= 0 else self.m
         if place >= 0:
@@ -256,14 +261,13 @@ cdef class ValidationTable:
         cdef Examples e
         e.m, e.n, e.n_labels = self.m_joined, self.n + 1, self.n_labels
         e.room, e.stride = self.table.shape[0], self.table.shape[1]
-        cdef double[::1] sums = self.sums, scratch = np.empty(2 * self.n_labels)
         e.table, e.scores = &self.table[0, 0], &self.joined[0, 0]
         e.weights = &self.weights[0, 0] if is_hinge else NULL
         e.columns, e.steps = &self.columns[0], &self.steps[0]
         e.labels, e.rivals = &self.labels[0], &self.rivals[0]
-        sums[:] = 0.0
-        loops.losses(&e, &sums[0], &scratch[0])
-        return f.cheapest(sums[: e.n])
+        self.sums[:] = 0.0
+        loops.losses(&e, &self.sums[0], &self.scratch[0])
+        return f.cheapest(self.sums[: e.n])
 
     cdef int end(self, Expansion f, Py_ssize_t slot, Py_ssize_t place, Store store) except -1:
         """Change the hypothesis and the store, and commit the round; or the store does not change."""
@@ -281,12 +285,14 @@ cdef class ValidationTable:
 
     cdef void take(self, Py_ssize_t place) noexcept:
         """Take the example that was offered, in place of another one if that is in use."""
+        cdef Py_ssize_t c
         if place == self.m:
             self.m += 1
-        else:
-            self.table[place, :] = self.table[self.m, :]
-            self.scores[:, place] = self.scores[:, self.m]
-            self.columns[place] = self.columns[self.m]
+            return
+        memcpy(&self.table[place, 0], &self.table[self.m, 0], self.table.shape[1] * sizeof(double))
+        for c in range(self.n_labels):
+            self.scores[c, place] = self.scores[c, self.m]
+        self.columns[place] = self.columns[self.m]
 
     cdef void add_term(self, Py_ssize_t slot, double step) noexcept:
         cdef double change
