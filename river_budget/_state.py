@@ -137,15 +137,8 @@ class Field(Generic[T]):
     the attribute without a leading underscore.
     """
 
-    def __init__(
-        self,
-        make: Callable[[], T] | None = None,
-        check: Any = None,
-        *,
-        key: str | None = None,
-        doc: str | None = None,
-    ) -> None:
-        self.make, self.check, self.key = make, check, key or ""
+    def __init__(self, make: Any = None, check: Any = None, *, key: str = "", doc: str = "") -> None:
+        self.make, self.check, self.key = make, check, key
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -170,12 +163,7 @@ class Between(Field[float]):
     """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is no least."""
 
     def __init__(
-        self,
-        least: float = -math.inf,
-        most: float = math.inf,
-        *,
-        start: float | None = None,
-        **names: str | None,
+        self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: str
     ) -> None:
         if start is None:
             start = least if least > -math.inf else 0.0
@@ -192,7 +180,7 @@ AtLeast = Number = Between
 class Count(Field[int]):
     """An integer of at least 0, the starting value."""
 
-    def __init__(self, **names: str | None) -> None:
+    def __init__(self, **names: str) -> None:
         super().__init__(int, count, **names)
 
 
@@ -203,7 +191,7 @@ class Array(Field[Floats]):
     """
 
     def __init__(
-        self, *shape: int | str, start: Sequence[int] | None = None, **names: str | None
+        self, *shape: int | str, start: Sequence[int] | None = None, **names: str
     ) -> None:
         super().__init__(None if start is None else lambda: np.zeros(start), **names)
         self.shape = shape
@@ -222,7 +210,7 @@ class Array(Field[Floats]):
 class Dict(Field[dict[Any, Any]]):
     """A dict of plain values or objects, which `_check_restored` validates; empty at the start."""
 
-    def __init__(self, **names: str | None) -> None:
+    def __init__(self, **names: str) -> None:
         super().__init__(dict, _dict, **names)
 
 
@@ -242,7 +230,7 @@ class Part(Field[T]):
         *,
         state: Sequence[str] = (),
         restore: Sequence[str] = (),
-        **names: str | None,
+        **names: str,
     ) -> None:
         super().__init__(make, **names)
         self.state, self.restore = state, restore

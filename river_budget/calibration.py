@@ -15,20 +15,10 @@ from river.compose import Pipeline
 from river_budget._checks import check_probability
 from river_budget._core.calibration import LARGEST_GAP, CalibrationMaps
 from river_budget._state import Learned, Part
-from river_budget.base import (
-    OnlineClassifier,
-    Perceptron,
-    by_row,
-    classifier_of,
-    dicts_of,
-    documented,
-    frame_like,
-    frame_of,
-    labels_of,
-    memory_of,
-    series_like,
-    weights_of,
-)
+from river_budget.base import OnlineClassifier, Perceptron, documented
+from river_budget.base.frames import by_row, dicts_of, frame_like, frame_of, labels_of, series_like
+from river_budget.base.labels import weights_of
+from river_budget.base.machine import classifier_of, memory_of
 from river_budget.kernels import Features
 
 if TYPE_CHECKING:

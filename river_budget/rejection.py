@@ -11,7 +11,8 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._checks import check_choice, check_probability
-from river_budget.base import by_row, classifier_of, dicts_of, documented, frame_of, series_like
+from river_budget.base import classifier_of, documented
+from river_budget.base.frames import by_row, dicts_of, frame_of, series_like
 from river_budget.calibration import Calibrated, ClassifierWrapper
 from river_budget.kernels import Features
 

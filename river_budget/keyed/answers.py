@@ -11,7 +11,8 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import OnlineClassifier, classifier_of, is_class
+from river_budget.base import OnlineClassifier, classifier_of
+from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import CheckpointError, Writer
 
 # Errors of River's transformers for features that they cannot take.

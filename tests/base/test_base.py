@@ -27,7 +27,7 @@ from runs import learned
 
 import river_budget as rb
 from river_budget import synth
-from river_budget.base import frame_of, rows_of
+from river_budget.base.frames import frame_of, rows_of
 
 VALUES = st.floats(-3.0, 3.0).map(lambda value: round(value, 3) + 0.0)
 EXAMPLES = st.fixed_dictionaries({"a": VALUES, "b": VALUES}, optional={"c": VALUES})
