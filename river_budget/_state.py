@@ -137,7 +137,9 @@ class Field(Generic[T]):
     the attribute without a leading underscore.
     """
 
-    def __init__(self, make: Any = None, check: Any = None, *, key: str = "", doc: str = "") -> None:
+    def __init__(
+        self, make: Any = None, check: Any = None, *, key: str = "", doc: str = ""
+    ) -> None:
         self.make, self.check, self.key = make, check, key
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
@@ -190,9 +192,7 @@ class Array(Field[Floats]):
     Its shape is numbers and (dotted) names of attributes. The state is cut or filled to this shape.
     """
 
-    def __init__(
-        self, *shape: int | str, start: Sequence[int] | None = None, **names: str
-    ) -> None:
+    def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: str) -> None:
         super().__init__(None if start is None else lambda: np.zeros(start), **names)
         self.shape = shape
 
