@@ -6,7 +6,6 @@ checks the parameters, and `Part.check` the kind and the size of everything that
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import math
@@ -98,9 +97,9 @@ class Part:
         for rule in self.rules:
             rule(model)
 
-    def converted(self, values: State, convert: Callable[[Any, Listed | None], Any]) -> State:
+    def converted(self, values: State, convert: Callable[..., Any], tensors: Tensors) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""
-        return {name: convert(value, self._objects.get(name)) for name, value in values.items()}
+        return {name: convert(v, tensors, self._objects.get(name)) for name, v in values.items()}
 
 
 # The classes whose objects can be stored in some place, by name.
@@ -177,106 +176,81 @@ def outline(model: Any) -> str:
     return name if inner is None else f"{name}({outline(inner)})"
 
 
-class Writer:
-    """Turns models into JSON, and their arrays into `tensors`, which the JSON names."""
+def written(value: Any, tensors: Tensors, among: Listed | None = None) -> Any:
+    """Return a value as JSON, and put its arrays into `tensors`, which the JSON names.
 
-    def __init__(self) -> None:
-        self.tensors: Tensors = {}
-
-    def object(self, value: Any, among: Listed) -> Any:
-        """Return an object of one of some classes."""
-        part, name = part_of(value, among), type(value).__name__
+    It is a number, a text, None, a kernel, an array, or a container of these. If classes are listed,
+    it is an object of one of these, or a dict of such objects. Raises CheckpointError for others.
+    """
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
+        value = value.item()
+    kind = type(value)
+    if value is None or kind in (bool, str):
+        return value
+    if isinstance(value, Mapping):
+        items = [(key, written(item, tensors, among)) for key, item in value.items()]
+        if all(isinstance(key, str) for key in value):
+            return {"state": dict(items)}
+        return {"dict": [[written(key, tensors), item] for key, item in items]}
+    if among is None and kind is int:
+        if abs(value) > LARGEST_INTEGER:
+            raise CheckpointError("an integer that is too large for a float cannot be stored")
+        return value
+    if among is None and kind is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if among is not None or isinstance(value, kernels.Kernel):
+        part = part_of(value, KERNELS if among is None else among)
         try:
             part.check(value)
-            parameters = part.converted(part.parameters(value), self.value)
-            state = part.converted(part.state(value), self.value)
+            parameters = part.converted(part.parameters(value), written, tensors)
+            state = part.converted(part.state(value), written, tensors)
         except ValueError as error:
-            raise CheckpointError(f"{name} cannot be stored: {error}") from None
-        return {"class": name, "parameters": parameters, "state": state}
-
-    def value(self, value: Any, among: Listed | None = None) -> Any:
-        """Return a number, a text, None, a kernel, an array, or a container of these.
-
-        If classes are listed, return an object of one of these, or a dict of such objects.
-        """
-        if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
-            value = value.item()
-        kind = type(value)
-        if value is None or kind in (bool, str):
-            return value
-        if isinstance(value, Mapping):
-            write = self.value if among is None else functools.partial(self.object, among=among)
-            if all(isinstance(name, str) for name in value):
-                return {"state": {name: write(item) for name, item in value.items()}}
-            return {"dict": [[self.value(key), write(item)] for key, item in value.items()]}
-        if among is not None:
-            return self.object(value, among)
-        if kind is int:
-            if abs(value) > LARGEST_INTEGER:
-                raise CheckpointError("an integer that is too large for a float cannot be stored")
-            return value
-        if kind is float:
-            return value if math.isfinite(value) else {"float": repr(value)}
-        if kind in (list, tuple, set, frozenset, Category):
-            items = [self.value(item) for item in value]
-            if kind in (set, frozenset):
-                items.sort(key=json.dumps)  # so that equal models are equal bytes
-            return items if kind is list else {kind.__name__: items}
-        if isinstance(value, kernels.Kernel):
-            return self.object(value, KERNELS)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            name = f"{len(self.tensors)}"
-            self.tensors[name] = np.array(value, order="C")
-            return {"tensor": name}
-        raise CheckpointError(
-            f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a tuple"
-        )
+            raise CheckpointError(f"{kind.__name__} cannot be stored: {error}") from None
+        return {"class": kind.__name__, "parameters": parameters, "state": state}
+    if kind in (list, tuple, set, frozenset, Category):
+        values = [written(item, tensors) for item in value]
+        if kind in (set, frozenset):
+            values.sort(key=json.dumps)  # so that equal models are equal bytes
+        return values if kind is list else {kind.__name__: values}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        name = f"{len(tensors)}"
+        tensors[name] = np.array(value, order="C")
+        return {"tensor": name}
+    raise CheckpointError(
+        f"{value!r} cannot be stored: a {kind.__name__} is not a number, a text, None or a tuple"
+    )
 
 
-class Reader:
-    """Makes models of what a `Writer` wrote. Raises ValueError or others if it does not fit together."""
-
-    def __init__(self, tensors: Tensors) -> None:
-        self._tensors = tensors
-
-    def object(self, node: Any, among: Listed) -> Any:
-        """Return what `Writer.object` wrote."""
-        if not isinstance(node, dict) or "class" not in node:
+def read(node: Any, tensors: Tensors, among: Listed | None = None) -> Any:
+    """Return what was `written`. Raises ValueError or others if it does not fit together."""
+    match node:
+        case {"class": name}:
+            part = part_named(name, KERNELS if among is None else among)
+            if part is None:
+                raise ValueError(f"an object of the class {name!r:.100} cannot be here")
+            parameters = part.converted(node["parameters"], read, tensors)
+            require(parameters.keys() == set(part.names), f"{name} lacks parameters")
+            model = part.model(**parameters)
+            part.restore(model, part.converted(node["state"], read, tensors))
+            part.check(model)
+            return model
+        case {"state": items}:
+            return {name: read(item, tensors, among) for name, item in items.items()}
+        case {"dict": items}:
+            return {read(key, tensors): read(item, tensors, among) for key, item in items}
+        case _ if among is not None and node is not None:
             raise ValueError(f"{node!r:.100} is not an object")
-        name = node["class"]
-        part = part_named(name, among)
-        if part is None:
-            raise ValueError(f"an object of the class {name!r:.100} cannot be here")
-        parameters = part.converted(node["parameters"], self.value)
-        require(parameters.keys() == set(part.names), f"{name} lacks parameters")
-        model = part.model(**parameters)
-        part.restore(model, part.converted(node["state"], self.value))
-        part.check(model)
-        return model
-
-    def value(self, node: Any, among: Listed | None = None) -> Any:
-        """Return what `Writer.value` wrote."""
-        read = self.value if among is None else functools.partial(self.object, among=among)
-        match node:
-            case {"class": _}:
-                return self.object(node, among or KERNELS)
-            case {"state": items}:
-                return {name: read(item) for name, item in items.items()}
-            case {"dict": items}:
-                return {self.value(key): read(item) for key, item in items}
-            case _ if among is not None and node is not None:
-                return self.object(node, among)
-            case int():
-                require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
-                return node
-            case None | float() | str():
-                return node
-            case list():
-                return [self.value(item) for item in node]
-            case {"tensor": name}:
-                return self._tensors[name]
-            case {"float": text}:
-                return float(text)
-            case _:
-                ((kind, items),) = node.items()
-                return CONTAINERS[kind](map(self.value, items))
+        case int():
+            require(abs(node) <= LARGEST_INTEGER, "an integer is too large for a float")
+            return node
+        case None | float() | str():
+            return node
+        case list():
+            return [read(item, tensors) for item in node]
+        case {"tensor": name}:
+            return tensors[name]
+        case {"float": text}:
+            return float(text)
+        case _:
+            ((kind, items),) = node.items()
+            return CONTAINERS[kind](read(item, tensors) for item in items)

@@ -14,7 +14,8 @@ from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
 
 from river_budget._checks import check_count
-from river_budget.checkpoint.codec import MODELS, CheckpointError, Reader, Tensors, Writer
+from river_budget._state import require
+from river_budget.checkpoint.codec import MODELS, CheckpointError, Tensors, part_of, read, written
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
@@ -69,15 +70,16 @@ def restore(path: str | Path) -> tuple[Any, dict[str, Any]]:
 
 def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
     """Return a model as bytes; see `save`."""
-    writer = Writer()
+    tensors: Tensors = {}
+    part_of(model, MODELS)
     try:
-        written = writer.object(model, MODELS)
+        stored = written(model, tensors, MODELS)
     except RecursionError:
         raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
-    text = json.dumps({"model": written, "extra": writer.value(dict(extra or {}))})
-    head = {"version": VERSION, "sha256": _digest(text, writer.tensors), "content": text}
+    text = json.dumps({"model": stored, "extra": written(dict(extra or {}), tensors)})
+    head = {"version": VERSION, "sha256": _digest(text, tensors), "content": text}
     try:
-        return write_tensors(writer.tensors, {FORMAT: json.dumps(head)})
+        return write_tensors(tensors, {FORMAT: json.dumps(head)})
     except SafetensorError as error:
         raise CheckpointError(
             f"the model cannot be stored: without its arrays it takes {len(text):,} bytes, and the "
@@ -108,8 +110,9 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
         text = head["content"]
         if head["sha256"] != _digest(text, tensors):
             raise CheckpointError("this checkpoint has changed since it was written")
-        content, reader = json.loads(text), Reader(tensors)
-        return reader.object(content["model"], MODELS), reader.value(content["extra"])
+        content = json.loads(text)
+        require("class" in content["model"], "there is none")
+        return read(content["model"], tensors, MODELS), read(content["extra"], tensors)
     except CheckpointError:
         raise
     except FORGED as error:

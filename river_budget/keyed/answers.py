@@ -13,7 +13,7 @@ from river.compose import Pipeline, TransformerUnion
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
 from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.base.labels import is_class
-from river_budget.checkpoint.codec import CheckpointError, Writer
+from river_budget.checkpoint.codec import CheckpointError, written
 
 # Errors of River's transformers for features that they cannot take.
 REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
@@ -117,7 +117,7 @@ def stored(x: dict[Any, Any]) -> dict[Any, Any]:
 def check_stored(what: str, value: Any) -> None:
     """Raise ValueError if no checkpoint can store a value; `what` begins the message."""
     try:
-        Writer().value(value)
+        written(value, {})
     except CheckpointError as error:
         raise ValueError(shortened(f"{what} {value!r}: {error}")) from None
 
