@@ -159,11 +159,10 @@ class Calibrated(ClassifierWrapper):
     --------
     >>> from river import datasets, evaluate, preprocessing
     >>> import river_budget as rb
-    >>> from river_budget import metrics
 
     >>> def error(model):
     ...     pipeline = preprocessing.StandardScaler() | model
-    ...     metric = metrics.CalibrationError()
+    ...     metric = rb.metrics.CalibrationError()
     ...     return evaluate.progressive_val_score(datasets.Phishing(), pipeline, metric)
 
     >>> error(rb.Forgetron(budget=100))

@@ -146,15 +146,14 @@ class Checkpointer:
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from river_budget import checkpoint, synth
     >>> import river_budget as rb
 
     >>> model, path = rb.Forgetron(budget=10), pathlib.Path(tempfile.mkdtemp(), "model.safetensors")
-    >>> checkpointer = checkpoint.Checkpointer(model, path, every=40, keep=2)
-    >>> for x, y in synth.TwoGaussians(100, seed=1):
+    >>> checkpointer = rb.checkpoint.Checkpointer(model, path, every=40, keep=2)
+    >>> for x, y in rb.synth.TwoGaussians(100, seed=1):
     ...     model.learn_one(x, y)
     ...     checkpointer.step()
-    >>> checkpoint.load(path).n_rounds
+    >>> rb.checkpoint.load(path).n_rounds
     80
     """
 

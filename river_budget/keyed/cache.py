@@ -126,12 +126,11 @@ def run_local(
 
     Examples
     --------
-    >>> from river_budget import keyed
     >>> import river_budget as rb
 
-    >>> learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
-    >>> events = [keyed.Event(key, t, {"t": t % 3}, t % 3 == 0) for t in range(9) for key in "ab"]
-    >>> *_, last = keyed.run_local(events, learner)
+    >>> learner = rb.keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
+    >>> events = [rb.keyed.Event(key, t, {"t": t % 3}, t % 3 == 0) for t in range(9) for key in "ab"]
+    >>> *_, last = rb.keyed.run_local(events, learner)
     >>> last.key, last.seq, last.n_seen
     ('b', 8, 9)
     """

@@ -134,15 +134,14 @@ class KeyedLearner:
 
     Examples
     --------
-    >>> from river_budget import keyed
     >>> import river_budget as rb
 
-    >>> learner = keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
-    >>> state, prediction = learner.step(None, keyed.Event("ann", 0, {"a": 1.0}, y=True))
-    >>> state, prediction = learner.step(state, keyed.Event("ann", 1, {"a": 1.0}))
+    >>> learner = rb.keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
+    >>> state, prediction = learner.step(None, rb.keyed.Event("ann", 0, {"a": 1.0}, y=True))
+    >>> state, prediction = learner.step(state, rb.keyed.Event("ann", 1, {"a": 1.0}))
     >>> prediction.y_pred
     True
-    >>> state, prediction = learner.step(state, keyed.Event("ann", 1, None, y=False))
+    >>> state, prediction = learner.step(state, rb.keyed.Event("ann", 1, None, y=False))
     >>> prediction.accuracy
     0.0
     """
@@ -287,15 +286,14 @@ class PolicyLearner(KeyedLearner):
 
     Examples
     --------
-    >>> from river_budget import keyed
     >>> import river_budget as rb
 
-    >>> learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
-    >>> event = keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
+    >>> learner = rb.keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    >>> event = rb.keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
     >>> state, choice = learner.step(None, event)
     >>> choice.y_pred
     'small'
-    >>> state, rewarded = learner.step(state, keyed.Event("ann", 0, y=1))
+    >>> state, rewarded = learner.step(state, rb.keyed.Event("ann", 0, y=1))
     >>> rewarded.accuracy
     1.0
     """
