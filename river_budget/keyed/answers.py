@@ -11,7 +11,7 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import OnlineClassifier, classifier_of
+from river_budget.base import classifier_of
 from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import CheckpointError, written
 
@@ -35,11 +35,11 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     try:
         for transformer in transformers:
             x = _transformed(transformer, x)
-        if isinstance(classifier, OnlineClassifier):
-            *_, second, first = [0.0, 0.0, *sorted(classifier.scores_one(x).values())]
-            is_binary = len(classifier.classes) <= 2
-            margin = classifier.decision_function_one(x) if is_binary else 0.5 * (first - second)
-            return margin, classifier.predict_one(x)
+        if hasattr(classifier, "scores_one"):
+            scores = sorted(classifier.scores_one(x).values())
+            if len(scores) <= 2:
+                return classifier.decision_function_one(x), classifier.predict_one(x)
+            return 0.5 * (scores[-1] - scores[-2]), classifier.predict_one(x)
         from river.multiclass import OneVsRestClassifier  # slow to import
 
         if type(classifier) is OneVsRestClassifier:
