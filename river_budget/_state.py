@@ -133,8 +133,7 @@ class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
     `make` makes the starting value, unless the constructor of the class does. `check` returns a
-    valid value of a state, or raises ValueError. `key` is the name in the state, by default that of
-    the attribute without a leading underscore.
+    valid value of a state, or raises ValueError. `key` is its name in the state.
     """
 
     def __init__(
@@ -162,7 +161,7 @@ class Field(Generic[T]):
 
 
 class Between(Field[float]):
-    """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is no least."""
+    """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is none."""
 
     def __init__(
         self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: str
@@ -272,10 +271,7 @@ class Learned:
         return {field.key: field.dump(self) for field in self._fields.values()}
 
     def restore(self, state: State) -> None:
-        """Restore a new object from the state of one with the same parameters.
-
-        Raises ValueError if the state is invalid; one that is malformed may raise other errors.
-        """
+        """Restore a new object from the state of another. Raises ValueError if it is invalid."""
         for field in self._fields.values():
             field.load(self, state[field.key])
         self._check_restored()

@@ -26,7 +26,7 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     Use it where a person gives the labels. As in River's `active`, `predict_one` and
     `predict_proba_one` also tell whether to ask. Give the answer to `learn_one`, whenever it comes.
     At most `rate * n + 10` labels are asked for in any n rounds: one in five at random, the others
-    where the difference of the two largest probabilities is below a threshold that adapts to `rate`.
+    where the difference of the two largest probabilities is below a threshold that follows `rate`.
 
     Parameters
     ----------

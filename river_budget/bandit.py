@@ -38,7 +38,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
     With the probability p of success in this context, by `predict_proba_one`, an arm with n rewards
-    is worth `(n p + n_0) / (n + n_0)`, less its cost, so new arms are tried. The best arm is chosen;
+    is worth `(n p + n_0) / (n + n_0)` less its cost, so new arms are tried. The best is chosen;
     ties are broken at random. Arms may come at any time, and go with `forget`.
 
     Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then it
@@ -171,10 +171,7 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         return self._pending.get(ticket_id, (None, None))[0]
 
     def reward(self, ticket_id: int, reward: float) -> bool:
-        """Learn the reward of a ticket; return False if it is unknown, expired or was rewarded before.
-
-        Raises as `update`.
-        """
+        """Learn the reward of a ticket as `update`, or return False if it does not wait for one."""
         if isinstance(ticket_id, Ticket):
             raise ValueError("reward takes the id of a ticket, not the ticket")
         arm, context = self._pending.get(ticket_id, (None, None))

@@ -34,8 +34,8 @@ class Reject(ClassifierWrapper):
       share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
     To choose one and a threshold, compare the doubt about known and unknown examples with
-    `river.metrics.ROCAUC`. River's metrics leave rejected examples out, so report the share that is
-    answered. `learn_one` and `predict_proba_one` reject nothing.
+    `river.metrics.ROCAUC`. River's metrics leave rejected examples out: report the answered share.
+    `learn_one` and `predict_proba_one` reject nothing.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ class Reject(ClassifierWrapper):
         inner, _ = _unwrapped(model)
         if doubt == "novelty" and not hasattr(inner, "novelty_one"):
             raise ValueError(
-                f"{type(inner).__name__} keeps no examples, so there is no novelty: use doubt='entropy'"
+                f"{type(inner).__name__} keeps no examples, so there is no novelty: use "
+                "doubt='entropy'"
             )
         inherited = base.Classifier.predict_proba_one
         if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:

@@ -72,10 +72,7 @@ class Labels:
         copy.copy(self).add(y)
 
     def columns(self, y: Sequence[Any], weights: Floats | None = None) -> Ints:
-        """Return the columns of labels, and register all of them, or none if one is refused.
-
-        A label with a weight of 0 is only checked. An error names the row.
-        """
+        """Return the columns of labels, and register those with a weight, or none on an error."""
         with contextlib.suppress(KeyError, TypeError):  # some are new, or refused
             return np.fromiter(map(self.column.__getitem__, y), np.int64, len(y))
 

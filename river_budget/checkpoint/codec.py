@@ -177,11 +177,7 @@ def outline(model: Any) -> str:
 
 
 def written(value: Any, tensors: Tensors, among: Listed | None = None) -> Any:
-    """Return a value as JSON, and put its arrays into `tensors`, which the JSON names.
-
-    It is a number, a text, None, a kernel, an array, or a container of these. If classes are listed,
-    it is an object of one of these, or a dict of such objects. Raises CheckpointError for others.
-    """
+    """Return a value, or objects of listed classes, as JSON that names arrays in `tensors`."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
         value = value.item()
     kind = type(value)

@@ -22,11 +22,7 @@ except ImportError:  # Windows has no such locks, and removes no file that is op
 
 
 def write(places: Sequence[Path], data: bytes) -> None:
-    """Write a file to the first of some places in a directory, and move the files there one place on.
-
-    The new file has the permissions of the one before, and the file in the last place is lost. If
-    this fails with an OSError, all files are as they were.
-    """
+    """Write a file to the first place, and move others one on; an OSError leaves all as it was."""
     place, directory = places[0], places[0].parent
     temporary, spare = (directory / f".{place.name}.{secrets.token_hex(4)}.tmp" for _ in range(2))
     try:

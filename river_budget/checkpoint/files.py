@@ -139,9 +139,7 @@ class Checkpointer:
     Raises
     ------
     ValueError
-        If a parameter is out of range.
-    CheckpointError
-        If the model cannot be stored.
+        If a parameter is out of range, or, as CheckpointError, if the model cannot be stored.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Kernels as immutable values.
 
 Radial kernels are functions of a distance. By default, a model learns their width and the scales of
-the features. `Linear` and `Polynomial` are functions of the dot product; `Cosine` is for embeddings.
+the features. `Linear` and `Polynomial` are functions of a dot product; `Cosine` is for embeddings.
 `Normalized` scales examples to norm 1 in feature space; `FunctionKernel` wraps a function of dicts.
 """
 

@@ -51,8 +51,7 @@ class Category(tuple[Any, str]):
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
-    Kernels are immutable values: those with the same parameters are equal and have the same hash. A
-    parameter that is out of range raises ValueError.
+    Kernels are immutable values, equal if their parameters are. Wrong ones raise ValueError.
 
     Attributes
     ----------
@@ -99,7 +98,7 @@ def check_kernel(kernel: Any) -> None:
     """Raise ValueError unless `kernel` is a kernel."""
     if not isinstance(kernel, Kernel):
         raise ValueError(
-            f"kernel must be a kernel, got {kernel!r}; wrap a function of two dicts in FunctionKernel"
+            f"kernel must be a kernel, got {kernel!r}; wrap a function of dicts in FunctionKernel"
         )
 
 

@@ -23,11 +23,7 @@ PLAIN = (bool, int, float)
 
 
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
-    """Return the margin and the prediction of a classifier, or of the pipeline that ends in one.
-
-    The margin is that of `keyed.Prediction`. Raises ValueError if x is not a dict, lacks a needed
-    feature, or has a value that some part cannot take.
-    """
+    """Return the margin and the prediction of a model. Raises ValueError if it cannot take x."""
     check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
     if transformers and any(map(is_unknown, x.values())):

@@ -39,9 +39,9 @@ class ModelCache:
     Notes
     -----
     A model that cannot be serialized, as where its state is too large, is dropped with what it has
-    learned since the last write. The reason is logged and added to `refused`, and later events of the
-    key, but no others, raise it as a ValueError. If `write` raises, so does `advance` or `flush`: the
-    model stays live and is written later, and the event that needed its place can be repeated.
+    learned since the last write. The reason is logged and added to `refused`, and later events of
+    the key, but no others, raise it as a ValueError. If `write` raises, `advance` and `flush` do:
+    the model stays live and is written later, and the event that needed its place can be repeated.
     """
 
     learner: KeyedLearner
@@ -62,7 +62,7 @@ class ModelCache:
     def advance(self, event: Event) -> Prediction:
         """Return the prediction of an event, then learn it.
 
-        Raises CheckpointError if the stored state is invalid, ValueError if event or key is refused.
+        Raises CheckpointError if the stored state is invalid, ValueError if the event is refused.
         """
         reason = self.refused.get(event.key)
         if reason is not None:
@@ -129,7 +129,7 @@ def run_local(
     >>> import river_budget as rb
 
     >>> learner = rb.keyed.KeyedLearner(lambda: rb.Forgetron(budget=20))
-    >>> events = [rb.keyed.Event(key, t, {"t": t % 3}, t % 3 == 0) for t in range(9) for key in "ab"]
+    >>> events = [rb.keyed.Event(key, t, {"t": t % 3}, t % 3 > 0) for t in range(9) for key in "ab"]
     >>> *_, last = rb.keyed.run_local(events, learner)
     >>> last.key, last.seq, last.n_seen
     ('b', 8, 9)

@@ -54,8 +54,7 @@ class Prediction(NamedTuple):
         f(x), positive for the positive class; with more than two labels, half the difference
         between the two largest scores. None for River's classifiers, and with an unknown `y_pred`.
     n_seen, accuracy
-        Number of events of the key so far, each counted once, and the share of correct predictions
-        among those whose label is known; None before the first.
+        Number of events of the key, each counted once, and share of correct predictions of labels.
     """
 
     key: Any
@@ -196,8 +195,7 @@ class KeyedLearner:
     def advance(self, keyed: KeyedModel, event: Event) -> Prediction:
         """Return the prediction of an event, then update a live model with the event.
 
-        Raises ValueError if a value, a label, an arm, a reward or the number is refused, or a new
-        event lacks features. The model stays as it was.
+        Raises ValueError if any part of the event is refused; then the model stays as it was.
         """
         if not isinstance(event, Event):
             raise ValueError(f"expected a keyed.Event, got {event!r:.100}")
@@ -267,9 +265,9 @@ class PolicyLearner(KeyedLearner):
 
     Take it for one `bandit.ArmClassifiers` per user. A new event has the `arms` to choose from;
     `y_pred` is the arm. The reward, 1 or 0, is the label `y` of a later event with the same number,
-    which needs no features. A decision that is delivered again gets the same arm while its reward is
-    missing; a reward is learned once, and those that are unknown or too late are answered with None.
-    `accuracy` is the share of successes among the rewards.
+    which needs no features. A decision that comes again gets the same arm while its reward is
+    missing; a reward is learned once, and unknown or late ones are answered with None. `accuracy`
+    is the share of successes among the rewards.
 
     Parameters
     ----------

@@ -62,10 +62,9 @@ def apply(
 
     Each result is a dict: the fields of `Prediction`, or the key and an `error`. A refused message
     changes no model and does not stop the stream. So that this holds for messages that cannot be
-    decoded, give the topic `key_deserializer="bytes"` and `value_deserializer="bytes"`. A model whose
-    state grows too large is dropped, as `ModelCache` describes, and the key's messages are answered
-    with errors until the partition moves or the application restarts. Models stay live between
-    commits. Each commit writes those that have changed, once for each key.
+    decoded, give the topic `key_deserializer="bytes"` and `value_deserializer="bytes"`. A model
+    whose state grows too large is dropped, as `ModelCache` says, and its messages are answered with
+    errors until the partition moves or the application restarts. Each commit writes changed models.
 
     Parameters
     ----------
@@ -122,7 +121,7 @@ class _Models(BaseSink):
     It relies on four properties of Quix Streams:
 
     - A commit, also that before a revocation or the end, flushes the sinks, then writes the stores'
-      transactions, then commits the offsets. If it fails, live models know the events that come again.
+      transactions, then commits the offsets. If it fails, live models know events that come again.
     - `checkpoint.get_store_transaction(...).as_state(prefix=key)` is the state that a function with
       `stateful=True` gets for a message with that key. It is taken for the key of the event.
     - A partition of the store, and so its models, is one object from assignment to revocation.
