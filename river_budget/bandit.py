@@ -189,8 +189,8 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
         """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
-        Raises ValueError for any other reward, a context that the model refuses, an arm that is None,
-        NaN or unhashable, and one arm too many; then nothing changes.
+        Raises ValueError, and changes nothing, for any other reward, a context that the model
+        refuses, an arm that is None, NaN or unhashable, and one arm too many.
         """
         (arm_id,) = _arms([arm_id])
         if not isinstance(reward, numbers.Real | np.bool_) or reward not in (0, 1):

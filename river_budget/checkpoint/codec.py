@@ -1,7 +1,7 @@
 """Models as JSON and tensors, and back; `rivers` has the classes that take seconds to import.
 
-Reading runs no code of a file: an object is made only where a class lists its own, its constructor
-checks the parameters, and `Part.check` the kind and the size of everything that was learned.
+Reading runs no code of a file: objects are of listed classes, whose constructors check parameters,
+and `Part.check` what was learned.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Files that are written as a whole or not at all, and the versions before them.
 
-A writer locks its temporary file, which shows others that it lives, and the directory while it
-changes names. Both locks vanish with their process.
+A writer locks its temporary file while it lives, and the directory while it changes names.
 """
 
 from __future__ import annotations
