@@ -313,9 +313,9 @@ def _decoded(text: str) -> str:
 def parsed(text: str) -> Any:
     """Return the number or truth value that a text is, or the text: Python reads 1_0 as one, too."""
     if text.isascii() and "_" not in text:
-        for kind in (int, float):
-            with contextlib.suppress(ValueError):
-                return kind(text)
+        kind = int if text.strip().lstrip("+-").isdigit() else float
+        with contextlib.suppress(ValueError):
+            return kind(text)
     return {"True": True, "False": False}.get(text, text)
 
 
