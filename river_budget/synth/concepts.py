@@ -13,8 +13,8 @@ from river import datasets
 from river.datasets.base import MULTI_CLF
 
 from river_budget._checks import check_count, check_indices
-from river_budget.synth import _stream as field
-from river_budget.synth._stream import Example, Point, Stream
+from river_budget.synth import streams as field
+from river_budget.synth.streams import Example, Point, Stream
 
 # How many places are tried for each cluster. The one farthest from the clusters so far is taken.
 N_CANDIDATES = 10

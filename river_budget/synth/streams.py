@@ -1,19 +1,97 @@
-"""Streams that are drawn example by example."""
+"""Streams that are drawn example by example; they are dataclasses, whose fields are their parameters."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import itertools
 import math
 import random
-from collections.abc import Iterator
-from typing import Any
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any, dataclass_transform
 
-from river.datasets.base import MULTI_CLF
+from river import datasets
+from river.datasets.base import BINARY_CLF, MULTI_CLF
 
-from river_budget.synth import _stream as field
-from river_budget.synth._stream import Example, Point, Stream
+from river_budget import _checks
 
 COST_STEP = 0.05
+
+Point = dict[int, float]
+Example = tuple[Point, Any]
+
+REQUIRED: Any = dataclasses.MISSING
+
+
+def parameter(default: Any, doc: str, check: Callable[[str, Any], None] | None = None) -> Any:
+    """Return the field of a parameter, with its description and its check."""
+    return dataclasses.field(default=default, metadata={"doc": doc, "check": check})
+
+
+count = functools.partial(parameter, check=_checks.check_count)
+real = functools.partial(parameter, check=_checks.check_real)
+positive = functools.partial(parameter, check=_checks.check_positive)
+not_negative = functools.partial(parameter, check=_checks.check_not_negative)
+probability = functools.partial(parameter, check=_checks.check_probability)
+
+
+def length(default: int | None = None) -> Any:
+    """Return the field of the number of examples. Without a default, a stream is endless."""
+    return count(default, f"Number of examples{'.' if default else '; endless by default.'}")
+
+
+def seeded() -> Any:
+    return parameter(None, "Random number generator seed for reproducibility.")
+
+
+@dataclass_transform(eq_default=False)
+class Stream(datasets.base.SyntheticDataset):
+    """A synthetic stream. Each iteration starts over with the same seed."""
+
+    task = BINARY_CLF
+    n_features: int | None = 2
+    n_classes: int | None = 2
+    sparse = False
+    n_samples: Any = None
+    seed: Any = None
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass of a stream, and add its parameters and attributes to its docstring."""
+        made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+        sections = {
+            "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(made)},
+            "Raises": {"ValueError": "If a parameter is out of its range."},
+            "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
+        }
+        text, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+        for name, entries in sections.items():
+            lines = [
+                f"{entry}\n{textwrap.indent(textwrap.fill(doc or '', 92), '    ')}\n"
+                for entry, doc in entries.items()
+            ]
+            text += f"{name}\n{'-' * len(name)}\n{''.join(lines)}\n" if lines else ""
+        cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
+
+    def __post_init__(self) -> None:
+        fields: Any = dataclasses.fields(self)  # type: ignore[arg-type]
+        for field in fields:
+            check, value = field.metadata["check"], getattr(self, field.name)
+            if check is not None and not (value is None and field.default is None):
+                check(field.name, value)
+        super().__init__(
+            self.task, self.n_features, self.n_samples, self.n_classes, sparse=self.sparse
+        )
+
+    def __iter__(self) -> Iterator[Any]:
+        rng = random.Random(self.seed)
+        for t in itertools.islice(itertools.count(), self.n_samples):
+            yield self._example(t, rng)
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        """Return example t (from 0)."""
+        raise NotImplementedError
 
 
 class TwoGaussians(Stream):
@@ -32,9 +110,9 @@ class TwoGaussians(Stream):
     {0: -1.4195092595002838, 1: -3.673812298973276} True
     """
 
-    n_samples: int = field.length(10_000)
-    flip: float = field.probability(0.1, "Probability that a label is flipped.")
-    seed: int | None = field.seeded()
+    n_samples: int = length(10_000)
+    flip: float = probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = seeded()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < 0.5
@@ -65,17 +143,15 @@ class RotatingGaussians(Stream):
     9.99...
     """
 
-    n_samples: int | None = field.length()
-    speed: float = field.real(
+    n_samples: int | None = length()
+    speed: float = real(
         0.001, "Angle of rotation from one example to the next, in radians; 0 is stationary."
     )
-    start: float = field.real(0.0, "Angle of the positive mean at the first example, in radians.")
-    radius: float = field.positive(1.0, "Radius of the circle.")
-    deviation: float = field.positive(
-        0.5, "Standard deviation of both Gaussians, in every direction."
-    )
-    flip: float = field.probability(0.1, "Probability that a label is flipped.")
-    seed: int | None = field.seeded()
+    start: float = real(0.0, "Angle of the positive mean at the first example, in radians.")
+    radius: float = positive(1.0, "Radius of the circle.")
+    deviation: float = positive(0.5, "Standard deviation of both Gaussians, in every direction.")
+    flip: float = probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = seeded()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         sign = 1 if rng.random() < 0.5 else -1
@@ -114,14 +190,12 @@ class RarePositives(Stream):
     105
     """
 
-    n_samples: int = field.length(10_000)
-    rate: float = field.probability(0.01, "Probability of a positive example.")
-    clusters: int = field.count(3, "Number of clusters of positive examples.")
-    radius: float = field.not_negative(2.5, "Radius of the circle, at least 0.")
-    deviation: float = field.positive(
-        0.2, "Standard deviation of each cluster, in every direction."
-    )
-    seed: int | None = field.seeded()
+    n_samples: int = length(10_000)
+    rate: float = probability(0.01, "Probability of a positive example.")
+    clusters: int = count(3, "Number of clusters of positive examples.")
+    radius: float = not_negative(2.5, "Radius of the circle, at least 0.")
+    deviation: float = positive(0.2, "Standard deviation of each cluster, in every direction.")
+    seed: int | None = seeded()
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < self.rate
@@ -173,10 +247,10 @@ class NoisyCheckerboard(_Checkerboard, Stream):
     {0: 0.22321073814882275, 1: 0.7364712141640124} False
     """
 
-    n_samples: int = field.length(10_000)
-    squares: int = field.count(4, "Number of squares along each side of the board.")
-    noise: float = field.probability(0.15, "Probability that a label is flipped.")
-    seed: int | None = field.seeded()
+    n_samples: int = length(10_000)
+    squares: int = count(4, "Number of squares along each side of the board.")
+    noise: float = probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = seeded()
 
 
 class ShiftingCheckerboard(_Checkerboard, Stream):
@@ -193,13 +267,13 @@ class ShiftingCheckerboard(_Checkerboard, Stream):
     [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
     """
 
-    n_samples: int | None = field.length()
-    squares: int = field.count(4, "Number of squares along each side of the board.")
-    shift: float = field.not_negative(0.5, "How far the board shifts each time, in squares.")
-    every: int = field.count(2000, "Number of examples between shifts.")
-    start: float = field.not_negative(0.0, "Offset of the board at the first example, in squares.")
-    noise: float = field.probability(0.15, "Probability that a label is flipped.")
-    seed: int | None = field.seeded()
+    n_samples: int | None = length()
+    squares: int = count(4, "Number of squares along each side of the board.")
+    shift: float = not_negative(0.5, "How far the board shifts each time, in squares.")
+    every: int = count(2000, "Number of examples between shifts.")
+    start: float = not_negative(0.0, "Offset of the board at the first example, in squares.")
+    noise: float = probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = seeded()
 
     def concept_at(self, t: int) -> float:
         return (self.start + t // self.every * self.shift) % 2.0
@@ -230,8 +304,8 @@ class UnitVectors(Stream):
     4
     """
 
-    budget: int = field.count(field.REQUIRED, "Budget of the models.")
-    n_samples: int = field.length(10_000)
+    budget: int = count(REQUIRED, "Budget of the models.")
+    n_samples: int = length(10_000)
 
     sparse = True
 
@@ -275,12 +349,12 @@ class Router(Stream):
 
     task = MULTI_CLF
     n_features = 3
-    n_arms: int = field.count(4, "Number of arms.")
-    change_at: int | None = field.count(
+    n_arms: int = count(4, "Number of arms.")
+    change_at: int | None = count(
         None, "Number of requests before the strengths change; they never do by default."
     )
-    n_samples: int | None = field.length()
-    seed: int | None = field.seeded()
+    n_samples: int | None = length()
+    seed: int | None = seeded()
 
     @property
     def arms(self) -> list[int]:
