@@ -1,7 +1,8 @@
 """Plots. They need matplotlib, which the extra `plot` installs.
 
 `draw_*` functions draw on given axes. `plot_*` functions write a figure with a title to a path,
-whose extension sets the format. Several models, or their results, are a dict by name.
+whose extension sets the format. Several models, or their results, are a dict by name; those of
+`evaluate.lifelong` are of one task sequence.
 """
 
 from __future__ import annotations
@@ -74,10 +75,7 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
 
 
 def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
-    """Plot error and support size over time, and the accuracy matrix of each run.
-
-    The runs are what `evaluate.lifelong` returns for one task sequence.
-    """
+    """Plot error and support size over time, and the accuracy matrix of each run."""
     n_columns = min(7, len(runs))
     heights = [4, 2 * math.ceil(len(runs) / n_columns)]
     figure = Figure(figsize=(14, sum(heights)), layout="constrained")
@@ -95,10 +93,7 @@ def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path
 
 
 def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
-    """Plot the accuracy on all classes seen so far, and the forgetting of each class.
-
-    The runs are what `evaluate.lifelong` returns for one task sequence.
-    """
+    """Plot the accuracy on all classes seen so far, and the forgetting of each class."""
     width = max(4, 0.3 * len(next(iter(runs.values())).classes))
     figure = Figure(figsize=(8 + width, max(4, 1 + 0.3 * len(runs))), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=[8, width])
@@ -136,10 +131,7 @@ def plot_decision_regions(
 
 
 def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: Path) -> None:
-    """Plot reliability diagrams: the frequency of labels against their probability.
-
-    Below them is the share of the predictions in each bin.
-    """
+    """Plot reliability diagrams, and below them the share of the predictions in each bin."""
     figure = Figure(figsize=(7, 6), layout="constrained")
     above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
     draw_reliability(above, errors)

@@ -203,7 +203,7 @@ class Reader:
         if n_labels:
             found += f', target "{columns.target}"' if columns.target else ", target"
             found += f" with {n_labels:,} value{'s' * (n_labels > 1)} so far"
-        self._found = kinds and found
+        self._found = found if kinds else ""
 
     def rows(self, lines: Iterable[str]) -> Iterator[Row]:
         """Return the rows of all lines, which are read one by one, and say what is taken as what."""
