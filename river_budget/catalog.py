@@ -12,14 +12,16 @@ from river_budget.kernels import Kernel
 
 __all__ = ["ALGORITHMS", "Algorithm"]
 
+# By name, parameters other than kernel, budget and seed that are tested separately; the first ones are
+# the default.
+Variants = Mapping[str, Mapping[str, Any]]
+
 
 class Algorithm(NamedTuple):
     """One row of the table."""
 
     model: type[OnlineClassifier]
-    # By name, parameters other than kernel, budget and seed that are tested separately; the first
-    # ones are the default.
-    variants: Mapping[str, Mapping[str, Any]] = {"": {}}
+    variants: Variants = {"": {}}
     unbounded: Collection[str] = ()  # variants whose memory grows
 
     @property
@@ -46,11 +48,7 @@ class Algorithm(NamedTuple):
         return make(**accepted, **self.variants[chosen])
 
 
-TIGHTER: dict[str, dict[str, Any]] = {
-    "0": {},
-    "A": {"validation": 9},
-    "Full": {"validation": "all"},
-}
+TIGHTER: Variants = {"0": {}, "A": {"validation": 9}, "Full": {"validation": "all"}}
 PASSIVE_AGGRESSIVE = {"": {}, "S": {"maintenance": "simple"}, "P": {"maintenance": "projection"}}
 OGD = {"": {}, "uniform": {"sampling": "uniform"}, "logistic": {"loss": "logistic"}}
 SGD = {"": {}, "removal": {"maintenance": "removal"}, "logistic": {"loss": "logistic"}}
