@@ -21,7 +21,7 @@ class Algorithm(NamedTuple):
     """One row of the table."""
 
     model: type[OnlineClassifier]
-    variants: Variants = {"": {}}
+    variants: Mapping[str, Mapping[str, Any]] = {"": {}}
     unbounded: Collection[str] = ()  # variants whose memory grows
 
     @property
