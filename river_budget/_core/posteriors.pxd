@@ -54,7 +54,7 @@ cdef class Posteriors:
     cdef double[::1] g                    # novelties (kernels,)
     cdef double[:, ::1] margins, q        # means and changes (experts, columns)
     cdef double[:, ::1] u, c              # Q k (kernels, width), C k (experts, width)
-    cdef double[:, ::1] a                 # (kernels + 2, width)
+    cdef double[:, ::1] a                 # (kernels + 3, width)
 
     # Compute the probabilities of labels (experts, labels) at the example of the store.
     cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil

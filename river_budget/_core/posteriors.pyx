@@ -12,6 +12,11 @@ from river_budget._core.features import zero_matrix
 from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, require, require_definite
 
+cdef extern from *:
+    """
+    #pragma GCC optimize("O3")  // vectors for the loops over support vectors
+    """
+
 cdef extern from "triangles.h":
     struct TriangleLoops "triangle_loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
@@ -62,6 +67,11 @@ def use_lanes(int most):
 use_lanes(LANES)
 
 
+def zeros(*shape):
+    """Return an array of zeros that begins at a line of the cache."""
+    return zero_matrix(shape, np.dtype(np.float64))
+
+
 cdef class Triangles:
     """Symmetric matrices as lower triangles.
 
@@ -71,9 +81,7 @@ cdef class Triangles:
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
         cdef Py_ssize_t i, end = row_start(width)
-        cdef double[:, ::1] memory = zero_matrix(
-            (n_matrices, end + (1 + MOST_TERMS) * width), np.dtype(np.float64)
-        )
+        cdef double[:, ::1] memory = zeros(n_matrices, end + (1 + MOST_TERMS) * width)
         self.n_matrices, self.width, self.memory = n_matrices, width, memory.base
         self.blocks, self.diagonals = memory.base[:, :end], memory.base[:, end : end + width]
         self.terms = memory.base[:, end + width :].reshape(n_matrices, MOST_TERMS, width)
@@ -209,9 +217,9 @@ cdef class Posteriors:
         self.inverses = Triangles(n_kernels, width)
         self.scales = np.ones(n_experts)
         self.r, self.g = np.zeros(n_experts), np.zeros(n_kernels)
-        self.u, self.c = np.zeros((n_kernels, width)), np.zeros((n_experts, width))
-        self.a = np.zeros((n_kernels + 2, width))
-        self.widen((np.zeros((n_experts, 1, width)), *np.zeros((2, n_experts, 1))))
+        self.u, self.c = zeros(n_kernels, width), zeros(n_experts, width)
+        self.a = zeros(n_kernels + 3, width)
+        self.widen((zeros(n_experts, 1, width), *np.zeros((2, n_experts, 1))))
 
     cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil:
         cdef Py_ssize_t e, i, n = self.vectors.n
@@ -306,9 +314,10 @@ cdef class Posteriors:
         The relevance is a^2 / variance once the example is added, in the mean over the experts.
         """
         cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
-        cdef double own = 0.0, root, scale, value, squares, variance
+        cdef double own = 0.0, root, scale, value, change, share, factor
         inserted = self.vectors.inserted
         scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
+        squares = &self.a[self.n_kernels + 2, 0]
         memset(scores, 0, n * sizeof(double))
         for z in range(self.n_kernels):
             prior, u = &self.a[z, 0], &self.u[z, 0]
@@ -319,17 +328,17 @@ cdef class Posteriors:
             z, scale = self.kernels[e], self.scales[e] * self.factors[e]
             prior, c, root = &self.a[z, 0], &self.c[e, 0], sqrt(scale)
             self.covariances.copy_diagonal(e, n, variances)
-            for k in range(n):
-                squares = 0.0
-                for i in range(self.n_columns):
-                    value = root * self.means[e, i, k] + self.q[e, i] * c[k]
-                    squares += value * value
-                variance = prior[k] + scale * variances[k] + self.r[e] * c[k] * c[k]
-                scores[k] += shares[e] * squares / variance
-            squares = 0.0
+            memset(squares, 0, n * sizeof(double))
+            share, factor, value = shares[e], self.r[e], 0.0
             for i in range(self.n_columns):
-                squares += self.q[e, i] * self.q[e, i]
-            own += shares[e] * squares / (1.0 / self.g[z] + self.r[e])
+                mean, change = &self.means[e, i, 0], self.q[e, i]
+                value += change * change
+                add_squares(squares, root, mean, change, c, n)
+            own += share * value / (1.0 / self.g[z] + factor)
+            for k in range(n):
+                scores[k] += share * squares[k] / (
+                    prior[k] + scale * variances[k] + factor * c[k] * c[k]
+                )
         for k in range(n):
             if kept != NULL and kept[k]:
                 continue
@@ -441,7 +450,7 @@ cdef class Posteriors:
 
     def widened(self, Py_ssize_t n_labels):
         """Return means, margins and q with a column for each of more than two labels."""
-        means, given = np.zeros((self.n_experts, n_labels, self.width)), self.means.base
+        means, given = zeros(self.n_experts, n_labels, self.width), self.means.base
         if self.n_columns == 1:
             means[:, 0], means[:, 1] = -given[:, 0], given[:, 0]
         else:
@@ -505,6 +514,17 @@ cdef class Posteriors:
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
+
+
+cdef inline void add_squares(
+    double *squares, double root, const double *a, double factor, const double *b, Py_ssize_t n
+) noexcept nogil:
+    """Add the squares of root a + factor b."""
+    cdef Py_ssize_t k
+    cdef double value
+    for k in range(n):
+        value = root * a[k] + factor * b[k]
+        squares[k] += value * value
 
 
 cdef inline void put_moved(
