@@ -119,8 +119,11 @@ cdef class Mixture:
             half = 0.5 * (forecast[1] - forecast[0])
             forecast[0], forecast[1] = 0.5 - half, 0.5 + half
 
-    cdef void add_steps(self, Py_ssize_t label, double share) noexcept nogil:
-        """Add a share of what a label changes; in hedges, its own share s counts 1 / sqrt(C s)."""
+    cdef void add_steps(self, Py_ssize_t label, double share, double charge) noexcept nogil:
+        """Add a share of what a label changes; in hedges, its own share s counts 1 / sqrt(C s).
+
+        The charge is what the log probabilities of the mixers are too large by.
+        """
         cdef Py_ssize_t c, e, i, n = self.n_experts
         cdef double change, balance, total = self.n_labels
         for c in range(self.n_labels):
@@ -129,6 +132,8 @@ cdef class Mixture:
         steps = &self.steps[0]
         for i in range(3):
             steps[3 * n + i] += balance * gain(self.mixtures[i, label])
+            if i > 0:
+                steps[3 * n + i] -= balance * charge
         for e in range(n):
             steps[e] += balance * gain(self.probabilities[e, label])
             logs = &self.logs[e, 0]
@@ -445,6 +450,7 @@ cdef class Experts(Engine):
 
         It takes the place of the example of the store then, and True is returned.
         """
+        cdef double charge = 0.0
         cdef int64_t slot = self.rehearsal.begin(self.n_rounds, &self.mixture.counts[0])
         if self.repeats is not None:
             # Late labels are no hint, so they count if this example was just predicted.
@@ -459,7 +465,11 @@ cdef class Experts(Engine):
             except ValueError:  # a feature is an array of another length, or a number, by now
                 self.rehearsal.share = 0.0
                 return True
-        self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share)
+        if self.archive is not None:
+            # The mixers are fitted to the exemplars of all absent labels, while the archive is not: with a
+            # weight for each expert, they overfit by so much in expectation (Akaike).
+            charge = self.mixture.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
+        self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
         return True
 
     def roll_back(self):
@@ -497,7 +507,7 @@ cdef class Experts(Engine):
         self.n_rounds += 1
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         self.rehearsal.count(label, self.n_rounds, counts[label] == 0.0)
-        self.mixture.add_steps(label, 1.0 - self.rehearsal.share)
+        self.mixture.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
         self.mixture.update(label)
         if self.repeats is not None:
             self.repeats.count(label)

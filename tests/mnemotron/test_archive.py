@@ -36,6 +36,13 @@ def test_tasks_are_remembered_by_the_archive_alone():
     assert accuracy(learned(tasks(), archive=50, **forgets), test) > 0.8
 
 
+def test_mixers_are_charged_for_exemplars_that_they_are_fitted_to():
+    """The hedge is wholly on the archive then; the mixers know the exemplars better than the labels."""
+    weights = learned(tasks(), archive=50).mixture_weights
+    assert weights["hedge"] > 0.99
+    assert learned(tasks()).mixture_weights["hedge"] < 0.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "copied",
