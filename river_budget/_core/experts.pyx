@@ -120,9 +120,9 @@ cdef class Mixture:
             forecast[0], forecast[1] = 0.5 - half, 0.5 + half
 
     cdef void add_steps(self, Py_ssize_t label, double share, double charge) noexcept nogil:
-        """Add a share of what a label changes; in hedges, its own share s counts 1 / sqrt(C s).
+        """Add a share of what a label changes, with a charge on the log probabilities of the mixers.
 
-        The charge is what the log probabilities of the mixers are too large by.
+        In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
         """
         cdef Py_ssize_t c, e, i, n = self.n_experts
         cdef double change, balance, total = self.n_labels
@@ -131,9 +131,8 @@ cdef class Mixture:
         balance = share * sqrt(total / (self.n_labels * (self.counts[label] + 1.0)))
         steps = &self.steps[0]
         for i in range(3):
-            steps[3 * n + i] += balance * gain(self.mixtures[i, label])
-            if i > 0:
-                steps[3 * n + i] -= balance * charge
+            change = gain(self.mixtures[i, label]) - (charge if i > 0 else 0.0)
+            steps[3 * n + i] += balance * change
         for e in range(n):
             steps[e] += balance * gain(self.probabilities[e, label])
             logs = &self.logs[e, 0]
