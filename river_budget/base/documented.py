@@ -1,5 +1,7 @@
 """Docstrings of classifiers, completed with what all of them share."""
 
+from __future__ import annotations
+
 import inspect
 import re
 import textwrap

@@ -4,6 +4,8 @@ Each `Maintenance` chooses the vectors V that take over the term of the removed 
 example is always one of them, so the removal does not change its margin.
 """
 
+from __future__ import annotations
+
 import math
 from typing import Any, NamedTuple
 

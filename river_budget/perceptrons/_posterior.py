@@ -1,5 +1,7 @@
 """Posterior probabilities that a label is the most frequent one."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np

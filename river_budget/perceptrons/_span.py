@@ -1,5 +1,7 @@
 """The span of the support vectors, and projections onto it."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Sequence
 

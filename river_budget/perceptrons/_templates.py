@@ -1,5 +1,7 @@
 """Templates of perceptrons with mistake bounds."""
 
+from __future__ import annotations
+
 import abc
 import dataclasses
 import math

@@ -1,5 +1,7 @@
 """Validation sets: labelled examples on which the removal of each support vector is evaluated."""
 
+from __future__ import annotations
+
 import random
 from typing import Any
 

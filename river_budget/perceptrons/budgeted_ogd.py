@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import math
 
 from river_budget._checks import check_choice, check_not_negative, check_positive, check_real

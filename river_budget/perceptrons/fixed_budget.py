@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import numpy as np
 
 from river_budget._arrays import Floats

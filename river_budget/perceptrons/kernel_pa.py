@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from river_budget._checks import check_positive
 from river_budget._state import LARGEST_NUMBER
 from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from river_budget.base import Example, Expansion, GrowingPerceptron, with_example
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds

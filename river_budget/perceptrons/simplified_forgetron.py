@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._templates import BallPerceptron

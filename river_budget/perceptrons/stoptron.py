@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from river_budget.base import BudgetPerceptron, Example, Expansion, GrowingPerceptron, with_example
 
 

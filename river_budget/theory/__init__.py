@@ -1,5 +1,7 @@
 """The mistake bounds of the papers, their comparators, and certificates."""
 
+from __future__ import annotations
+
 from . import bounds, comparators
 from .bounds import Guarantee
 from .certify import Certificate, certify

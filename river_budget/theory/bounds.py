@@ -29,6 +29,8 @@ References
 [^4]: [Liao, Li, Liao, Hu & Dang 2024](https://doi.org/10.1609/aaai.v38i12.29284)
 """
 
+from __future__ import annotations
+
 import bisect
 import dataclasses
 import functools

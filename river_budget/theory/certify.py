@@ -1,5 +1,7 @@
 """Certificates: the mistakes of a model on a stream, compared with its mistake bounds."""
 
+from __future__ import annotations
+
 import copy
 import dataclasses
 import functools

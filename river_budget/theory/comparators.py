@@ -1,5 +1,7 @@
 """Comparators, the hypotheses against which mistake bounds hold."""
 
+from __future__ import annotations
+
 import functools
 import itertools
 import math

@@ -807,7 +807,7 @@ def test_the_length_of_an_array_is_that_of_its_elements():
 # Numbers of many types, and values that only look like numbers.
 
 NOT_NUMBERS = [
-    np.complex64(1.0), np.complex128(1 + 2j), 1j, np.timedelta64(3), np.timedelta64(3, "s"),
+    np.complex64(1.0), np.complex128(1 + 2j), 1j, np.timedelta64(3, "s"),
     np.datetime64("2020-01-01"), np.void(b"12345678"), np.array("1.5"), np.array(["1.5"]),
     pd.NA, pd.NaT, np.array(1 + 2j), [1.0], b"1.5", None,
     float("nan"), float("inf"), 10**400,
