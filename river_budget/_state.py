@@ -139,7 +139,9 @@ class Field(Generic[T]):
     def __init__(
         self, make: Any = None, check: Any = None, *, key: str = "", doc: str = ""
     ) -> None:
-        self.make, self.check, self.key = make, check, key
+        self.make = make
+        self.check = check
+        self.key = key
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -232,7 +234,8 @@ class Part(Field[T]):
         **names: str,
     ) -> None:
         super().__init__(make, **names)
-        self.state, self.restore = state, restore
+        self.state = state
+        self.restore = restore
 
     def dump(self, owner: Any) -> Any:
         part = getattr(owner, self.name)

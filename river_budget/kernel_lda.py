@@ -97,8 +97,10 @@ class KernelLDA(OnlineClassifier):
         if given.gamma is not None:
             f.set_scales({}, 1.0, given.gamma)
         super().__init__(f, class_weight, max_classes, dtype)
-        self.n_features, self.forgetting = n_features, forgetting
-        self.kernel, self.seed = kernel, seed
+        self.n_features = n_features
+        self.forgetting = forgetting
+        self.kernel = kernel
+        self.seed = seed
 
     @property
     def resolved_kernel(self) -> Any:

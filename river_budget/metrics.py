@@ -72,7 +72,8 @@ class CalibrationError(base.MultiClassMetric):
     def __init__(self, n_bins: int = 10, pos_val: Any = True) -> None:
         check_count("n_bins", n_bins)
         super().__init__()
-        self.n_bins, self.pos_val = n_bins, pos_val
+        self.n_bins = n_bins
+        self.pos_val = pos_val
         # Of each bin: the weights of predictions, their probabilities, and how often they were right.
         self._sums = np.zeros((n_bins, 3))
 

@@ -1,4 +1,4 @@
-# cython: language_level=3, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True, annotation_typing=False
 """The rounds of a model: what is the same whatever it learns."""
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -233,7 +233,7 @@ cdef class Engine:
 class Rounds:
     """What a classifier does with one example, by its engine `_f`: the way there takes no longer than a round."""
 
-    def learn_one(self, x, y, w=1.0):
+    def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn an example.
 
         Parameters
@@ -289,8 +289,8 @@ class Rounds:
                 self._follow(due)
             PyErr_CheckSignals()
 
-    def predict_one(self, x, **kwargs):
-        """Predict the label of an example, a dictionary of features.
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """Predict the label of a set of features, a dict.
 
         Raises ValueError if a value is refused.
         """

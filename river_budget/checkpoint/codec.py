@@ -53,7 +53,8 @@ class Part:
     """
 
     def __init__(self, model: type, /, *rules: Callable[[Any], object], **kinds: Any) -> None:
-        self.model, self.rules = model, rules
+        self.model = model
+        self.rules = rules
         # Of what a constructor takes any number, a new object has none, and an old one a state.
         parameters = inspect.signature(model).parameters.values()
         self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]

@@ -159,8 +159,10 @@ class Checkpointer:
         check_count("every", every)
         check_count("keep", keep)
         dumps(model)
-        self.model, self.path = model, Path(path)
-        self.every, self.keep = every, keep
+        self.model = model
+        self.path = Path(path)
+        self.every = every
+        self.keep = keep
         self._n_steps = 0
 
     def step(self, extra: Mapping[str, Any] | None = None) -> None:

@@ -165,7 +165,9 @@ class Reader:
     """
 
     def __init__(self, form: Format, columns: Columns, first: list[str], header: list[str]) -> None:
-        self.form, self.columns, self.header = form, columns, header
+        self.form = form
+        self.columns = columns
+        self.header = header
         self._is_csv, place = form == Format.CSV, ""
         self._target = None if form == Format.LIBSVM else columns.target
         try:

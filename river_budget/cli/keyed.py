@@ -81,7 +81,8 @@ class _Keyed(Run):
         self, learner: _Learner, on_error: options.OnError, key: str, seq: str | None
     ) -> None:
         super().__init__(learner, on_error)
-        self._key, self._seq = key, seq
+        self._key = key
+        self._seq = seq
         self._states: dict[Any, bytes] = {}
         self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
         self._n_of_key: collections.Counter[Any] = collections.Counter()

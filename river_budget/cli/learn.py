@@ -177,7 +177,8 @@ class _Learning(Run):
     ) -> None:  # fmt: skip
         super().__init__(model, on_error)
         self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
-        self._lines, self._saver = lines, saver
+        self._lines = lines
+        self._saver = saver
         self._columns = {name: getattr(columns, name) for name in KEPT}
         self._columns["ignored"] = columns.ignored or list(columns.others) or None
 
@@ -216,7 +217,8 @@ class Lines:
 
     def __init__(self, lines: Iterable[str], name: str) -> None:
         self.digests: list[str] = []
-        self._lines, self._name = lines, name
+        self._lines = lines
+        self._name = name
         self._hash = hashlib.sha256()
         self._n_lines = self._n_rows = 0
         self.done(0)

@@ -39,7 +39,8 @@ class Run:
 
     def __init__(self, model: Any, on_error: OnError) -> None:
         self.counts = self._next = Counts()
-        self._model, self._on_error = model, on_error
+        self._model = model
+        self._on_error = on_error
         self._n_lines = self._n_skipped = 0
         self._start = time.process_time()
         self._is_busy, self._signal = False, 0

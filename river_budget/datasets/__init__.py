@@ -177,7 +177,8 @@ class MNIST(PublishedDataset):
                 f"got {positive!r} and {negative!r}"
             )
         super().__init__(part)
-        self.positive, self.negative = positive, negative
+        self.positive = positive
+        self.negative = negative
         self.n_samples = sum(MNIST_COUNTS[part][digit] for digit in digits)
 
 

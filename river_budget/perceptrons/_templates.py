@@ -82,7 +82,8 @@ class BallPerceptron(NormedPerceptron):
 
     def _set_ball(self, learning_rate: float, radius: float) -> None:
         check_positive("learning_rate", learning_rate)
-        self.learning_rate, self._radius = learning_rate, radius
+        self.learning_rate = learning_rate
+        self._radius = radius
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         n = self._proven_rate

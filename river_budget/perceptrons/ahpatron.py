@@ -77,7 +77,9 @@ class Ahpatron(NormedPerceptron):
             check_positive("norm_bound", norm_bound)
         check_positive("learning_rate", learning_rate)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.epsilon, self.learning_rate, self.norm_bound = epsilon, learning_rate, norm_bound
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.norm_bound = norm_bound
         self._threshold = 1 - epsilon
         self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
 

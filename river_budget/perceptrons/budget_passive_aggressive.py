@@ -79,7 +79,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
         check_positive("C", C)
         check_choice("maintenance", maintenance, list(MAINTENANCE))
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.C, self.maintenance = C, maintenance
+        self.C = C
+        self.maintenance = maintenance
         # A single vector has no nearest other one.
         kind = Maintenance if budget == 1 and maintenance == "nearest" else MAINTENANCE[maintenance]
         self._maintenance = kind(self._f)

@@ -74,8 +74,11 @@ class BudgetedOGD(RandomPerceptron):
             raise ValueError(f"clip must be at least 1, got {clip!r}")
         check_choice("sampling", sampling, SAMPLINGS)
         super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
-        self.loss, self.sampling, self.clip = loss, sampling, clip
-        self.learning_rate, self.regularization = learning_rate, regularization
+        self.loss = loss
+        self.sampling = sampling
+        self.clip = clip
+        self.learning_rate = learning_rate
+        self.regularization = regularization
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

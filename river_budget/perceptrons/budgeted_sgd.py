@@ -84,7 +84,9 @@ class BudgetedSGD(BudgetPerceptron):
         if maintenance is not None:
             check_choice("maintenance", maintenance, MAINTENANCE)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.loss, self.regularization, self.maintenance = loss, regularization, maintenance
+        self.loss = loss
+        self.regularization = regularization
+        self.maintenance = maintenance
         is_rbf = isinstance(self._f.store.kernels[0], RBF)
         if maintenance == "merging" and not is_rbf:
             raise ValueError(f"maintenance must be 'removal' with the kernel {kernel!r}")

@@ -44,7 +44,8 @@ class KernelPAClassifier(GrowingPerceptron):
         if isinstance(mode, bool) or mode not in (0, 1, 2):
             raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.C, self.mode = C, mode
+        self.C = C
+        self.mode = mode
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value

@@ -54,7 +54,9 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         check_not_negative("eta", eta)
         check_positive("norm_bound", norm_bound)
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.eta, self.norm_bound, self._radius = eta, norm_bound, norm_bound
+        self.eta = eta
+        self.norm_bound = norm_bound
+        self._radius = norm_bound
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         learned = self.gradients, self.residuals, self.excess_loss

@@ -64,7 +64,9 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         if budget is not None:
             check_count("budget", budget)
         super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.eta, self.norm_bound, self.budget = eta, norm_bound, budget
+        self.eta = eta
+        self.norm_bound = norm_bound
+        self.budget = budget
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         assumptions = super()._assumptions(path_length)

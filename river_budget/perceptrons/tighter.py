@@ -45,7 +45,8 @@ class TighterPerceptron(BudgetPerceptron):
         dtype: str = "float32",
     ) -> None:
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.validation, self.seed = validation, seed
+        self.validation = validation
+        self.seed = seed
         if validation == "support":
             self._validation = SupportVectors(self._f, budget + 1)
         elif validation == "all":

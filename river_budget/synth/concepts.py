@@ -159,7 +159,8 @@ class _Task(datasets.base.SyntheticDataset):
 
     def __init__(self, stream: ClassIncremental, labels: range):
         super().__init__(task=MULTI_CLF, n_features=stream.n_features, n_classes=len(labels))
-        self.stream, self.labels = stream, labels
+        self.stream = stream
+        self.labels = labels
 
     def __iter__(self) -> Iterator[Example]:
         seed, earlier = self.stream.seed, range(self.labels.start)
