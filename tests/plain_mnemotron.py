@@ -217,10 +217,8 @@ class Plain:
         u = [inverse @ row for inverse, row in zip(inverses, self.rows, strict=True)]
         g = [1 + JITTER - row @ v for row, v in zip(self.rows, u, strict=True)]
         share = sum(w * g[z] for w, (z, _, _) in zip(shares, self.experts, strict=True))
-        full = len(self.vectors) == self.budget
-        if not full:
-            share *= len(self.counts) - 1
-        new = share / (1 + JITTER) > self.novelty and min(g) > SMALLEST_NOVELTY
+        share *= (len(self.counts) - 1) / (1 + JITTER)
+        new = share > self.novelty and min(g) > SMALLEST_NOVELTY
         add = not self.vectors or new
         # With the incoming example added, every score is a squared mean over a variance.
         vectors = [*self.vectors, x]
@@ -234,6 +232,7 @@ class Plain:
             scores = scores + shares[e] * (mean**2).sum(axis=1) / variance
             means.append(mean)
             covariances.append(covariance)
+        full = len(self.vectors) == self.budget
         may_go = [i for i, c in enumerate(self.owners) if c not in kept]
         if add and full and scores[-1] <= scores[may_go].min():
             add = False

@@ -263,8 +263,7 @@ cdef class Posteriors:
         self.compute_changes(weight)
         for e in range(self.n_experts):
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
-        if n < self.budget:  # with room, each independent column of coefficients counts
-            share *= max(1, self.n_columns - 1)
+        share *= max(1, self.n_columns - 1)  # a projection loses it in each independent column
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
         return n if n < self.budget else self.slot_to_replace(shares, kept)
