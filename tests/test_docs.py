@@ -205,6 +205,13 @@ def public_properties(kind):
     }
 
 
+def test_an_algorithm_of_your_own_has_what_its_page_says():
+    text = (DOCS / "algorithms/your_own.md").read_text()
+    names = set(re.findall(r"`f\.(\w+)", text))
+    assert len(names) > 10
+    assert names - set(dir(rb.Forgetron()._f)) == set()
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_class_describes_its_attributes(package):
     module = importlib.import_module(f"river_budget.{package}")
