@@ -46,10 +46,10 @@ def keyed(
     """Predict, then learn, line by line, with a model for each key.
 
     With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
-    line with the key, the number and the label, and no features. Columns are read as `learn` reads them,
-    and answers are as those of `learn`, but with the key, the number, and how many lines of the key there
-    were. Each key has labels of its own. A summary ends the run, on standard error. With --on-error skip,
-    a bad line stops no key.
+    line with the key, the number and the label, and no features. Columns are read as `learn` reads them.
+    Each answer has the key, the number, the prediction and the margin as `learn` tells them, how many
+    lines of the key there were, and the share of right predictions among them. Each key has labels of its
+    own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
     notes.disabled = quiet
     make = options.maker(model, budget, gamma, seed)

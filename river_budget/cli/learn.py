@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -141,7 +141,6 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
         raise CommandError(str(error)) from None
     record = extra.get("run", {})
     try:
-        require(not {"place", "columns"} <= extra.keys(), "it is an older one")
         require(type(record) is dict, f"the run is {record!r}")
         for name, kind in RECORD.items():
             value = record.get(name, kind())
@@ -194,16 +193,16 @@ class _Learning(Run):
 
     def settle(self) -> None:
         self._lines.done()
-        self._save("step")
+        self._save(checkpoint.Checkpointer.step)
 
     def close(self) -> None:
-        self._save("save")
+        self._save(checkpoint.Checkpointer.save)
 
-    def _save(self, how: str) -> None:
+    def _save(self, save: Callable[..., None]) -> None:
         if self._saver is not None:
             try:
                 record = self.counts._asdict() | self._lines.place | self._columns
-                getattr(self._saver, how)({"run": record})
+                save(self._saver, {"run": record})
             except (checkpoint.CheckpointError, OSError) as error:
                 raise CommandError(f"no checkpoint can be saved: {error}") from None
 

@@ -281,6 +281,8 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
         raise typer.BadParameter(f"{name} needs --target, the name of its target column")
     labels = Labels(MOST_LABELS, "is it an id?")
     with files.opened(name, columns) as (reader, lines):
+        if reader.no_labels:
+            raise ValueError(reader.no_labels)
         for row in reader.rows(lines):
             try:
                 if row.error or row.label is None:

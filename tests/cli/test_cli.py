@@ -103,7 +103,7 @@ def test_wrong_usage_is_one_line(run, arguments, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("u,v\n1,2\n", "line 2: no label"),
+        ("u,v\n1,2\n", "no column 'y', only u, v"),
         ("u,y\n1,a\n2,nan\n3,c\n", "line 3: no label"),
         (
             "u,y\n" + "".join(f"1,{t}\n" for t in range(1200)),

@@ -338,10 +338,3 @@ def test_what_no_run_can_have_kept_is_an_error(run, tmp_path, command, forged):
     code, out, err = run(name, *options, saved, data, "--target", "y")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"{saved} keeps no record of a run beside its model" in err
-
-
-def test_the_record_of_an_older_version_is_refused(run, tmp_path):
-    saved = tmp_path / "model"
-    checkpoint.save(rb.Forgetron(), saved, {"n_seen": 3, "place": {}, "columns": {}})
-    code, _, err = run("predict", "--model-file", saved)
-    assert (code, "no record of a run beside its model: it is an older one" in err) == (2, True)
