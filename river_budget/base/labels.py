@@ -151,7 +151,7 @@ class ClassWeights:
                 check_weight(name, weight, least=SMALLEST_CLASS_WEIGHT)
             self._given = {label: float(weight) for label, weight in given.items()}
         elif not isinstance(given, str) or given != "balanced":
-            raise ValueError(f"class_weight must be a dict or 'balanced', got {given!r}")
+            raise ValueError(f"class_weight must be a dict of weights or 'balanced', got {given!r}")
         # The number of examples of each label, by columns, for balanced weights, and their sum.
         self._counts, self._total = [0, 0], 0
         # The columns of the last examples, which may not be learned, and the number of those before.

@@ -98,7 +98,8 @@ def check_kernel(kernel: Any) -> None:
     """Raise ValueError unless `kernel` is a kernel."""
     if not isinstance(kernel, Kernel):
         raise ValueError(
-            f"kernel must be a kernel, got {kernel!r}; wrap a function of dicts in FunctionKernel"
+            f"kernel must be a kernel such as RBF(), got {kernel!r}; "
+            "wrap a function of two dicts in FunctionKernel"
         )
 
 
