@@ -15,13 +15,14 @@ __all__ = ["ALGORITHMS", "Algorithm"]
 # By name, parameters other than kernel, budget and seed that are tested separately; the first ones are
 # the default.
 Variants = Mapping[str, Mapping[str, Any]]
+DEFAULT: Variants = {"": {}}
 
 
 class Algorithm(NamedTuple):
     """One row of the table."""
 
     model: type[OnlineClassifier]
-    variants: Mapping[str, Mapping[str, Any]] = {"": {}}
+    variants: Variants = DEFAULT
     unbounded: Collection[str] = ()  # variants whose memory grows
 
     @property
