@@ -31,8 +31,8 @@ class CalibrationError(base.MultiClassMetric):
 
     It is the mean absolute difference between the probability and the frequency of the label in
     bins of equal width, weighted by their counts
-    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). The label is the
-    positive one of two, else the most probable one.
+    ([Guo, Pleiss, Sun & Weinberger 2017](https://arxiv.org/abs/1706.04599)). The label is
+    `pos_val` if it is one of two, else the most probable one.
 
     Parameters
     ----------
@@ -199,7 +199,8 @@ class KappaT(_Sequential):
     The value is `(p - p_b) / (1 - p_b)`, where `p` is the accuracy of the model and `p_b` that of a
     baseline which predicts the label of the example before
     ([Žliobaitė et al. 2015](https://doi.org/10.1007/s10994-014-5441-4)): 1 if all predictions are
-    right, 0 if the model is as good as the baseline or that has no mistake, negative if it is worse.
+    right, 0 if the model is as good as the baseline or the baseline is always right, negative if it
+    is worse.
 
     The first example, for which the baseline has no prediction, is not scored. It does not work
     with `utils.Rolling`.

@@ -55,7 +55,8 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
 def load(path: str | Path) -> Any:
     """Return the model that `save` wrote. It continues bit for bit like the saved one.
 
-    Raises CheckpointError if the file is damaged, changed, foreign, or of another version.
+    Raises CheckpointError if the file is damaged, changed, foreign, or of another version, and
+    OSError if it cannot be read.
     """
     return restore(path)[0]
 

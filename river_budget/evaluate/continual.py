@@ -298,8 +298,8 @@ def recovery_time(
 ) -> int | None:
     """Return how many examples a model needs to recover from a drift, or None if it does not.
 
-    They are counted to the first window whose error exceeds that of the window right before the
-    drift by at most `tolerance`.
+    They are counted from the drift to the first window whose error exceeds that of the window right
+    before the drift by at most `tolerance`; 0 if the drift did no harm.
 
     Parameters
     ----------

@@ -54,7 +54,8 @@ class Prediction(NamedTuple):
         f(x), positive for the positive class; with more than two labels, half the difference
         between the two largest scores. None for River's classifiers, and with an unknown `y_pred`.
     n_seen, accuracy
-        Number of events of the key, each counted once, and share of correct predictions of labels.
+        Number of events of the key, each counted once, and share of correct predictions among
+        those whose label is known; None before the first.
     """
 
     key: Any
