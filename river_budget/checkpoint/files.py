@@ -131,7 +131,8 @@ class Checkpointer:
     model
         The model; see `save`.
     path
-        The newest checkpoint, or a symbolic link to it. Older ones are beside it: `.1`, `.2`, ...
+        The newest checkpoint, or a symbolic link to it. Older ones are beside it, with `.1`, `.2`,
+        ... after the name.
     every
         Number of examples from one checkpoint to the next.
     keep

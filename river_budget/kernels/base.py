@@ -51,7 +51,7 @@ class Category(tuple[Any, str]):
 class Kernel(base.Base, abc.ABC):
     """A positive semi-definite function of two examples.
 
-    Kernels are immutable values, equal if their parameters are. Wrong ones raise ValueError.
+    Kernels are immutable values, equal if their parameters are. A wrong parameter raises ValueError.
 
     Attributes
     ----------

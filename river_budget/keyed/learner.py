@@ -177,7 +177,8 @@ class KeyedLearner:
         model, extra = checkpoint.restores(state)
         found = checkpoint.outline(model)
         if found != self._outline:
-            raise CheckpointError(f"this is a {found}, but the factory returns a {self._outline}")
+            expected = f"the factory returns a {self._outline}"
+            raise CheckpointError(f"the state is that of a {found}, but {expected}")
         try:
             return KeyedModel(model, **extra)
         except (ValueError, TypeError, AttributeError) as error:
