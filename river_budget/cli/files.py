@@ -137,7 +137,7 @@ def _format_of_line(line: str, target: str | None) -> Format:
     """Return the format of a first line; with a target, whose name it needs, it is not libsvm."""
     if line.lstrip().startswith("{"):
         return Format.JSONL
-    label, *pairs = line.partition(" #")[0].split() or ["0"]
+    label, *pairs = line.partition("#")[0].split() or ["0"]
     is_libsvm = all(":" in pair for pair in pairs) and (bool(pairs) or parsed(label) is not label)
     return Format.LIBSVM if target is None and is_libsvm else Format.CSV
 
@@ -168,11 +168,10 @@ class Reader:
         self.form = form
         self.columns = columns
         self.header = header
-        self._is_csv, place = form == Format.CSV, ""
+        self._is_csv = form == Format.CSV
         self._target = None if form == Format.LIBSVM else columns.target
         try:
             if self._is_csv:
-                place = "line 1: "
                 # What the header has most of outside of quotes.
                 unquoted = re.sub(r'"[^"]*"', "", "".join(first[:1]))
                 self._delimiter = columns.delimiter or max(DELIMITERS, key=unquoted.count)
@@ -185,7 +184,7 @@ class Reader:
             if absent := self._absent(*(columns.features or ()), *(columns.ignored or ())):
                 raise ValueError(absent)
         except (csv.Error, ValueError) as error:
-            raise ValueError(f"{place}{error}") from None
+            raise ValueError(f"line 1: {error}" if self._is_csv else str(error)) from None
         self.no_labels = "" if columns.target is None else self._absent(columns.target)
         self._has_texts: dict[str, bool] | None = None
         rows, votes = list(self._read(first)), collections.Counter[Any]()

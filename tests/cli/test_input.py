@@ -166,7 +166,7 @@ def test_the_columns_of_parquet_are_known(run, tmp_path, names, options, message
     "text",
     [
         '{"u":1,"y":0}\n\n{"u":1,"y":1}\r\n\r\n', "0 u:1\n\n1 u:1\n\n",
-        "0 u:1 # one\n# two\n1 u:1\n # three\n",
+        "0 u:1 # one\n# two\n1 u:1\n # three\n", "# zero\n0 u:1#one\n1 u:1\n",
     ],
 )  # fmt: skip
 def test_a_blank_line_is_none(run, stdin, text):
