@@ -129,7 +129,8 @@ class Calibrated(ClassifierWrapper):
     probabilities of budgeted models often rise steeply near the decision boundary. Each example
     updates a, r and the biases by a Newton step on its log loss, with the sum of all Hessians so
     far [^1] [^2] (the papers approximate them by squared gradients). Each forgetting factor has a
-    map, whose sum it multiplies in each round: 1 suits scores that keep their meaning, a smaller one drift.
+    map, whose sum it multiplies in each round: 1 suits scores that keep their meaning, a smaller
+    one drift.
 
     Bayes' rule weights the maps and the model's own probabilities, whose prior is 1/2. In each
     round, a share of 0.0001 of the weights returns to the prior. After T rounds on any sequence,

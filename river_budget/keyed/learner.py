@@ -52,7 +52,8 @@ class Prediction(NamedTuple):
         The predicted label; None before the key's first, and if a late label's event is forgotten.
     margin
         f(x), positive for the positive class; with more than two labels, half the difference
-        between the two largest scores. None for River's classifiers, and with an unknown `y_pred`.
+        between the two largest scores. None for a classifier without `decision_function_one`, and
+        where `y_pred` is not known.
     n_seen, accuracy
         Number of events of the key, each counted once, and share of correct predictions among
         those whose label is known; None before the first.

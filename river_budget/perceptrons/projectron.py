@@ -33,9 +33,10 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         Threshold on the distance (not on its square), at least 0; 0.1 by default without
         `norm_bound`. With 0, the hypothesis is that of the kernel perceptron.
     norm_bound
-        Largest norm U of a comparator, in the place of `eta`, such as `bounds.forgetron_norm(500)`.
+        Largest norm U of a comparator, in the place of `eta`; `bounds.forgetron_norm(budget)` is
+        that of a Forgetron.
     budget
-        Maximum number of support vectors. Then, every mistake is projected.
+        Maximum number of support vectors, if any. Once it is reached, every mistake is projected.
 
     References
     ----------
