@@ -25,8 +25,10 @@ from river_budget._arrays import Floats, padded
 State = dict[str, Any]
 T = TypeVar("T")
 
-# No sum of products of such numbers overflows. Their sums are not multiplied any more.
-LARGEST_NUMBER, LARGEST_SUM = 1e150, 1e305
+# No sum of products of such numbers overflows.
+LARGEST_NUMBER = 1e150
+# Of such sums, which are not multiplied any more.
+LARGEST_SUM = 1e305
 
 LARGEST_COUNT = 2**62
 # Of an event or a ticket: the next number must be a count.

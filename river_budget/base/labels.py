@@ -153,7 +153,8 @@ class ClassWeights:
         elif not isinstance(given, str) or given != "balanced":
             raise ValueError(f"class_weight must be a dict of weights or 'balanced', got {given!r}")
         # The number of examples of each label, by columns, for balanced weights, and their sum.
-        self._counts, self._total = [0, 0], 0
+        self._counts = [0, 0]
+        self._total = 0
         # The columns of the last examples, which may not be learned, and the number of those before.
         self._last: list[int] = []
         self._n_before = 0

@@ -56,7 +56,7 @@ class StoredExamples(SupportVectors):
 
     def kernel_values(self) -> Floats:
         store = self._f.store
-        follow(self._store, store)
+        follow(self._store, store)  # Its scales may have changed since the examples were stored.
         columns = [self._column(store.vector(slot)) for slot in range(store.n)]
         return np.array(columns).reshape(store.n, self._store.n).T
 
