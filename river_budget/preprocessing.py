@@ -42,8 +42,9 @@ class UnitNorm(base.Transformer):
 
     def transform_one(self, x: Features) -> Features:
         scaled = dict(x)
-        for name in x.keys() & self.names:
-            check_shape(name, array := x[name])
+        for name in filter(x.__contains__, self.names):
+            array = x[name]
+            check_shape(name, array)
             doubles = array.astype(np.float64)
             # A power of two changes no digit, and squares of any values then fit.
             doubles = np.ldexp(doubles, -math.frexp(abs(doubles).max())[1])

@@ -149,7 +149,8 @@ def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
                 count(value)
             elif kind is not str:
                 require(all(type(n) is str for n in value or ()), f"{name} has no names")
-        require(set(map(type, (record.get("has_texts") or {}).values())) <= {bool}, "no kinds")
+        has_texts = record.get("has_texts") or {}
+        require(all(type(kind) is bool for kind in has_texts.values()), "has_texts has no kinds")
     except ValueError as error:
         raise CommandError(f"{path} keeps no record of a run beside its model: {error}") from None
     return model, record
