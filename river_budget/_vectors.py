@@ -33,7 +33,10 @@ def state_of(vectors: Sequence[Vector]) -> State:
         "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
         # Of each name, the slots that have an array, and their arrays (slots, elements).
         "arrays": {
-            name: (np.array(own), np.array([(vectors[slot][2] or {})[name] for slot in own]))
+            name: (
+                np.array(own, np.int64),
+                np.array([(vectors[slot][2] or {})[name] for slot in own]),
+            )
             for name, own in slots.items()
         },
     }

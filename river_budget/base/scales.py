@@ -21,7 +21,8 @@ SMALLEST_INTERVAL, N_DENSE, LARGEST_INTERVAL, LAST_UPDATE = 256, 1024, 512, 8192
 # A gamma that differs by a smaller factor leaves the kernel as it is, if no scale changes.
 SMALLEST_CHANGE = 1.1
 
-# Of the logarithm, with base 2, of the standard deviation of one normal value.
+# Of the logarithm, with base 2, of the standard deviation of one normal value; those of n values are
+# smaller by the root of n.
 TWO_STANDARD_ERRORS = math.sqrt(2) / math.log(2)
 
 # The mantissas of inverse scales, from 1/2 to 1, are multiples of 1/16. A scale is kept while its

@@ -53,7 +53,7 @@ def main() -> None:
         notes.disabled = False
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: notes.info(message)
-            status = app(standalone_mode=False)
+            status = app(None if sys.argv[1:] else ["--help"], standalone_mode=False)
         sys.stdout.flush()
         sys.exit(status)
     except UsageError as error:

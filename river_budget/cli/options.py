@@ -67,7 +67,7 @@ def _picture(path: Path | None) -> Path | None:
 STREAMS = (
     "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl, *.parquet"
 )
-Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"G{STREAMS[1:]}.")]
+Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}.")]
 File = Annotated[
     str,
     typer.Argument(

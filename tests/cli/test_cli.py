@@ -73,6 +73,12 @@ def test_figures_and_picture_go_to_files(run, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_a_command_there_is_help(run):
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    assert "Commands:" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
