@@ -22,10 +22,10 @@ def state_of(vectors: Sequence[Vector]) -> State:
     """Return vectors as plain values and arrays."""
     names = list(dict.fromkeys(name for own, _, _ in vectors for name in own))
     places = {name: i for i, name in enumerate(names)}
-    slots: dict[Any, list[int]] = {}
-    for slot, (_, _, arrays) in enumerate(vectors):
-        for name in arrays or {}:
-            slots.setdefault(name, []).append(slot)
+    arrays: dict[Any, dict[int, NDArray[Any]]] = {}
+    for slot, (_, _, own) in enumerate(vectors):
+        for name, array in (own or {}).items():
+            arrays.setdefault(name, {})[slot] = array
     return {
         "names": tuple(names),
         "sizes": np.array([len(own) for own, _, _ in vectors], np.int64),
@@ -33,11 +33,8 @@ def state_of(vectors: Sequence[Vector]) -> State:
         "values": np.frombuffer(b"".join(values for _, values, _ in vectors)).copy(),
         # Of each name, the slots that have an array, and their arrays (slots, elements).
         "arrays": {
-            name: (
-                np.array(own, np.int64),
-                np.array([(vectors[slot][2] or {})[name] for slot in own]),
-            )
-            for name, own in slots.items()
+            name: (np.array([*held], np.int64), np.array([*held.values()]))
+            for name, held in arrays.items()
         },
     }
 
