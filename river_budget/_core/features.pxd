@@ -35,7 +35,7 @@ cdef class Features:
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t mark
-    cdef int64_t version              # another number whenever a name is used, or not any more
+    cdef int64_t version              # another number whenever a name is used or not any more, or `epoch` is
     cdef int64_t epoch                # another number whenever rows have got other numbers
 
     # Make room for feature rows.

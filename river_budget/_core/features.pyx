@@ -230,6 +230,7 @@ cdef class Features:
             )
             n += 1
         self.index, self.n_rows = index, n
+        self.version += 1
         self.epoch += 1
         for layout in layouts:
             if layout.epoch != self.epoch:

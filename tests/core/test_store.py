@@ -419,6 +419,21 @@ def test_names_that_no_vector_has_are_forgotten():
     assert row_at(store, x).tolist() == store.row_of(19).tolist()
 
 
+def test_forgotten_names_leave_the_rows_of_the_last_example_right():
+    """The names of the example get other rows when the memory is counted after a prediction."""
+    store = Store([rb.RBF(gamma=0.01)])
+    for slot, x in (0, {"a": 1.0}), (1, {"b": 1.0, "c": 5.0}), (0, {"b": 2.0, "c": -5.0}):
+        put(store, x, slot)
+    store.set_example({"b": 2.0, "other": 1.0})
+    assert store.nbytes > 0
+    x = {"b": 1.0, "other": 1.0}
+    assert row_at(store, x).tolist() == row_at(copy.deepcopy(store), x).tolist()
+    store.set_example({"b": 2.0, "other": 1.0})
+    assert store.nbytes > 0
+    put(store, {"b": 7.0, "other": 1.0}, 1)
+    assert vectors(store)[1] == {"b": 7.0, "other": 1.0}
+
+
 def test_texts_of_different_lengths_leave_the_memory_where_it_was():
     """With common and rare words, and names that never repeat."""
     rng = np.random.default_rng(1)
