@@ -1,9 +1,11 @@
-"""Parameter checks. Each raises a ValueError that names the parameter and its valid range."""
+"""Warnings, and parameter checks. A check raises a ValueError that names the parameter and its range."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +15,14 @@ LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-100
 
 DTYPES = ("float32", "float64")
+
+
+def warn(message: str) -> None:
+    """Warn of the line that called the package. Native code has no frames."""
+    frame, level = inspect.currentframe(), 1
+    while frame and frame.f_globals.get("__name__", "").startswith("river_budget."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def check_real(name: str, value: Any) -> None:

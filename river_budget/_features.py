@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import re
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from river_budget._checks import warn
 from river_budget.kernels.base import LARGEST, Category, Features, with_categories
 
 # The length of the longest text in a message.
@@ -61,10 +61,9 @@ def category_of(name: Any, text: str) -> Category:
     category = Category.of(name, text)
     if NUMBER.fullmatch(text) and name not in _WARNED and len(_WARNED) < MOST_WARNINGS:
         _WARNED.add(name)
-        warnings.warn(
+        warn(
             f"feature {name!r} has the text {category[1]!r}, which is learned as a category: convert "
-            "it to a number if it is one",
-            stacklevel=3,
+            "it to a number if it is one"
         )
     return category
 

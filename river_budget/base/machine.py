@@ -8,7 +8,6 @@ import functools
 import inspect
 import math
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +16,7 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count
+from river_budget._checks import check_count, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
@@ -407,9 +406,8 @@ class Machine(OnlineClassifier):
     def _check_width(self) -> None:
         self._n_flat_rows = (self._n_flat_rows + 1) * self._f.store.is_flat(LOW, HIGH)
         if self._n_flat_rows == N_FLAT_ROWS:
-            warnings.warn(
+            warn(
                 f"all kernel values of {N_FLAT_ROWS} examples in a row were above {HIGH}, or below "
                 f"{LOW}: the width of the kernel does not suit the data. Leave out gamma, so that it "
-                "is learned, or scale the features first, e.g. with preprocessing.StandardScaler",
-                stacklevel=5,
+                "is learned, or scale the features first, e.g. with preprocessing.StandardScaler"
             )

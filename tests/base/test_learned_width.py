@@ -208,6 +208,8 @@ def test_a_width_that_does_not_suit_the_data_is_told_once():
                 [({"a": value}, value > 0) for value in values],
             )
         assert len(told) == 1
+        assert told[0].filename == __file__
+        assert told[0].lineno == learn.__code__.co_firstlineno + 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         learn(rb.RemoveOldestPerceptron(budget=10), STREAM)
