@@ -60,10 +60,12 @@ cdef class Engine:
 
     def score_block(self, Block block):
         cdef Py_ssize_t i
-        cdef double[:, ::1] scores = np.empty((block.n_rows, self.n_labels))
+        cdef double[:, ::1] scores
         self.begin()
         self.store.owner = PyThread_get_thread_ident()
         try:
+            # Within the call, as garbage collection may run code that adds a label.
+            scores = np.empty((block.n_rows, self.n_labels))
             with nogil:
                 for i in range(block.n_rows):
                     self.store.evaluate_row(block, i)

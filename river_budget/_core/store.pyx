@@ -29,7 +29,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from river_budget._core.features cimport (
-    Feature, Features, Layout, Matrices, Matrix, checked, new_layout, reallocate,
+    Feature, Features, Layout, Matrices, Matrix, checked, new_layout,
 )
 from river_budget._core.loops cimport LANES, loops
 

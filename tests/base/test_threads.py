@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import threading
 
@@ -198,3 +199,29 @@ def test_what_is_asked_of_one_example_is_of_that_example(frequent_switches):
         stopped.set()
         thread.join()
     assert found <= {novelty, None}
+
+
+def test_garbage_collection_may_use_the_model_while_a_block_is_scored():
+    block, before = np.ones((1, 1)), gc.get_threshold()
+    for threshold in range(1, 8):
+        model = rb.RemoveOldestPerceptron(gamma=1.0, budget=3)
+        for label in range(2):
+            model.learn_one({"a": 1.0}, label)
+        engine = model._f
+        rows = engine.block(["a"], block)
+
+        def collected(phase, info, model=model):
+            with contextlib.suppress(RuntimeError):
+                for label in range(90):
+                    model.learn_one({"a": 3.0}, label)
+
+        gc.collect()
+        gc.callbacks.append(collected)
+        gc.set_threshold(threshold)
+        try:
+            scores = engine.score_block(rows)
+        finally:
+            gc.callbacks.remove(collected)
+            gc.set_threshold(*before)
+        assert scores.shape[1] in (2, 90)
+        assert np.isfinite(scores).all()
