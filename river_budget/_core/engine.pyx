@@ -233,7 +233,10 @@ cdef class Engine:
 
 
 class Rounds:
-    """What a classifier does with one example, by its engine `_f`: the way there takes no longer than a round."""
+    """The methods of a classifier that lead to the rounds of its engine `_f`.
+
+    They are compiled, because in Python the way to a round took longer than the round.
+    """
 
     def learn_one(self, x: Features, y: base.typing.ClfTarget, w: float = 1.0) -> None:
         """Learn an example.
@@ -281,6 +284,15 @@ class Rounds:
             self._recover()
             raise
 
+    def predict_one(self, x: Features, **kwargs: Any) -> Any:
+        """Predict the label of a set of features, a dict.
+
+        Raises ValueError if a value is refused.
+        """
+        cdef Engine f = self._f
+        column = f.best(x)
+        return self._labels.names[column]
+
     def _learn_block(self, Block block):
         cdef Engine f = self._f
         cdef double threshold = self._threshold
@@ -290,12 +302,3 @@ class Rounds:
             if due:
                 self._follow(due)
             PyErr_CheckSignals()
-
-    def predict_one(self, x: Features, **kwargs: Any) -> Any:
-        """Predict the label of a set of features, a dict.
-
-        Raises ValueError if a value is refused.
-        """
-        cdef Engine f = self._f
-        column = f.best(x)
-        return self._labels.names[column]
