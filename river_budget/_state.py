@@ -105,6 +105,8 @@ def load(owner: Any, name: str, value: Any) -> None:
     if isinstance(held, random.Random):
         internal, gauss = integers(value["internal"], (RANDOM_LENGTH,)), value["gauss"]
         gauss = None if gauss is None else finite(gauss)
+        is_valid = ((internal >= 0) & (internal < 2**32)).all()
+        require(is_valid, "the state of a random number generator is out of range")
         held.setstate((RANDOM_VERSION, tuple(internal.tolist()), gauss))
     elif hasattr(held, "items"):
         # It is filled, so that it keeps its type. That of an encoder may have columns.

@@ -52,7 +52,8 @@ def restored_vectors(state: State) -> list[Features]:
     vectors = [dict(itertools.islice(pairs, size)) for size in sizes.tolist()]
     require(list(map(len, vectors)) == sizes.tolist(), "a vector has a name twice")
     for name, (slots, arrays) in state["arrays"].items():
-        require(isinstance(arrays, np.ndarray) and arrays.ndim == 2, "arrays are missing")
+        is_valid = isinstance(arrays, np.ndarray) and arrays.dtype.kind == "f" and arrays.ndim == 2
+        require(is_valid, "arrays are missing")
         for slot, array in zip(integers(slots, (len(arrays),)).tolist(), arrays, strict=True):
             require(0 <= slot < len(vectors), "an array belongs to no vector")
             require(name not in vectors[slot], "a vector has a name twice")

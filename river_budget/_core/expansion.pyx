@@ -61,7 +61,7 @@ cdef class Expansion(Engine):
         while self.log:
             coefficients, saved = self.log.pop()
             if coefficients is None:
-                self.set_vectors(saved)
+                self.store.__setstate__(saved)
             elif saved is None:
                 self.set_table(np.frombuffer(coefficients).reshape(self.n_labels, -1))
             else:
@@ -229,15 +229,11 @@ cdef class Expansion(Engine):
         try:
             kept = self.store.remove(slots)
         except BaseException:
-            self.set_vectors(vectors)
+            self.store.__setstate__(vectors)
             raise
         if self.is_open:
             self.log.append((None, vectors))
         self.set_table(self.table.base[:, kept])
-
-    def set_vectors(self, vectors):
-        self.store.remove(range(self.store.n))
-        self.store.__setstate__(vectors)
 
     def merge(self, Py_ssize_t slot, others, weights):
         cdef Py_ssize_t c, i
