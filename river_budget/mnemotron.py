@@ -99,8 +99,8 @@ class Mnemotron(Machine):
         last two default kernels have the first and the third of these.
     novelty
         Smallest novelty of a new support vector: its squared distance from the span of the others
-        as a share of its squared norm, in the weighted mean over the experts. It counts for each
-        label but one: with C labels, C - 1 times that.
+        as a share of its squared norm, in the weighted mean over the experts. A label of
+        many tells more: with C labels, log2(C) times that.
     class_weight
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
         numbers of their examples so far. The weight of an example divides its noise variance.

@@ -217,7 +217,7 @@ class Plain:
         u = [inverse @ row for inverse, row in zip(inverses, self.rows, strict=True)]
         g = [1 + JITTER - row @ v for row, v in zip(self.rows, u, strict=True)]
         share = sum(w * g[z] for w, (z, _, _) in zip(shares, self.experts, strict=True))
-        share *= (len(self.counts) - 1) / (1 + JITTER)
+        share *= math.log2(len(self.counts)) / (1 + JITTER)
         new = share > self.novelty and min(g) > SMALLEST_NOVELTY
         add = not self.vectors or new
         # With the incoming example added, every score is a squared mean over a variance.

@@ -3,7 +3,7 @@
 """The Gaussian process posteriors of the experts at the shared support vectors."""
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, sqrt
+from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, log2, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -263,7 +263,7 @@ cdef class Posteriors:
         self.compute_changes(weight)
         for e in range(self.n_experts):
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
-        share *= max(1, self.n_columns - 1)  # a projection loses it in each independent column
+        share *= log2(max(2, self.n_columns))  # a label of many tells more, so a projection loses more
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
         return n if n < self.budget else self.slot_to_replace(shares, kept)

@@ -388,13 +388,13 @@ def test_a_linear_kernel_reads_scaled_features_beside_a_learned_width():
 
 
 @pytest.mark.parametrize(("n_labels", "is_added"), [(2, 0), (4, 1)])
-def test_novelty_counts_for_each_label_but_one(n_labels, is_added):
+def test_novelty_counts_more_with_more_labels(n_labels, is_added):
     model = rb.Mnemotron(9, (rb.RBF(gamma=1.0),), ((1.0, 0.1),), novelty=0.1, repeats=False)
     far = [{"a": 10.0 * label} for label in range(4)]
     for label, x in enumerate(far):
         model.learn_one(x, label % n_labels)
     assert model.support_vectors == far
     near = {"a": 0.2}
-    assert 0.1 / 3 < model.novelty_one(near) < 0.1
+    assert 0.1 / math.log2(4) < model.novelty_one(near) < 0.1
     model.learn_one(near, 1)
     assert model.support_vectors == far + [near] * is_added
