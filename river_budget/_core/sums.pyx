@@ -1,11 +1,12 @@
 # cython: language_level=3, wraparound=False, cdivision=True, initializedcheck=False
 """Running sums of the values of features, for their scales."""
 
-
 from collections import namedtuple
 import sys
 
 import numpy as np
+
+from libc.math cimport fmax, sqrt
 
 from river_budget._arrays import padded
 from river_budget._state import LARGEST_SUM, count, finite, floats, require
@@ -173,12 +174,26 @@ cdef class Sums:
         A scale is the standard deviation or, of a feature that is 0 in more than half of the
         examples, the root mean square of the values other than 0: a rare word is not blown up.
         """
-        numbers = self.table[: len(self.rows)]
-        sums = numbers.T[[1, 4, 5], :, np.newaxis]  # references, sums and squares
-        measured = [measures_of(self.n_observed, numbers, sums)]
-        for counts, sums in self.arrays.values():
-            measured.append(measures_of(self.n_observed, counts[np.newaxis], sums[:, np.newaxis]))
-        return Measures(*np.hstack(measured))
+        cdef Py_ssize_t i, e, n = len(self.rows)
+        cdef FeatureSums own
+        cdef double[::1] counts
+        cdef double[:, ::1] sums, moments, measured = np.empty((3, n + len(self.arrays)))
+        for i in range(n):
+            own = self.features[i]
+            variance, squares = moments_of(own, self.n_observed)
+            measured[0, i], measured[1, i] = self.n_observed - own.since, variance
+            measured[2, i] = scale_of(own, measured[0, i], variance, squares)
+        for i, (counts, sums) in enumerate(self.arrays.values(), n):
+            own = (<FeatureSums *> &counts[0])[0]
+            moments = np.empty((2, sums.shape[1]))
+            for e in range(sums.shape[1]):
+                own.reference, own.total, own.squares = sums[0, e], sums[1, e], sums[2, e]
+                moments[0, e], moments[1, e] = moments_of(own, self.n_observed)
+            variance, squares = moments.base.sum(axis=1).tolist()
+            measured[0, i] = (self.n_observed - own.since) * sums.shape[1]
+            measured[1, i] = variance
+            measured[2, i] = scale_of(own, measured[0, i], variance / sums.shape[1], squares)
+        return Measures(*measured.base)
 
     @property
     def nbytes(self):
@@ -221,21 +236,17 @@ cdef class Sums:
         self.set_table(padded(table, max(1, len(table))))
 
 
-def measures_of(n_observed, counts, sums):
-    """Return the measures of features with the same number of elements, whose squares are averaged.
+cdef (double, double) moments_of(FeatureSums own, double n_observed) noexcept nogil:
+    """Return the variance of a feature since its first example, and the sum of its squares."""
+    cdef double n = n_observed - own.since, n_missing = n - own.n_present
+    cdef double mean = (own.total - n_missing * own.reference) / n
+    cdef double mean_square = (own.squares + n_missing * own.reference * own.reference) / n
+    cdef double squares = own.reference * (2.0 * own.total + own.n_present * own.reference)
+    return fmax(0.0, mean_square - mean * mean), own.squares + squares
 
-    `counts` are their rows of the table (features, columns), `sums` references, sums of differences
-    and of their squares (3, features, elements).
-    """
-    since, _, n_present, n_nonzero, _, _ = counts.T[:, :, np.newaxis]
-    reference, total, squares = sums
-    n = n_observed - since
-    n_missing, n_values = n - n_present, n * reference.shape[1]
-    mean = (total - n_missing * reference) / n
-    mean_square = (squares + n_missing * reference * reference) / n
-    variances = np.maximum(0.0, mean_square - mean * mean)
-    nonzero = squares + reference * (2.0 * total + n_present * reference)
-    mean_nonzero = np.maximum(0.0, nonzero.sum(axis=1)) / np.maximum(n_nonzero, 1.0)[:, 0]
-    is_dense = (2.0 * n_nonzero >= n_values)[:, 0]
-    scales = np.sqrt(np.where(is_dense, variances.mean(axis=1), mean_nonzero))
-    return n_values[:, 0], variances.sum(axis=1), scales
+
+cdef double scale_of(FeatureSums own, double n, double variance, double squares) noexcept nogil:
+    """Return the scale of a feature, given its number of values, their variance and sum of squares."""
+    if 2.0 * own.n_nonzero >= n:
+        return sqrt(variance)
+    return sqrt(fmax(0.0, squares) / fmax(own.n_nonzero, 1.0))

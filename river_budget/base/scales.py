@@ -85,16 +85,18 @@ class Scales(Learned):
         errors = TWO_STANDARD_ERRORS / np.sqrt(measures.sizes[with_scale])
         logs = np.log2(measures.scales[with_scale])
         # As near to their mean as the errors allow.
-        logs -= np.clip(logs - logs.mean(), -errors, errors)
+        logs -= _clipped(logs - logs.mean(), errors)
         mean = float(logs.mean())
         # Without the integer part of the difference, from -1/2 to 1/2.
         self._offset += (mean - self._offset + 0.5) % 1.0 - 0.5
-        pooled = float(_nearest(mean - self._offset))
-        updated = np.full(len(factors), pooled)
-        logs, factors = logs - self._offset, factors[with_scale]
+        logs, factors = np.append(logs, mean) - self._offset, factors[with_scale]
+        nearest = 2.0 ** _clipped(-logs, LARGEST_EXPONENT)
+        mantissas, exponents = np.frexp(nearest)
+        nearest = np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
+        updated = np.full(len(with_scale), pooled := float(nearest[-1]))
         # A feature without a scale so far has the factor NaN.
-        kept = abs(logs + np.log2(factors)) < KEPT
-        updated[with_scale] = np.where(kept, factors, _nearest(logs))
+        kept = abs(logs[:-1] + np.log2(factors)) < KEPT
+        updated[with_scale] = np.where(kept, factors, nearest[:-1])
         return pooled, updated
 
     def in_units_of_user(self, kernel: Kernel) -> Kernel:
@@ -111,6 +113,6 @@ class Scales(Learned):
             require(valid and factor > 0, f"a scale of a feature is 1 / {factor}: impossible")
 
 
-def _nearest(logs: Any) -> Any:
-    mantissas, exponents = np.frexp(2.0 ** np.clip(-logs, -LARGEST_EXPONENT, LARGEST_EXPONENT))
-    return np.ldexp(np.rint(STEPS * mantissas) / STEPS, exponents)
+def _clipped(values: Floats, limits: Any) -> Floats:
+    """Return values between two limits, in half the time that `np.clip` takes for a few."""
+    return np.minimum(np.maximum(values, -limits), limits)
