@@ -23,3 +23,11 @@ def widened(array: Any, n_columns: int) -> Any:
     copy = np.zeros((len(array), n_columns), array.dtype)
     copy[:, : array.shape[1]] = array
     return copy
+
+
+def unpacked(triangles: Any, n: int) -> Any:
+    """Return the symmetric matrices (matrices, n, n) of packed rows of lower triangles."""
+    rows, columns = np.tril_indices(n)
+    matrices = np.empty((len(triangles), n, n))
+    matrices[:, rows, columns] = matrices[:, columns, rows] = triangles
+    return matrices

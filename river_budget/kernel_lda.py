@@ -93,9 +93,8 @@ class KernelLDA(OnlineClassifier):
         check_dtype(dtype)
         given = RBF() if kernel is None else kernel
         store = Store([given], dtype, [given.learns_scales])
-        f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales)
-        if given.gamma is not None:
-            f.set_scales({}, 1.0, given.gamma)
+        scales: Any = ({}, 1.0, given.gamma or 0.0)
+        f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales, scales)
         super().__init__(f, class_weight, max_classes, dtype)
         self.n_features = n_features
         self.forgetting = forgetting

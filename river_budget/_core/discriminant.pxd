@@ -4,7 +4,18 @@
 # none is a part of the state. A cache has those of the last MOST_COLUMNS names, or of one example.
 # An array is projected by signs and Hadamard transforms, which take the place of a dense matrix.
 from river_budget._core.engine cimport Engine
-from river_budget._core.symmetric cimport Loops
+
+cdef extern from "symmetric.h":
+    struct Loops "symmetric_loops":
+        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
+        void (*column)(const void *m, long j, void *column, long n) noexcept nogil
+        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
+        double (*dot)(const void *a, const void *b, long n) noexcept nogil
+        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
+        void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
+        void (*scale)(void *a, double factor, long n) noexcept nogil
+        void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
+        void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
 
 
 cdef class Fourier:

@@ -14,15 +14,22 @@ import sys
 
 import numpy as np
 
-from river_budget._arrays import padded
+from river_budget._arrays import padded, unpacked
 from river_budget._core.features import zero_matrix
-from river_budget._core.symmetric import unpacked
 from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, require_definite
 from river_budget.kernels.base import Category
 
-from river_budget._core.engine cimport DUE_CHECK, Engine
+from river_budget._core.engine cimport Engine
 from river_budget._core.store cimport Store
-from river_budget._core.symmetric cimport DOUBLES, FLOATS, loops, symmetric_place
+
+cdef extern from "symmetric.h":
+    long symmetric_place(long i, long j) noexcept nogil
+    int choose_symmetric_lanes(Loops *tables, int most)
+
+cdef enum: FLOATS, DOUBLES
+
+# The hot loops for either type.
+cdef Loops[2] loops
 
 # Names, and arrays, whose frequencies are kept.
 cdef Py_ssize_t MOST_COLUMNS = 1000
@@ -53,6 +60,14 @@ cdef double START = 1.0
 cdef double KEPT = 0.999
 
 
+def use_lanes(int most):
+    """Compute with vectors of at most `most` doubles; return how many they have."""
+    return choose_symmetric_lanes(loops, most)
+
+
+use_lanes(8)
+
+
 def text_of(name):
     """Return a text that equal names share, on any machine; other names than numbers, texts, None and
     tuples of these are told apart by their `repr`."""
@@ -79,9 +94,9 @@ def frequencies_of(seed, name, n):
 cdef class Fourier:
     """Random Fourier features of the Gaussian kernel with gamma, of features that are scaled."""
 
-    def __init__(self, Py_ssize_t n, seed):
-        self.n, self.seed, self.z = n, seed, np.zeros(n)
-        self.rows, self.signs, self.weights, self.scales = {}, {}, np.zeros(0), ({}, 1.0, 0.0)
+    def __init__(self, Py_ssize_t n, seed, scales):
+        self.n, self.seed, self.scales, self.z = n, seed, scales, np.zeros(n)
+        self.rows, self.signs, self.weights = {}, {}, np.zeros(0)
 
     def set_scales(self, *scales):
         self.scales, self.columns = scales, None
@@ -171,12 +186,13 @@ cdef class Discriminant(Engine):
     """
 
     def __init__(
-        self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales
+        self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales,
+        scales,
     ):
         dtype = np.dtype(store.dtype)
         self.store, self.n_features, self.forgetting = store, n_features, forgetting
         self.learns_scales = learns_scales
-        self.fourier = Fourier(n_features // 2, seed)
+        self.fourier = Fourier(n_features // 2, seed, scales)
         self.width = (n_features + 7) // 8 * 8
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
@@ -189,16 +205,10 @@ cdef class Discriminant(Engine):
         self.set_labels(2)
         self.reset()
 
-    def __reduce__(self):
-        arguments = self.store, self.n_features, self.forgetting, self.fourier.seed, self.learns_scales
-        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, self.fourier.scales
-        return type(self), arguments, learned
-
-    def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums, scales = learned
-        self.widen(n_labels)
-        self.restore_own(state)
-        self.fourier.set_scales(*scales)
+    @property
+    def arguments(self):
+        scales = self.fourier.scales
+        return self.store, self.n_features, self.forgetting, self.fourier.seed, self.learns_scales, scales
 
     # Forecasts.
 
@@ -252,11 +262,8 @@ cdef class Discriminant(Engine):
         if self.sums is not None:
             self.sums.add(self.store)
         # Nothing fails from here on; what failed before is taken back by `roll_back`.
-        self.stamp = -1
-        self.n_rounds += 1
-        self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         self.update(label, weight)
-        return DUE_CHECK if self.n_rounds >= self.checked_at else 0
+        return self.end_round(label)
 
     cdef void update(self, Py_ssize_t label, double weight) noexcept nogil:
         cdef Py_ssize_t c
@@ -474,13 +481,6 @@ cdef class Discriminant(Engine):
         self.matrix[:], self.counts = K, counts
         self.restore_counts(state)
         self.kept = padded(kept, BUFFER if is_kept else 0)
-
-    def state(self):
-        return {"store": self.store.state(), **self.own_state()}
-
-    def restore(self, state):
-        self.store.restore(state["store"])
-        self.restore_own(state)
 
 
 def places(rows, columns):

@@ -164,6 +164,13 @@ cdef class Engine:
                 rival = c
         return rival
 
+    cdef int end_round(self, Py_ssize_t label) noexcept nogil:
+        """Count a round; return what is due after it."""
+        self.stamp = -1
+        self.n_rounds += 1
+        self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
+        return DUE_CHECK if self.n_rounds >= self.checked_at else 0
+
     def commit(self):
         pass
 
@@ -230,6 +237,23 @@ cdef class Engine:
         n_rounds, n_mistakes = count(state["n_rounds"]), count(state["n_mistakes"])
         require(n_mistakes <= n_rounds, "there are more mistakes than rounds")
         self.n_rounds, self.n_mistakes, self.stamp = n_rounds, n_mistakes, -1
+
+    def __reduce__(self):
+        learned = self.own_state(), self.n_labels, self.checked_at, self.sums
+        return type(self), self.arguments, learned
+
+    def __setstate__(self, learned):
+        state, n_labels, self.checked_at, self.sums = learned
+        self.widen(n_labels)
+        self.restore_own(state)
+
+    def state(self):
+        return {"store": self.store.state(), **self.own_state()}
+
+    def restore(self, state):
+        """Restore an engine without vectors, which has its labels, from its state."""
+        self.store.restore(state["store"])
+        self.restore_own(state)
 
 
 class Rounds:

@@ -14,26 +14,19 @@ cdef extern from "triangles.h":
     enum: GROUP
     enum: MOST_TERMS
     struct Triangle "triangle":
+        long width
         double *blocks
         double *diagonal
         double *terms
-        double signs[MOST_TERMS]
+        double *signs
         long n_terms
 
 
 cdef class Triangles:
-    cdef readonly Py_ssize_t n_matrices, width
+    cdef readonly Py_ssize_t n_matrices
     cdef Triangle *matrices
-    cdef object memory                # of all matrices: their blocks, diagonals and terms
-    cdef object blocks, diagonals, terms
-
-    # Add a term sign x x', or two, x x' - y y', and return x, which y follows; both are 0 (width,).
-    cdef double *new_terms(self, Py_ssize_t i, Py_ssize_t n_new, double sign) noexcept nogil
-    # Copy column j of a matrix with n rows, and set it and row j to 0.
-    cdef void take_column(
-        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
-    ) noexcept nogil
-    cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil
+    cdef object memory, table         # of all matrices: blocks, diagonals, terms and signs; their structs
+    cdef object blocks, diagonals, terms, signs
 
 
 cdef class Posteriors:
@@ -58,17 +51,13 @@ cdef class Posteriors:
 
     # Compute the probabilities of labels (experts, labels) at the example of the store.
     cdef void forecast(self, double[:, ::1] probabilities) noexcept nogil
-    # Compare the last forecast with a label; return the slot that the example takes, or -1.
+    # Compare the last forecast with a label; return the slot that the example takes, or -1. The
+    # example is as novel as the kernels say in the mean over the experts, weighted by their shares; it
+    # replaces no vector that is kept (NULL: none).
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil
-    cdef const double *row_of(self, Py_ssize_t z) noexcept nogil
-    cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil
-    cdef void compute_changes(self, double weight) noexcept nogil
-    cdef Py_ssize_t slot_to_replace(self, const double *shares, const char *kept) noexcept nogil
     # Learn it with n vectors before, of which it has replaced the one in the slot, if any.
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
-    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil
-    cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
     cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil

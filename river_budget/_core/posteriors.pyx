@@ -2,14 +2,13 @@
 # cython: initializedcheck=False, cdivision=True
 """The Gaussian process posteriors of the experts at the shared support vectors."""
 
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.math cimport INFINITY, erfc, fabs, fmax, fmin, log2, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from river_budget._arrays import unpacked
 from river_budget._core.features import zero_matrix
-from river_budget._core.symmetric import unpacked
 from river_budget._state import floats, require, require_definite
 
 cdef extern from *:
@@ -21,14 +20,11 @@ cdef extern from "triangles.h":
     struct TriangleLoops "triangle_loops":
         double (*dot)(const double *a, const double *b, long n) noexcept nogil
         void (*add_multiple)(double *a, double factor, const double *b, long n) noexcept nogil
-        void (*add_terms)(
-            const Triangle *m, long width, const double *dots, double *product, long n
-        ) noexcept nogil
-        void (*multiply)(
-            Triangle *m, long width, const double *x, double *product, long n
-        ) noexcept nogil
-    long row_start(long i) noexcept nogil
-    long place_of(long i, long j) noexcept nogil
+        void (*multiply)(Triangle *m, const double *x, double *product, long n) noexcept nogil
+        void (*take_column)(Triangle *m, long j, double *column, long n) noexcept nogil
+        void (*get_diagonal)(const Triangle *m, double *diagonal, long n) noexcept nogil
+    long blocks_before(long g) noexcept nogil
+    double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
     int choose_triangle_lanes(TriangleLoops *table, int most)
 
 cdef TriangleLoops loops
@@ -80,67 +76,20 @@ cdef class Triangles:
     """
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
-        cdef Py_ssize_t i, end = row_start(width)
-        cdef double[:, ::1] memory = zeros(n_matrices, end + (1 + MOST_TERMS) * width)
-        self.n_matrices, self.width, self.memory = n_matrices, width, memory.base
-        self.blocks, self.diagonals = memory.base[:, :end], memory.base[:, end : end + width]
-        self.terms = memory.base[:, end + width :].reshape(n_matrices, MOST_TERMS, width)
-        self.matrices = <Triangle *> PyMem_Calloc(n_matrices, sizeof(Triangle))
-        if self.matrices == NULL:
-            raise MemoryError
+        cdef Py_ssize_t i, end = blocks_before(width // 4)
+        cdef double[:, ::1] memory = zeros(n_matrices, end + (1 + MOST_TERMS) * width + LANES)
+        cdef char[:, ::1] table = np.zeros((n_matrices, sizeof(Triangle)), np.int8)
+        self.n_matrices, self.memory, self.table = n_matrices, memory.base, table.base
+        self.matrices = <Triangle *> &table[0, 0]
         for i in range(n_matrices):
-            self.matrices[i].blocks = &memory[i, 0]
-            self.matrices[i].diagonal = &memory[i, end]
-            self.matrices[i].terms = &memory[i, end + width]
-
-    def __dealloc__(self):
-        PyMem_Free(self.matrices)
-
-    cdef double *new_terms(self, Py_ssize_t i, Py_ssize_t n_new, double sign) noexcept nogil:
-        matrix = &self.matrices[i]
-        cdef Py_ssize_t k = matrix.n_terms, size = self.width
-        if n_new == 2:  # They stand at places from an even number on, so the last one may make room.
-            k = k // 2 * 2
-            memcpy(matrix.terms + (k + 2) * size, matrix.terms + k * size, size * sizeof(double))
-            matrix.signs[k + 2], matrix.signs[k + 1] = matrix.signs[k], -sign
-        x = matrix.terms + k * size
-        matrix.signs[k] = sign
-        memset(x, 0, n_new * size * sizeof(double))
-        matrix.n_terms += n_new
-        return x
-
-    cdef void take_column(
-        self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t n, double *column
-    ) noexcept nogil:
-        cdef Py_ssize_t k, t
-        cdef double[MOST_TERMS] dots
-        matrix = &self.matrices[i]
-        for k in range(n):
-            element = matrix.blocks + (place_of(k, j) if k >= j else place_of(j, k))
-            column[k] = element[0]
-            element[0] = 0.0
-        # The block on the diagonal is whole.
-        for k in range(4 * (j // 4), 4 * (j // 4) + 4):
-            matrix.blocks[place_of(k, j)] = matrix.blocks[place_of(j, k)] = 0.0
-        matrix.diagonal[j] = 0.0
-        for t in range(matrix.n_terms):
-            dots[t] = matrix.terms[t * self.width + j]
-        loops.add_terms(matrix, self.width, dots, column, n)
-        for t in range(matrix.n_terms):
-            matrix.terms[t * self.width + j] = 0.0
-
-    cdef void copy_diagonal(self, Py_ssize_t i, Py_ssize_t n, double *diagonal) noexcept nogil:
-        cdef Py_ssize_t k, t
-        cdef double sign
-        matrix = &self.matrices[i]
-        memcpy(diagonal, matrix.diagonal, n * sizeof(double))
-        for t in range(0, matrix.n_terms, 2):
-            x = y = matrix.terms + t * self.width
-            sign = 0.0
-            if t + 1 < matrix.n_terms:
-                y, sign = x + self.width, matrix.signs[t + 1]
-            for k in range(n):
-                diagonal[k] += matrix.signs[t] * x[k] * x[k] + sign * y[k] * y[k]
+            blocks = &memory[i, 0]
+            terms = blocks + end + width
+            self.matrices[i] = Triangle(
+                width, blocks, blocks + end, terms, terms + MOST_TERMS * width, 0
+            )
+        self.blocks, self.diagonals, terms_and_signs = np.split(memory.base, [end, end + width], axis=1)
+        self.terms = terms_and_signs[:, : MOST_TERMS * width].reshape(n_matrices, MOST_TERMS, width)
+        self.signs = terms_and_signs[:, MOST_TERMS * width :][:, :MOST_TERMS]
 
     def set(self, Py_ssize_t i, matrix):
         """Set a matrix to the symmetric part of another one (n, n).
@@ -151,14 +100,7 @@ cdef class Triangles:
         rows, columns = (of_block[:, np.newaxis] >= of_block).nonzero()
         self.blocks[i, places(rows, columns)] = (0.5 * (matrix + matrix.T))[rows, columns]
         self.diagonals[i, : len(matrix)] = matrix.diagonal()
-        self.matrices[i].n_terms = 0
-
-    @property
-    def signs(self):
-        """The signs of the terms (matrices, MOST_TERMS), 0 where there is none."""
-        signs = np.array([self.matrices[i].signs for i in range(self.n_matrices)])
-        n_terms = [[self.matrices[i].n_terms] for i in range(self.n_matrices)]
-        return np.where(np.arange(MOST_TERMS) < n_terms, signs, 0.0)
+        self.signs[i], self.matrices[i].n_terms = 0.0, 0
 
     def matrices_of(self, Py_ssize_t n):
         """Return all matrices, with their terms (matrices, n, n)."""
@@ -170,28 +112,28 @@ cdef class Triangles:
 
     @property
     def nbytes(self):
-        return self.memory.nbytes + 8 * LANES + self.n_matrices * sizeof(Triangle)
+        return self.memory.nbytes + 8 * LANES + self.table.nbytes
 
     def state(self, Py_ssize_t n):
         """Return the packed rows without their terms, and the terms and their signs."""
-        triangles, signs = self.blocks[:, places(*np.tril_indices(n))], self.signs
+        triangles, signs = self.blocks[:, places(*np.tril_indices(n))], self.signs.copy()
         return {"triangles": triangles, "terms": self.terms[signs != 0, :n], "signs": signs}
 
     def restore(self, state, Py_ssize_t n):
         triangles = floats(state["triangles"], (self.n_matrices, n * (n + 1) // 2))
         signs = floats(state["signs"], (self.n_matrices, MOST_TERMS))
-        is_term = np.arange(MOST_TERMS) < np.count_nonzero(signs, axis=1, keepdims=True)
+        n_terms = np.count_nonzero(signs, axis=1)
+        is_term = np.arange(MOST_TERMS) < n_terms[:, np.newaxis]
         require((abs(signs) == is_term).all(), "a sign is neither 1 nor -1")
         terms = floats(state["terms"], (int(is_term.sum()), n))
         for i, matrix in enumerate(unpacked(triangles, n)):
             self.set(i, matrix)
-            for sign in signs[i, is_term[i]]:
-                self.new_terms(i, 1, sign)
-        self.terms[is_term, :n] = terms
+            self.matrices[i].n_terms = n_terms[i]
+        self.signs[:], self.terms[is_term, :n] = signs, terms
 
 
 def places(rows, columns):
-    """Return the places of elements in the blocks, as `place_of` does."""
+    """Return the offsets of elements in the blocks."""
     return 8 * (rows // 4) * (rows // 4 + 1) + 4 * (rows % 4) + 16 * (columns // 4) + columns % 4
 
 
@@ -213,10 +155,8 @@ cdef class Posteriors:
         kernels, factors, noises = zip(*experts)
         self.kernels = np.array(kernels, np.intp)
         self.factors, self.noises = np.array(factors, np.float64), np.array(noises, np.float64)
-        self.covariances = Triangles(n_experts, width)
-        self.inverses = Triangles(n_kernels, width)
-        self.scales = np.ones(n_experts)
-        self.r, self.g = np.zeros(n_experts), np.zeros(n_kernels)
+        self.covariances, self.inverses = Triangles(n_experts, width), Triangles(n_kernels, width)
+        self.scales, self.r, self.g = np.ones(n_experts), np.zeros(n_experts), np.zeros(n_kernels)
         self.u, self.c = zeros(n_kernels, width), zeros(n_experts, width)
         self.a = zeros(n_kernels + 3, width)
         self.widen((zeros(n_experts, 1, width), *np.zeros((2, n_experts, 1))))
@@ -226,7 +166,7 @@ cdef class Posteriors:
         cdef double m, p, root, total
         for e in range(self.n_experts):
             root, total = sqrt(self.scales[e]), 0.0
-            row, own = self.row_of(self.kernels[e]), &probabilities[e, 0]
+            row, own = row_of(self, e), &probabilities[e, 0]
             for i in range(self.n_columns):
                 m = self.prior + root * loops.dot(&self.means[e, i, 0], row, n)
                 p = 0.5 * erfc(LINK_FACTOR * m)
@@ -240,10 +180,6 @@ cdef class Posteriors:
                 for i in range(self.n_columns):
                     own[i] /= total
 
-    cdef inline const double *row_of(self, Py_ssize_t z) noexcept nogil:
-        """Return the kernel row of the example."""
-        return self.vectors.rows + z * self.vectors.capacity
-
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil:
@@ -251,103 +187,22 @@ cdef class Posteriors:
         cdef double share = 0.0, least_novelty = INFINITY
         cdef bint is_update = False
         for e in range(self.n_experts):
-            self.r[e] = -1.0 if self.compare_margins(e, label) else 0.0
+            self.r[e] = -1.0 if compare_margins(self, e, label) else 0.0
             is_update |= self.r[e] != 0.0
         if not is_update:
             return -1
         for z in range(self.n_kernels):
-            row, u = self.row_of(z), &self.u[z, 0]
-            loops.multiply(&self.inverses.matrices[z], self.width, row, u, n)
+            row, u = self.vectors.rows + z * self.vectors.capacity, &self.u[z, 0]
+            loops.multiply(&self.inverses.matrices[z], row, u, n)
             self.g[z] = REGULARIZED - loops.dot(row, u, n)
             least_novelty = fmin(least_novelty, self.g[z])
-        self.compute_changes(weight)
+        compute_changes(self, weight)
         for e in range(self.n_experts):
             share += shares[e] * self.g[self.kernels[e]] / REGULARIZED
         share *= log2(max(2, self.n_columns))  # a label of many tells more, so a projection loses more
         if n > 0 and not (share > novelty and least_novelty > SMALLEST_NOVELTY):
             return -1
-        return n if n < self.budget else self.slot_to_replace(shares, kept)
-
-    cdef bint compare_margins(self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
-        """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
-        cdef Py_ssize_t i
-        cdef double y, m, own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
-        for i in range(self.n_columns):
-            m = self.prior + root * (self.margins[e, i] - self.prior)
-            y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
-            self.q[e, i] = y - m if y * m < 1.0 else 0.0
-            if self.n_columns == 1:
-                return y * m < 1.0
-            if i == label:
-                own = m
-            else:
-                largest = fmax(largest, m)
-        return own - largest < 1.0
-
-    cdef void compute_changes(self, double weight) noexcept nogil:
-        """Compute c, q and r of the experts that are updated; of the others they are 0."""
-        cdef Py_ssize_t i, k, e, n = self.vectors.n
-        cdef double noise, scale, v
-        self.backwards = not self.backwards
-        for k in range(self.n_experts):
-            e = self.n_experts - 1 - k if self.backwards else k
-            row, c = self.row_of(self.kernels[e]), &self.c[e, 0]
-            matrix = &self.covariances.matrices[e]
-            if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
-                loops.multiply(matrix, self.width, row, c, n)
-            if self.r[e] == 0.0:
-                memset(c, 0, n * sizeof(double))
-                memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
-                continue
-            scale, noise = self.scales[e] * self.factors[e], self.noises[e]
-            for i in range(n):
-                c[i] *= scale
-            if weight != 1.0:
-                noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
-            v = noise + REGULARIZED + loops.dot(row, c, n)
-            for i in range(self.n_columns):
-                self.q[e, i] /= v
-            self.r[e] = -1.0 / v
-
-    cdef Py_ssize_t slot_to_replace(self, const double *shares, const char *kept) noexcept nogil:
-        """Return the slot of the least relevant vector, the oldest among ties; -1: the example.
-
-        The relevance is a^2 / variance once the example is added, in the mean over the experts.
-        """
-        cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
-        cdef double own = 0.0, root, scale, value, change, share, factor
-        inserted = self.vectors.inserted
-        scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
-        squares = &self.a[self.n_kernels + 2, 0]
-        memset(scores, 0, n * sizeof(double))
-        for z in range(self.n_kernels):
-            prior, u = &self.a[z, 0], &self.u[z, 0]
-            self.inverses.copy_diagonal(z, n, prior)
-            for k in range(n):
-                prior[k] += u[k] * u[k] / self.g[z]
-        for e in range(self.n_experts):
-            z, scale = self.kernels[e], self.scales[e] * self.factors[e]
-            prior, c, root = &self.a[z, 0], &self.c[e, 0], sqrt(scale)
-            self.covariances.copy_diagonal(e, n, variances)
-            memset(squares, 0, n * sizeof(double))
-            share, factor, value = shares[e], self.r[e], 0.0
-            for i in range(self.n_columns):
-                mean, change = &self.means[e, i, 0], self.q[e, i]
-                value += change * change
-                add_squares(squares, root, mean, change, c, n)
-            own += share * value / (1.0 / self.g[z] + factor)
-            for k in range(n):
-                scores[k] += share * squares[k] / (
-                    prior[k] + scale * variances[k] + factor * c[k] * c[k]
-                )
-        for k in range(n):
-            if kept != NULL and kept[k]:
-                continue
-            if slot < 0 or scores[k] < scores[slot] or (
-                scores[k] == scores[slot] and inserted[k] < inserted[slot]
-            ):
-                slot = k
-        return slot if slot >= 0 and own > scores[slot] else -1
+        return n if n < self.budget else slot_to_replace(self, shares, kept)
 
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t e, i, z, n_after = n + (slot == n)
@@ -355,9 +210,10 @@ cdef class Posteriors:
         for e in range(self.n_experts):
             self.scales[e] *= self.factors[e]
             if self.scales[e] < SMALLEST_SCALE:
-                self.fold_scale(e)
+                with gil:
+                    self.fold_scale(e)
         if 0 <= slot < n:
-            self.replace(slot, n)
+            replace(self, slot, n)
             return
         for e in range(self.n_experts):
             if self.r[e] == 0.0:
@@ -368,7 +224,7 @@ cdef class Posteriors:
             else:  # The projection, which stores nothing.
                 loops.add_multiple(c, 1.0, &self.u[z, 0], n)
                 h = 1.0 / (1.0 + self.r[e] * self.g[z])
-            term = self.covariances.new_terms(e, 1, -1.0)
+            term = new_terms(&self.covariances.matrices[e], 1, -1.0)
             loops.add_multiple(term, sqrt(-h * self.r[e] / scale), c, n_after)
             h /= sqrt(scale)
             for i in range(self.n_columns):
@@ -377,62 +233,18 @@ cdef class Posteriors:
         if slot == n:
             for z in range(self.n_kernels):
                 self.u[z, n] = -1.0
-                term = self.inverses.new_terms(z, 1, 1.0)
+                term = new_terms(&self.inverses.matrices[z], 1, 1.0)
                 loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n_after)
 
-    cdef void fold_scale(self, Py_ssize_t e) noexcept with gil:
+    def fold_scale(self, Py_ssize_t e):
         """Multiply the common factor of an expert into its posterior."""
         scale, covariances = self.scales[e], self.covariances
         with np.errstate(under="ignore"):
-            covariances.blocks[e] *= scale
-            covariances.diagonals[e] *= scale
-            covariances.terms[e] *= sqrt(scale)
-            self.means.base[e] *= sqrt(scale)
+            for array in covariances.blocks[e], covariances.diagonals[e]:
+                array *= scale
+            for array in covariances.terms[e], self.means.base[e]:
+                array *= sqrt(scale)
         self.scales[e] = 1.0
-
-    cdef void replace(self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
-        """Update each expert, add the example, and remove vector j, whose slot it takes.
-
-        With the example added as in `update`, the vectors a and p are column j of Q and Q + C. They
-        have the example as their last element, which then takes the place of element j.
-        """
-        cdef Py_ssize_t e, i, k, z
-        cdef double factor, scale, root, change, share, removed_p, removed_c
-        cdef double *a
-        cdef double *p = &self.a[self.n_kernels, 0]
-        for z in range(self.n_kernels):
-            u, a = &self.u[z, 0], &self.a[z, 0]
-            u[n] = -1.0
-            self.inverses.take_column(z, j, n, a)
-            a[n] = 0.0
-            factor = u[j] / self.g[z]
-            for k in range(n + 1):
-                a[k] += factor * u[k]
-            terms = self.inverses.new_terms(z, 2, 1.0)
-            put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
-            put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
-        for e in range(self.n_experts):
-            a, c = &self.a[self.kernels[e], 0], &self.c[e, 0]
-            scale, root = self.scales[e], sqrt(self.scales[e])
-            c[n] = 1.0
-            self.covariances.take_column(e, j, n, p)
-            p[n] = 0.0
-            factor = self.r[e] * c[j]
-            for k in range(n + 1):
-                p[k] = (scale * p[k] + factor * c[k]) + a[k]
-            terms = self.covariances.new_terms(e, 2, 1.0)
-            put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
-            put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
-            if self.r[e] != 0.0:
-                put_moved(self.covariances.new_terms(e, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
-            removed_p, removed_c = p[j], c[j]
-            p[j], c[j] = p[n], c[n]
-            for i in range(self.n_columns):
-                mean, change = &self.means[e, i, 0], self.q[e, i]
-                share = (root * mean[j] + change * removed_c) / removed_p
-                mean[j] = 0.0
-                for k in range(n):
-                    mean[k] += (change * c[k] - share * p[k]) / root
 
     cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil:
         cdef Py_ssize_t k, n = self.vectors.n
@@ -441,13 +253,15 @@ cdef class Posteriors:
         memset(regularized, 0, self.width * sizeof(double))
         memcpy(regularized, row, n * sizeof(double))
         regularized[slot] = REGULARIZED
-        loops.multiply(&self.inverses.matrices[z], self.width, regularized, product, n)
+        loops.multiply(&self.inverses.matrices[z], regularized, product, n)
         product[slot] -= 1.0
         for k in range(n):
             # A maximum would pass over NaN.
             if not fabs(product[k]) <= largest:
                 largest = fabs(product[k])
         return largest
+
+    # For labels, and for Python.
 
     def widened(self, Py_ssize_t n_labels):
         """Return means, margins and q with a column for each of more than two labels."""
@@ -515,6 +329,140 @@ cdef class Posteriors:
         require_definite(inverses, "an inverse Gram matrix is wrong")
         require_definite(-covariances, "a covariance is wrong")
         require_definite(inverses[self.kernels.base] + covariances, "a posterior variance is wrong")
+
+
+cdef inline const double *row_of(Posteriors self, Py_ssize_t e) noexcept nogil:
+    """Return the kernel row of the example for an expert."""
+    return self.vectors.rows + self.kernels[e] * self.vectors.capacity
+
+
+cdef bint compare_margins(Posteriors self, Py_ssize_t e, Py_ssize_t label) noexcept nogil:
+    """Set q to the errors of an expert, 0 where it is right by 1; return whether to update."""
+    cdef Py_ssize_t i
+    cdef double y, m, own = 0.0, largest = -INFINITY, root = sqrt(self.factors[e])
+    for i in range(self.n_columns):
+        m = self.prior + root * (self.margins[e, i] - self.prior)
+        y = 1.0 if label == (i if self.n_columns > 1 else 1) else -1.0
+        self.q[e, i] = y - m if y * m < 1.0 else 0.0
+        if self.n_columns == 1:
+            return y * m < 1.0
+        if i == label:
+            own = m
+        else:
+            largest = fmax(largest, m)
+    return own - largest < 1.0
+
+
+cdef void compute_changes(Posteriors self, double weight) noexcept nogil:
+    """Compute c, q and r of the experts that are updated; of the others they are 0."""
+    cdef Py_ssize_t i, k, e, n = self.vectors.n
+    cdef double noise, scale, v
+    self.backwards = not self.backwards
+    for k in range(self.n_experts):
+        e = self.n_experts - 1 - k if self.backwards else k
+        row, c = row_of(self, e), &self.c[e, 0]
+        matrix = &self.covariances.matrices[e]
+        if self.r[e] != 0.0 or matrix.n_terms >= GROUP:
+            loops.multiply(matrix, row, c, n)
+        if self.r[e] == 0.0:
+            memset(c, 0, n * sizeof(double))
+            memset(&self.q[e, 0], 0, self.n_columns * sizeof(double))
+            continue
+        scale, noise = self.scales[e] * self.factors[e], self.noises[e]
+        for i in range(n):
+            c[i] *= scale
+        if weight != 1.0:
+            noise = fmax(noise / weight, fmin(noise, SMALLEST_NOISE))
+        v = noise + REGULARIZED + loops.dot(row, c, n)
+        for i in range(self.n_columns):
+            self.q[e, i] /= v
+        self.r[e] = -1.0 / v
+
+
+cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const char *kept) noexcept nogil:
+    """Return the slot of the least relevant vector, the oldest among ties; -1: the example.
+
+    The relevance is a^2 / variance once the example is added, in the mean over the experts.
+    """
+    cdef Py_ssize_t e, i, k, z, slot = -1, n = self.vectors.n
+    cdef double own = 0.0, root, scale, value, change, share, factor
+    inserted = self.vectors.inserted
+    scores, variances = &self.a[self.n_kernels, 0], &self.a[self.n_kernels + 1, 0]
+    squares = &self.a[self.n_kernels + 2, 0]
+    memset(scores, 0, n * sizeof(double))
+    for z in range(self.n_kernels):
+        prior, u = &self.a[z, 0], &self.u[z, 0]
+        loops.get_diagonal(&self.inverses.matrices[z], prior, n)
+        for k in range(n):
+            prior[k] += u[k] * u[k] / self.g[z]
+    for e in range(self.n_experts):
+        z, scale = self.kernels[e], self.scales[e] * self.factors[e]
+        prior, c, root = &self.a[z, 0], &self.c[e, 0], sqrt(scale)
+        loops.get_diagonal(&self.covariances.matrices[e], variances, n)
+        memset(squares, 0, n * sizeof(double))
+        share, factor, value = shares[e], self.r[e], 0.0
+        for i in range(self.n_columns):
+            mean, change = &self.means[e, i, 0], self.q[e, i]
+            value += change * change
+            add_squares(squares, root, mean, change, c, n)
+        own += share * value / (1.0 / self.g[z] + factor)
+        for k in range(n):
+            scores[k] += share * squares[k] / (
+                prior[k] + scale * variances[k] + factor * c[k] * c[k]
+            )
+    for k in range(n):
+        if kept != NULL and kept[k]:
+            continue
+        if slot < 0 or scores[k] < scores[slot] or (
+            scores[k] == scores[slot] and inserted[k] < inserted[slot]
+        ):
+            slot = k
+    return slot if slot >= 0 and own > scores[slot] else -1
+
+
+cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
+    """Update each expert, add the example, and remove vector j, whose slot it takes.
+
+    With the example added as in `update`, the vectors a and p are column j of Q and Q + C. They
+    have the example as their last element, which then takes the place of element j.
+    """
+    cdef Py_ssize_t e, i, k, z
+    cdef double factor, scale, root, change, share, removed_p, removed_c
+    cdef double *a
+    cdef double *p = &self.a[self.n_kernels, 0]
+    for z in range(self.n_kernels):
+        u, a = &self.u[z, 0], &self.a[z, 0]
+        u[n] = -1.0
+        loops.take_column(&self.inverses.matrices[z], j, a, n)
+        a[n] = 0.0
+        factor = u[j] / self.g[z]
+        for k in range(n + 1):
+            a[k] += factor * u[k]
+        terms = new_terms(&self.inverses.matrices[z], 2, 1.0)
+        put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+        put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
+    for e in range(self.n_experts):
+        a, c, matrix = &self.a[self.kernels[e], 0], &self.c[e, 0], &self.covariances.matrices[e]
+        scale, root = self.scales[e], sqrt(self.scales[e])
+        c[n] = 1.0
+        loops.take_column(matrix, j, p, n)
+        p[n] = 0.0
+        factor = self.r[e] * c[j]
+        for k in range(n + 1):
+            p[k] = (scale * p[k] + factor * c[k]) + a[k]
+        terms = new_terms(matrix, 2, 1.0)
+        put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+        put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
+        if self.r[e] != 0.0:
+            put_moved(new_terms(matrix, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+        removed_p, removed_c = p[j], c[j]
+        p[j], c[j] = p[n], c[n]
+        for i in range(self.n_columns):
+            mean, change = &self.means[e, i, 0], self.q[e, i]
+            share = (root * mean[j] + change * removed_c) / removed_p
+            mean[j] = 0.0
+            for k in range(n):
+                mean[k] += (change * c[k] - share * p[k]) / root
 
 
 cdef inline void add_squares(

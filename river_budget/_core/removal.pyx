@@ -12,8 +12,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from river_budget._arrays import padded
-from river_budget._core.symmetric import unpacked
+from river_budget._arrays import padded, unpacked
 from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
 
 from river_budget._core.expansion cimport Expansion

@@ -9,18 +9,18 @@
 #define RIVER_BUDGET_TRIANGLES_H
 #include "lanes.h"
 
-/* So many terms are added to the blocks at once, and so many at most does an update of a matrix have. */
+/* So many terms are added to the blocks at once, and an update of a matrix adds at most 3. */
 #define GROUP 4
-#define TERMS_OF_UPDATE 3
-#define MOST_TERMS (GROUP - 1 + TERMS_OF_UPDATE)
+#define MOST_TERMS (GROUP - 1 + 3)
 
 /* A matrix: its blocks, and the terms sign x x' that are still to be added to them. Terms at places 2k and
    2k + 1 are added to each other first, so that nothing is lost where large ones cancel. */
 struct triangle {
+    long width;       /* of vectors: more than the rows of any matrix, and a multiple of 4 */
     double *blocks;
-    double *diagonal;            /* a copy of that of the blocks (capacity,) */
-    double *terms;               /* vectors x (MOST_TERMS, capacity) */
-    double signs[MOST_TERMS];    /* 1 or -1 */
+    double *diagonal; /* a copy of that of the blocks (width,) */
+    double *terms;    /* vectors x (MOST_TERMS, width) */
+    double *signs;    /* 1 or -1; 0: there is no term (MOST_TERMS,) */
     long n_terms;
 };
 
@@ -29,10 +29,11 @@ struct triangle_loops {
     double (*dot)(const double *a, const double *b, long n);
     /* a += factor b */
     void (*add_multiple)(double *a, double factor, const double *b, long n);
-    /* Add the products of the terms of a matrix and a vector, given their inner products with it. */
-    void (*add_terms)(const struct triangle *m, long capacity, const double *dots, double *product, long n);
     /* Multiply a matrix with n rows by x. If there are enough terms, a group is added to the blocks. */
-    void (*multiply)(struct triangle *m, long capacity, const double *x, double *product, long n);
+    void (*multiply)(struct triangle *m, const double *x, double *product, long n);
+    /* Copy column j of a matrix with n rows, and set it and row j to 0. */
+    void (*take_column)(struct triangle *m, long j, double *column, long n);
+    void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
 };
 
 typedef double four __attribute__((vector_size(32), aligned(8)));
@@ -41,18 +42,27 @@ typedef double four __attribute__((vector_size(32), aligned(8)));
 
 static inline double total(four t) { return (t[0] + t[2]) + (t[1] + t[3]); }
 
-/* The offset of a row in its first block. */
-static inline long row_start(long i) { return 8 * (i / 4) * (i / 4 + 1) + 4 * (i % 4); }
+/* The offset of the first block of the rows 4 g to 4 g + 3. */
+static inline long blocks_before(long g) { return 8 * g * (g + 1); }
 
-/* The offset of an element, where j is not above the blocks of row i. */
-static inline long place_of(long i, long j) { return row_start(i) + 16 * (j / 4) + j % 4; }
+/* Add a term sign x x', or two, x x' - y y', and return x, which y follows; both are 0. */
+static double *new_terms(struct triangle *m, long n_new, double sign) {
+    long k = n_new == 2 ? m->n_terms / 2 * 2 : m->n_terms;
+    double *x = m->terms + k * m->width;
+    if (n_new == 2) { /* They stand at places from an even number on, so the last one may make room. */
+        memcpy(x + 2 * m->width, x, m->width * sizeof *x);
+        m->signs[k + 2] = m->signs[k], m->signs[k + 1] = -sign;
+    }
+    m->signs[k] = sign, m->n_terms += n_new;
+    return memset(x, 0, n_new * m->width * sizeof *x);
+}
 
 #define BODY "triangles.h"
 #include "targets.h"
 
 #define TRIANGLE_TABLE(w) \
-    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(add_terms_, w), \
-                             JOINED(multiply_, w)})
+    ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w), \
+                             JOINED(take_column_, w), JOINED(get_diagonal_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
@@ -82,23 +92,47 @@ static void NAME(add_multiple)(double *a, double factor, const double *b, long n
     for (long j = 0; j < n; j += 4) FOUR(a + j) += factor * CONST_FOUR(b + j);
 }
 
-static void NAME(add_terms)(
-    const struct triangle *m, long capacity, const double *dots, double *product, long n) {
+/* Add the products of the terms of a matrix and a vector, given their inner products with it, 0 beyond them. */
+static void NAME(add_terms)(const struct triangle *m, const double *dots, double *product, long n) {
     for (long k = 0; k < m->n_terms; k += 2) {
-        int both = k + 1 < m->n_terms;
-        const double *x = m->terms + k * capacity, *y = both ? x + capacity : x;
-        double s = m->signs[k] * dots[k], t = both ? m->signs[k + 1] * dots[k + 1] : 0.0;
+        const double *x = m->terms + k * m->width, *y = x + m->width;
+        double s = m->signs[k] * dots[k], t = m->signs[k + 1] * dots[k + 1];
         for (long j = 0; j < n; j += 4) FOUR(product + j) += s * CONST_FOUR(x + j) + t * CONST_FOUR(y + j);
     }
 }
 
+static void NAME(get_diagonal)(const struct triangle *m, double *diagonal, long n) {
+    memcpy(diagonal, m->diagonal, n * sizeof *diagonal);
+    for (long k = 0; k < m->n_terms; k += 2) {
+        const double *x = m->terms + k * m->width, *y = x + m->width;
+        double s = m->signs[k], t = m->signs[k + 1];
+        for (long j = 0; j < n; j++) diagonal[j] += s * x[j] * x[j] + t * y[j] * y[j];
+    }
+}
+
+static void NAME(take_column)(struct triangle *m, long j, double *column, long n) {
+    double dots[MOST_TERMS] = {0};
+    long h = j / 4, r = j % 4;
+    double *block = m->blocks + blocks_before(h);
+    for (long g = 0; g <= h; g++, block += 16)
+        for (long i = 0; i < 4; i++) column[4 * g + i] = block[4 * r + i], block[4 * r + i] = 0.0;
+    for (long i = 0; i < 4; i++) block[4 * i + r - 16] = 0.0;
+    for (long g = h + 1; 4 * g < n; g++) {
+        block = m->blocks + blocks_before(g) + 16 * h + r;
+        for (long i = 0; i < 4; i++) column[4 * g + i] = block[4 * i], block[4 * i] = 0.0;
+    }
+    m->diagonal[j] = 0.0;
+    for (long k = 0; k < m->n_terms; k++) dots[k] = m->terms[k * m->width + j];
+    NAME(add_terms)(m, dots, column, n);
+    for (long k = 0; k < m->n_terms; k++) m->terms[k * m->width + j] = 0.0;
+}
+
 /* Add the first terms, `GROUP` of them, to rows r and r + 1, of which the first block is given. */
-static inline void NAME(add_to_rows)(double *a, const double *w, long capacity, const double *signs, long r) {
-    const double *x = w + capacity, *y = x + capacity, *z = y + capacity;
+static inline void NAME(add_to_rows)(const struct triangle *m, double *a, long r) {
+    const double *w = m->terms, *x = w + m->width, *y = x + m->width, *z = y + m->width, *s = m->signs;
     double *b = a + 4;
-    double a_w = signs[0] * w[r], a_x = signs[1] * x[r], a_y = signs[2] * y[r], a_z = signs[3] * z[r];
-    double b_w = signs[0] * w[r + 1], b_x = signs[1] * x[r + 1];
-    double b_y = signs[2] * y[r + 1], b_z = signs[3] * z[r + 1];
+    double a_w = s[0] * w[r], a_x = s[1] * x[r], a_y = s[2] * y[r], a_z = s[3] * z[r];
+    double b_w = s[0] * w[r + 1], b_x = s[1] * x[r + 1], b_y = s[2] * y[r + 1], b_z = s[3] * z[r + 1];
     for (long j = 0; j <= r; j += 4, a += 16, b += 16) {
         four w_j = CONST_FOUR(w + j), x_j = CONST_FOUR(x + j);
         four y_j = CONST_FOUR(y + j), z_j = CONST_FOUR(z + j);
@@ -107,13 +141,14 @@ static inline void NAME(add_to_rows)(double *a, const double *w, long capacity, 
     }
 }
 
-static void NAME(multiply)(struct triangle *m, long capacity, const double *x, double *product, long n) {
+static void NAME(multiply)(struct triangle *m, const double *x, double *product, long n) {
+    double dots[MOST_TERMS] = {0};
     int is_due = m->n_terms >= GROUP;
     double *blocks = m->blocks;
     for (long i = 0; i < n; blocks += 4 * i + 16, i += 4) {
         if (is_due) {
-            NAME(add_to_rows)(blocks, m->terms, capacity, m->signs, i);
-            NAME(add_to_rows)(blocks + 8, m->terms, capacity, m->signs, i + 2);
+            NAME(add_to_rows)(m, blocks, i);
+            NAME(add_to_rows)(m, blocks + 8, i + 2);
             for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
         }
         /* Blocks before the diagonal are multiplied as rows and as columns. */
@@ -134,12 +169,11 @@ static void NAME(multiply)(struct triangle *m, long capacity, const double *x, d
     }
     if (is_due) {
         m->n_terms -= GROUP;
-        memmove(m->signs, m->signs + GROUP, m->n_terms * sizeof *m->signs);
-        memmove(m->terms, m->terms + GROUP * capacity, m->n_terms * capacity * sizeof *m->terms);
+        for (long k = 0; k < MOST_TERMS; k++) m->signs[k] = k < m->n_terms ? m->signs[k + GROUP] : 0.0;
+        memmove(m->terms, m->terms + GROUP * m->width, m->n_terms * m->width * sizeof *m->terms);
     }
-    double dots[MOST_TERMS];
-    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * capacity, x, n);
-    NAME(add_terms)(m, capacity, dots, product, n);
+    for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * m->width, x, n);
+    NAME(add_terms)(m, dots, product, n);
 }
 
 #endif
