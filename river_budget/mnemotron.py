@@ -170,7 +170,7 @@ class Mnemotron(Machine):
         store = Store(self._given, dtype, self._is_scaled)
         self._archive = None if archive is None else Archive(archive, dtype=dtype)
         engine = None if self._archive is None else self._archive.engine
-        f = Experts(store, pairs, budget, novelty, repeats, engine)
+        f = Experts(store, store.empty_like(), pairs, budget, novelty, repeats, engine)
         super().__init__(f, class_weight, max_classes, dtype)
         self.budget = budget
         self.kernels = kernels
@@ -242,7 +242,7 @@ class Mnemotron(Machine):
         return super().scores_one(x)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
-        known, probabilities = self._labels.column, self._f.probabilities(x)
+        known, probabilities = self._labels.column, self._f.probabilities_of(x)
         if len(known) < 2:
             return dict.fromkeys(known, 1.0)
         return dict(zip(known, probabilities, strict=True))

@@ -48,9 +48,10 @@ cdef enum:
     # Number of changes of the support set between two checks of the inverses.
     CHECK_INTERVAL = 64
 
-# What is known of a label: the rounds of its first and last example, the places of its exemplars,
-# from 1 on (0: none), and the number of its vectors, which is scratch.
+# What is known of a label: the number of its examples, the rounds of the first and the last one, the
+# places of its exemplars, from 1 on (0: none), and the number of its vectors, which is scratch.
 cdef enum:
+    EXAMPLES
     FIRST
     LAST
     OLDER
@@ -66,120 +67,6 @@ cdef inline double gain(double probability) noexcept nogil:
 
 cdef inline double clipped(double value, double lowest, double highest) noexcept nogil:
     return fmin(fmax(value, lowest), highest)
-
-
-cdef class Mixture:
-    """Two layers of weights: a hedge and two mixers of the experts, and a hedge of these three.
-
-    Whoever forecasts fills `probabilities`; `mix` computes the rest, which `add_steps` reads.
-    """
-
-    cdef Py_ssize_t n_experts, n_labels
-    # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
-    # the three in the forecast (3 experts + 3,); and what a round adds to them.
-    cdef double[::1] learned, steps
-    cdef double[::1] hedge, top        # the weights of the hedge, and of the three in the forecast
-    cdef double[::1] counts            # numbers of examples (labels,)
-    # The last forecast.
-    cdef double[:, ::1] probabilities  # (experts, labels)
-    cdef double[:, ::1] logs           # their logarithms, up to a term for each expert
-    cdef double[:, ::1] mixtures       # the three mixtures and the forecast (4, labels)
-
-    def __init__(self, Py_ssize_t n_experts):
-        self.n_experts, self.counts = n_experts, np.zeros(0)
-        self.learned, self.steps = np.zeros((2, 3 * n_experts + 3))
-        self.learned[n_experts : 3 * n_experts] = 1.0 / n_experts
-        self.hedge, self.top = np.full(n_experts, 1.0 / n_experts), np.full(3, 1.0 / 3.0)
-        self.widen(self.widened(2))
-
-    cdef void mix(self) noexcept nogil:
-        """Compute the forecast from the probabilities of the experts."""
-        cdef Py_ssize_t c, e, i, n = self.n_experts, n_labels = self.n_labels
-        cdef double half, lowest = CLIP / n_labels, highest = 1.0 - CLIP / 2.0
-        mixtures = &self.mixtures[0, 0]
-        for i in range(4 * n_labels):
-            mixtures[i] = 0.0
-        for e in range(n):
-            p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
-            for c in range(n_labels):
-                if n_labels > 2:
-                    logs[c] = log(clipped(p[c], lowest, highest))
-                elif c == 1:
-                    logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
-                mixtures[c] += self.hedge[e] * p[c]
-                mixtures[n_labels + c] += self.learned[n + e] * logs[c]
-                mixtures[2 * n_labels + c] += self.learned[2 * n + e] * logs[c]
-        for i in range(1, 3):
-            softmax(mixtures + i * n_labels, mixtures + i * n_labels, n_labels)
-        forecast = mixtures + 3 * n_labels
-        for i in range(3):
-            for c in range(n_labels):
-                forecast[c] += self.top[i] * mixtures[i * n_labels + c]
-        if n_labels == 2:
-            half = 0.5 * (forecast[1] - forecast[0])
-            forecast[0], forecast[1] = 0.5 - half, 0.5 + half
-
-    cdef void add_steps(self, Py_ssize_t label, double share, double charge) noexcept nogil:
-        """Add a share of what a label changes, with a charge on the log probabilities of the mixers.
-
-        In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
-        """
-        cdef Py_ssize_t c, e, i, n = self.n_experts
-        cdef double change, balance, total = self.n_labels
-        for c in range(self.n_labels):
-            total += self.counts[c]
-        balance = share * sqrt(total / (self.n_labels * (self.counts[label] + 1.0)))
-        steps = &self.steps[0]
-        for i in range(3):
-            change = gain(self.mixtures[i, label]) - (charge if i > 0 else 0.0)
-            steps[3 * n + i] += balance * change
-        for e in range(n):
-            steps[e] += balance * gain(self.probabilities[e, label])
-            logs = &self.logs[e, 0]
-            for i in range(1, 3):
-                change, mixture = logs[label], &self.mixtures[i, 0]
-                for c in range(self.n_labels):
-                    change -= mixture[c] * logs[c]
-                steps[i * n + e] += share * (RATES[i - 1] * change)
-
-    cdef void update(self, Py_ssize_t label) noexcept nogil:
-        """Make the changes, and count the label of the round."""
-        cdef Py_ssize_t i, n = self.n_experts
-        self.counts[label] += 1.0
-        for i in range(3 * n + 3):
-            if i < n or i >= 3 * n:
-                self.learned[i] *= RHO
-            self.learned[i] += self.steps[i]
-        self.normalize()
-
-    cdef void normalize(self) noexcept nogil:
-        """Compute the weights of both hedges from their logarithms."""
-        softmax(&self.learned[0], &self.hedge[0], self.n_experts)
-        softmax(&self.learned[3 * self.n_experts], &self.top[0], 3)
-
-    def widened(self, Py_ssize_t n_labels):
-        """Return all that `widen` takes to add new labels, up to a number of labels."""
-        counts = padded(self.counts.base, n_labels)
-        return counts, *np.zeros((2, self.n_experts, n_labels)), np.zeros((4, n_labels))
-
-    def widen(self, arrays):
-        self.counts, self.probabilities, self.logs, self.mixtures = arrays
-        self.n_labels = self.counts.shape[0]
-
-    @property
-    def nbytes(self):
-        return 8 * (7 * self.n_experts + 9 + (2 * self.n_experts + 5) * self.n_labels)
-
-    def state(self):
-        return {"weights": self.learned.base.copy(), "counts": self.counts.base.copy()}
-
-    def restore(self, state):
-        """Restore a mixture that has its labels from its state."""
-        weights = floats(state["weights"], (3 * self.n_experts + 3,))
-        counts = floats(state["counts"], (self.n_labels,))
-        require((counts >= 0).all(), "the numbers of examples of the labels are wrong")
-        self.learned.base[:], self.counts = weights, counts
-        self.normalize()
 
 
 cdef class Repeats:
@@ -249,7 +136,7 @@ cdef inline Py_ssize_t bin_of(Py_ssize_t length) noexcept nogil:
 
 
 cdef class Rehearsal:
-    """The newest two exemplars of each label, and which labels are absent."""
+    """What is known of each label, which labels are absent, and the newest two exemplars of each."""
 
     cdef readonly Store store          # the exemplars
     cdef double share                  # of the next rehearsal in its round; 0: there is none
@@ -264,37 +151,36 @@ cdef class Rehearsal:
         self.store, self.labels = store, np.zeros((2, N_FIELDS), np.int64)
         self.owners, self.is_kept = np.zeros(budget, np.int64), np.zeros(budget, np.int8)
 
-    cdef bint is_absent(
-        self, Py_ssize_t label, int64_t n_rounds, const double *counts
-    ) noexcept nogil:
+    cdef bint is_absent(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """Return whether a label with exemplars has been away for long."""
         known = &self.labels[label, 0]
         cdef int64_t since = n_rounds - known[LAST]
         return (
             known[NEWER] > 0
             and since > SHORTEST_ABSENCE
-            and since * (counts[label] - 1.0) > <double> GAPS * (known[LAST] - known[FIRST])
+            and since * (known[EXAMPLES] - 1.0) > <double> GAPS * (known[LAST] - known[FIRST])
         )
 
-    cdef int64_t begin(self, int64_t n_rounds, const double *counts) noexcept nogil:
-        """Return the slot of the exemplar of the next round, or -1; counts are of labels."""
+    cdef int64_t begin(self, int64_t n_rounds) noexcept nogil:
+        """Return the slot of the exemplar of the next round, or -1."""
         cdef Py_ssize_t c, i, place, turn, n_absent = 0, n = self.labels.shape[0]
         self.share, self.next_turn = 0.0, self.turn
         for c in range(n):
-            n_absent += self.is_absent(c, n_rounds, counts)
+            n_absent += self.is_absent(c, n_rounds)
         if 2 * n_absent <= n:
             return -1
         for i in range(1, 2 * n + 1):
             turn = (self.turn + i) % (2 * n)
             c = turn % n
             place = self.labels[c, OLDER + turn // n]
-            if place > 0 and self.is_absent(c, n_rounds, counts):
+            if place > 0 and self.is_absent(c, n_rounds):
                 self.share, self.label, self.next_turn = <double> n_absent / n, c, turn
                 return place - 1
         return -1
 
-    cdef int take(self, int64_t number, Store store) except -1 nogil:
-        """Take the example of a store, by its number among those of its label; `keep` stores it."""
+    cdef int take(self, Py_ssize_t label, Store store) except -1 nogil:
+        """Take the example of a store if it is to be an exemplar of its label; `keep` stores it."""
+        cdef int64_t number = self.labels[label, EXAMPLES] + 1
         self.is_taken = False
         if number < FIRST_EXEMPLAR or number & (number - 1) or not number & EVEN_BITS:
             return 0
@@ -306,9 +192,7 @@ cdef class Rehearsal:
             except ValueError:  # a feature is an array of another length, or a number, in an exemplar
                 pass
 
-    cdef const char *kept(
-        self, Py_ssize_t n, int64_t n_rounds, const double *counts
-    ) noexcept nogil:
+    cdef const char *kept(self, Py_ssize_t n, int64_t n_rounds) noexcept nogil:
         """Keep the vectors of absent labels that have at most their share of them; NULL: no one's."""
         cdef Py_ssize_t i, label, n_labels = self.labels.shape[0]
         if self.share == 0.0:
@@ -319,7 +203,7 @@ cdef class Rehearsal:
         for i in range(n):
             label, self.is_kept[i] = self.owners[i], False
             if self.labels[label, VECTORS] * n_labels <= n:
-                self.is_kept[i] = self.is_absent(label, n_rounds, counts)
+                self.is_kept[i] = self.is_absent(label, n_rounds)
         return &self.is_kept[0]
 
     cdef int keep(self, Py_ssize_t label) except -1 nogil:
@@ -331,92 +215,87 @@ cdef class Rehearsal:
             self.store.put(place - 1)
             known[OLDER], known[NEWER] = known[NEWER], place
 
-    cdef void count(self, Py_ssize_t label, int64_t n_rounds, bint is_first) noexcept nogil:
+    cdef void count(self, Py_ssize_t label, int64_t n_rounds) noexcept nogil:
         """End the round of a label."""
-        if is_first:
-            self.labels[label, FIRST] = n_rounds
-        self.labels[label, LAST], self.turn = n_rounds, self.next_turn
-
-    @property
-    def nbytes(self):
-        return self.labels.nbytes + self.owners.nbytes + self.is_kept.nbytes + self.store.nbytes
+        known = &self.labels[label, 0]
+        if known[EXAMPLES] == 0:
+            known[FIRST] = n_rounds
+        known[LAST], self.turn = n_rounds, self.next_turn
+        known[EXAMPLES] += 1
 
     def state(self, Py_ssize_t n):
-        """Return all but the examples, for a number of vectors."""
+        """Return all but the exemplars, for a number of vectors."""
         labels, owners = self.labels.base[:, :VECTORS].copy(), self.owners.base[:n].copy()
         return {"labels": labels, "owners": owners, "turn": self.turn}
 
     def restore(self, state, Py_ssize_t n, int64_t n_rounds):
-        """Restore a rehearsal that has its labels and examples, for numbers of vectors and rounds."""
-        n_labels = self.labels.shape[0]
-        labels, turn = integers(state["labels"], (n_labels, VECTORS)), state["turn"]
-        first, last, older, newer = labels.T
-        in_order = (first >= 0) & (first <= last) & (last <= n_rounds)
+        """Restore a rehearsal that has its labels and exemplars, for numbers of vectors and rounds."""
+        n_labels, turn = self.labels.shape[0], state["turn"]
+        labels, owners = integers(state["labels"], (n_labels, VECTORS)), integers(state["owners"], (n,))
+        examples, first, last, older, newer = labels.T
+        in_order = (examples >= 0) & (first >= 0) & (first <= last) & (last <= n_rounds)
+        in_order &= examples <= n_rounds
         require(in_order.all(), "the rounds of a label are wrong")
-        held = np.sort(labels[:, OLDER:][labels[:, OLDER:] != 0])
-        require(
-            np.array_equal(held, np.arange(1, self.store.n + 1)) and (older[newer == 0] == 0).all(),
-            "the exemplars are not those of the labels",
-        )
-        owners = integers(state["owners"], (n,))
+        places = np.sort(labels[:, OLDER:][labels[:, OLDER:] != 0])
+        is_whole = np.array_equal(places, np.arange(1, self.store.n + 1))
+        is_whole &= bool((older[newer == 0] == 0).all())
+        require(is_whole, "the exemplars are not those of the labels")
         require(((owners >= 0) & (owners < n_labels)).all(), "the label of a vector is unknown")
         require(type(turn) is int and 0 <= turn < 2 * n_labels, "the turn of a label is wrong")
         self.labels.base[:, :VECTORS], self.owners.base[:n], self.turn = labels, owners, turn
 
 
 cdef class Experts(Engine):
-    """Gaussian process experts, and the experts of repeated labels and of an archive, if they are used.
+    """Gaussian process experts, and those of repeated labels and of an archive, if they are used.
 
-    Its scores are twice the probability of each label minus 1; exactly -f and f for two labels. Its
-    rounds include their update, so none of them stays open. `pairs` are those of forgetting factor and
-    noise variance for each kernel. The archive is the last expert, or None: who gives it keeps it, and
+    There are two layers of weights: a hedge and two mixers of the experts, and a hedge of these three.
+    Scores are twice the probability of each label minus 1; exactly -f and f for two labels. Rounds
+    include their update, so none of them stays open. `pairs` are those of forgetting factor and noise
+    variance for each kernel. The archive is the last expert, or None: who gives it keeps it, and
     follows it after a round.
     """
 
     cdef readonly Posteriors posteriors
-    cdef readonly Mixture mixture
     cdef readonly Repeats repeats          # None if it is not used
     cdef readonly Rehearsal rehearsal
     cdef readonly Discriminant archive     # None if it is not used
     cdef readonly Py_ssize_t n_changes, n_rebuilds
-    cdef tuple arguments                   # of the constructor
+    cdef readonly tuple arguments          # of the constructor
     cdef double novelty
-    cdef double[::1] shares                # of the posteriors in the hedge
     cdef object before                     # grams before a change of scales that has not ended
+    # The log weights of the hedge, the weights of the slow and of the fast mixer, and the log weights of
+    # the three in the forecast (3 experts + 3,); what a round adds to them; the weights of the experts in
+    # the hedge, and of the three in the forecast (experts + 3,).
+    cdef Py_ssize_t n_experts
+    cdef double[::1] learned, steps, weights
+    cdef double[::1] shares                # of the posteriors in the hedge
+    # The last forecast: probabilities (experts, labels), their logarithms, up to a term for each expert,
+    # and the three mixtures and the forecast (4, labels).
+    cdef double[:, ::1] probabilities, logs, mixtures
 
     def __init__(
-        self, Store store not None, pairs, Py_ssize_t budget, double novelty, bint repeats,
-        Discriminant archive,
+        self, Store store not None, Store exemplars not None, pairs, Py_ssize_t budget, double novelty,
+        bint repeats, Discriminant archive,
     ):
-        experts = [
-            (z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own
-        ]
-        self.arguments = store, pairs, budget, novelty, repeats, archive
+        experts = [(z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own]
+        n = self.n_experts = len(experts) + repeats + (archive is not None)
+        self.arguments = store, exemplars, pairs, budget, novelty, repeats, archive
         self.store, self.novelty, self.archive = store, novelty, archive
-        self.posteriors = Posteriors(store, experts, budget)
-        self.mixture = Mixture(len(experts) + repeats + (archive is not None))
+        self.posteriors, self.rehearsal = Posteriors(store, experts, budget), Rehearsal(exemplars, budget)
         self.repeats = Repeats() if repeats else None
-        self.rehearsal = Rehearsal(store.empty_like(), budget)
-        self.shares = np.empty(len(experts))
-        Engine.set_labels(self, self.mixture.n_labels)
-
-    def __reduce__(self):
-        exemplars = self.rehearsal.store
-        learned = self.own_state(), self.n_labels, self.checked_at, self.sums, exemplars
-        return type(self), self.arguments, learned
-
-    def __setstate__(self, learned):
-        state, n_labels, self.checked_at, self.sums, exemplars = learned
-        self.rehearsal.store = exemplars
-        self.widen(n_labels)
-        self.restore_own(state)
+        self.learned, self.steps = np.zeros((2, 3 * n + 3))
+        self.learned[n : 3 * n] = 1.0 / n
+        self.weights, self.shares = np.zeros(n + 3), np.zeros(len(experts))
+        self.normalize()
+        self.probabilities, self.logs, self.mixtures = scratch(n, 2)
+        Engine.set_labels(self, 2)
 
     # Forecasts.
 
-    def probabilities(self, x):
+    def probabilities_of(self, x):
         """Return the probability of each label at x (labels,)."""
         self.evaluate(x)
-        return [self.mixture.mixtures[3, c] for c in range(self.n_labels)]
+        return self.mixtures.base[3].tolist()
 
     def projections(self, x):
         """Return the squared norm of the projection of x onto the span, by kernels."""
@@ -426,21 +305,77 @@ cdef class Experts(Engine):
         return [float(row @ inverse @ row) for row, inverse in zip(rows, inverses)]
 
     cdef int answer(self) except -1 nogil:
-        cdef Py_ssize_t c, last = self.mixture.n_experts - 1
-        self.posteriors.forecast(self.mixture.probabilities)
+        self.posteriors.forecast(self.probabilities)
         if self.repeats is not None:
-            self.repeats.predict(self.mixture.probabilities[self.posteriors.n_experts])
+            self.repeats.predict(self.probabilities[self.posteriors.n_experts])
         if self.archive is not None:
             self.archive.store.evaluate_like(self.store)
             self.archive.forecast()
             logits = &self.archive.outputs[2, 0]
-            softmax(logits, &self.mixture.probabilities[last, 0], self.mixture.n_labels)
-        self.mixture.mix()
-        for c in range(self.n_labels):
-            self.answers[c] = 2.0 * self.mixture.mixtures[3, c] - 1.0
-        if self.n_labels == 2:
-            self.answers[0] = -self.answers[1]
+            softmax(logits, &self.probabilities[self.n_experts - 1, 0], self.n_labels)
+        self.mix()
         return 0
+
+    cdef void mix(self) noexcept nogil:
+        """Compute the forecast from the probabilities of the experts."""
+        cdef Py_ssize_t c, e, i, n = self.n_experts, n_labels = self.n_labels
+        cdef double half, lowest = CLIP / n_labels, highest = 1.0 - CLIP / 2.0
+        mixtures, forecast = &self.mixtures[0, 0], &self.mixtures[3, 0]
+        for i in range(4 * n_labels):
+            mixtures[i] = 0.0
+        for e in range(n):
+            p, logs = &self.probabilities[e, 0], &self.logs[e, 0]
+            for c in range(n_labels):
+                if n_labels > 2:
+                    logs[c] = log(clipped(p[c], lowest, highest))
+                elif c == 1:
+                    logs[1] = log(clipped(p[1], lowest, highest) / clipped(p[0], lowest, highest))
+                mixtures[c] += self.weights[e] * p[c]
+                mixtures[n_labels + c] += self.learned[n + e] * logs[c]
+                mixtures[2 * n_labels + c] += self.learned[2 * n + e] * logs[c]
+        for i in range(1, 3):
+            softmax(mixtures + i * n_labels, mixtures + i * n_labels, n_labels)
+        for i in range(3):
+            for c in range(n_labels):
+                forecast[c] += self.weights[n + i] * mixtures[i * n_labels + c]
+        if n_labels == 2:
+            half = 0.5 * (forecast[1] - forecast[0])
+            forecast[0], forecast[1] = 0.5 - half, 0.5 + half
+        for c in range(n_labels):
+            self.answers[c] = 2.0 * forecast[c] - 1.0
+        if n_labels == 2:
+            self.answers[0] = -self.answers[1]
+
+    # Weights.
+
+    cdef void add_steps(self, Py_ssize_t label, double share, double charge) noexcept nogil:
+        """Add a share of what a label changes, with a charge on the log probabilities of the mixers.
+
+        In hedges, a label with the share s of the examples counts 1 / sqrt(C s).
+        """
+        cdef Py_ssize_t c, e, i, n = self.n_experts
+        cdef double change, balance, n_examples, total = self.n_labels
+        for c in range(self.n_labels):
+            total += self.rehearsal.labels[c, EXAMPLES]
+        n_examples = self.rehearsal.labels[label, EXAMPLES]
+        balance = share * sqrt(total / (self.n_labels * (n_examples + 1.0)))
+        steps = &self.steps[0]
+        for i in range(3):
+            change = gain(self.mixtures[i, label]) - (charge if i > 0 else 0.0)
+            steps[3 * n + i] += balance * change
+        for e in range(n):
+            steps[e] += balance * gain(self.probabilities[e, label])
+            logs = &self.logs[e, 0]
+            for i in range(1, 3):
+                change, mixture = logs[label], &self.mixtures[i, 0]
+                for c in range(self.n_labels):
+                    change -= mixture[c] * logs[c]
+                steps[i * n + e] += share * (RATES[i - 1] * change)
+
+    cdef void normalize(self) noexcept nogil:
+        """Compute the weights of both hedges from their logarithms."""
+        softmax(&self.learned[0], &self.weights[0], self.n_experts)
+        softmax(&self.learned[3 * self.n_experts], &self.weights[self.n_experts], 3)
 
     # Rounds.
 
@@ -450,11 +385,11 @@ cdef class Experts(Engine):
         It takes the place of the example of the store then, and True is returned.
         """
         cdef double charge = 0.0
-        cdef int64_t slot = self.rehearsal.begin(self.n_rounds, &self.mixture.counts[0])
+        cdef int64_t slot = self.rehearsal.begin(self.n_rounds)
         if self.repeats is not None:
             # Late labels are no hint, so they count if this example was just predicted.
             self.repeats.is_known = self.stamp == self.store.stamp
-        self.mixture.steps[:] = 0.0
+        self.steps[:] = 0.0
         if slot < 0:
             return False
         with gil:
@@ -467,8 +402,8 @@ cdef class Experts(Engine):
         if self.archive is not None:
             # The mixers are fitted to the exemplars of all absent labels, while the archive is not: with a
             # weight for each expert, they overfit by so much in expectation (Akaike).
-            charge = self.mixture.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
-        self.mixture.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
+            charge = self.n_experts / (2.0 * self.rehearsal.share * self.n_labels)
+        self.add_steps(self.rehearsal.label, self.rehearsal.share, charge)
         return True
 
     def roll_back(self):
@@ -480,34 +415,35 @@ cdef class Experts(Engine):
 
     cdef int learn(self, Py_ssize_t label, double weight, double threshold) except -1 nogil:
         cdef int due = 0
-        cdef Py_ssize_t e, slot, n = self.store.n
+        cdef Py_ssize_t e, i, slot, n = self.store.n
         cdef double total = 0.0
-        cdef const double *counts = &self.mixture.counts[0]
         for e in range(self.shares.shape[0]):
-            total += self.mixture.hedge[e]
+            total += self.weights[e]
         for e in range(self.shares.shape[0]):
-            self.shares[e] = self.mixture.hedge[e] / total
-        self.rehearsal.take(<int64_t> counts[label] + 1, self.store)
-        if self.archive is not None:
-            self.archive.forecast()
-            due = self.archive.learn(label, weight, threshold)
-        kept = self.rehearsal.kept(n, self.n_rounds, counts)
+            self.shares[e] = self.weights[e] / total
+        self.rehearsal.take(label, self.store)
+        kept = self.rehearsal.kept(n, self.n_rounds)
         slot = self.posteriors.compare(label, weight, self.novelty, &self.shares[0], kept)
         if slot >= 0:
             with gil:
                 self.store.reserve()
+        if self.archive is not None:
+            self.archive.forecast()
+            due = self.archive.learn(label, weight, threshold)
         self.rehearsal.keep(label)
         if slot >= 0:
             self.store.put(slot)
             self.rehearsal.owners[slot] = label
             self.n_changes += 1
         # Nothing fails until the example is learned.
-        self.stamp = -1
-        self.n_rounds += 1
-        self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
-        self.rehearsal.count(label, self.n_rounds, counts[label] == 0.0)
-        self.mixture.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
-        self.mixture.update(label)
+        due |= self.end_round(label)
+        self.add_steps(label, 1.0 - self.rehearsal.share, 0.0)
+        for i in range(self.learned.shape[0]):
+            if i < self.n_experts or i >= 3 * self.n_experts:
+                self.learned[i] *= RHO
+            self.learned[i] += self.steps[i]
+        self.normalize()
+        self.rehearsal.count(label, self.n_rounds)
         if self.repeats is not None:
             self.repeats.count(label)
         self.posteriors.update(slot, n)
@@ -515,7 +451,7 @@ cdef class Experts(Engine):
             self.sums.add(self.store)
         if slot >= 0 and self.n_changes % CHECK_INTERVAL == 0:
             self.check_inverses()
-        return DUE_CHECK if self.n_rounds >= self.checked_at else due
+        return due
 
     cdef int check_inverses(self) except -1 nogil:
         """Check one column of each inverse, in turn, and recompute inaccurate inverses."""
@@ -531,7 +467,7 @@ cdef class Experts(Engine):
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
         if self.archive is not None:
             self.archive.widen(n_labels)
-        means, arrays = self.posteriors.widened(n_labels), self.mixture.widened(n_labels)
+        means, arrays = self.posteriors.widened(n_labels), scratch(self.n_experts, n_labels)
         labels, runs = padded(self.rehearsal.labels.base, n_labels), None
         if self.repeats is not None:
             runs = padded(self.repeats.counts.base, n_labels, 2 * N_BINS + n_labels)
@@ -540,7 +476,7 @@ cdef class Experts(Engine):
             self.repeats.counts = runs
         self.rehearsal.labels = labels
         self.posteriors.widen(means)
-        self.mixture.widen(arrays)
+        self.probabilities, self.logs, self.mixtures = arrays
         return 0
 
     # What is learned.
@@ -548,13 +484,13 @@ cdef class Experts(Engine):
     @property
     def hedge(self):
         """The weights of the posteriors in the hedge, with a sum of 1 (experts,)."""
-        weights = self.mixture.hedge.base[: self.posteriors.n_experts]
+        weights = self.weights.base[: self.posteriors.n_experts]
         return weights / weights.sum()
 
     @property
     def layers(self):
         """The weights of the hedge, the slow mixer and the fast mixer in the forecast (3,)."""
-        return self.mixture.top.base.copy()
+        return self.weights.base[self.n_experts :].copy()
 
     def grams(self):
         """Return K + jitter I (kernels, n, n), with k(x, x) = 1 for every vector, even for 0."""
@@ -576,9 +512,14 @@ cdef class Experts(Engine):
     @property
     def nbytes(self):
         """Memory of all experts but the archive, and of the store, in bytes."""
-        parts = self.posteriors, self.mixture, self.rehearsal, self.store, self.shares
-        repeats = 0 if self.repeats is None else self.repeats.counts.nbytes
-        return sum([part.nbytes for part in parts]) + repeats
+        r = self.rehearsal
+        parts = [
+            self.posteriors, self.store, r.store, r.labels, r.owners, r.is_kept, self.learned, self.steps,
+            self.weights, self.shares, self.probabilities, self.logs, self.mixtures,
+        ]
+        if self.repeats is not None:
+            parts.append(self.repeats.counts)
+        return sum([part.nbytes for part in parts])
 
     def own_state(self):
         """Return the state without vectors and exemplars.
@@ -587,8 +528,7 @@ cdef class Experts(Engine):
         """
         self.forget_prediction()
         return {
-            "posteriors": self.posteriors.state(self.store.n),
-            "mixture": self.mixture.state(),
+            "posteriors": self.posteriors.state(self.store.n), "weights": self.learned.base.copy(),
             "repeats": None if self.repeats is None else self.repeats.state(),
             "rehearsal": self.rehearsal.state(self.store.n),
             "n_rounds": self.n_rounds, "n_mistakes": self.n_mistakes,
@@ -596,9 +536,9 @@ cdef class Experts(Engine):
         }
 
     def restore_own(self, state):
-        """Restore all but the store, of experts that have their labels."""
         self.posteriors.restore(state["posteriors"], self.store.n)
-        self.mixture.restore(state["mixture"])
+        self.learned.base[:] = floats(state["weights"], (3 * self.n_experts + 3,))
+        self.normalize()
         if self.repeats is not None:
             self.repeats.restore(state["repeats"])
         self.restore_counts(state)
@@ -606,13 +546,14 @@ cdef class Experts(Engine):
         self.rehearsal.restore(state["rehearsal"], self.store.n, self.n_rounds)
 
     def state(self):
-        """Return the vectors, the exemplars, and all else that was learned but the archive."""
-        stores = {"store": self.store.state(), "exemplars": self.rehearsal.store.state()}
-        return {**stores, **self.own_state()}
+        return {"exemplars": self.rehearsal.store.state(), **super().state()}
 
     def restore(self, state):
-        """Restore experts without vectors, which have their labels, from their state."""
-        self.store.restore(state["store"])
         self.rehearsal.store.restore(state["exemplars"])
-        self.restore_own(state)
+        super().restore(state)
         self.posteriors.check(self.store.n)
+
+
+def scratch(n_experts, n_labels):
+    """Return memory for the forecasts of experts and mixtures."""
+    return *np.zeros((2, n_experts, n_labels)), np.zeros((4, n_labels))

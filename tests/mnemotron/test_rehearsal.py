@@ -72,8 +72,8 @@ def test_the_memory_of_exemplars_is_counted_and_bounded():
         sizes.append((model.memory_bytes, model._f.rehearsal.store.n))
     assert max(n for _, n in sizes) == 12
     assert sizes[-1][0] == sizes[-200][0]
-    assert model._f.rehearsal.nbytes > 12 * 2 * 8
-    assert model._f.nbytes > model._f.rehearsal.nbytes + model._f.posteriors.nbytes
+    assert model._f.rehearsal.store.nbytes > 12 * 2 * 8
+    assert model._f.nbytes > model._f.rehearsal.store.nbytes + model._f.posteriors.nbytes
 
 
 def arrays_of(examples):
