@@ -1,7 +1,4 @@
-"""Mnemotron: Gaussian process experts with different kernels and forgetting factors.
-
-The rounds are native: `_core.experts` over one store, and the posteriors in `_core.posteriors`.
-"""
+"""Mnemotron: Gaussian process experts with different kernels and forgetting factors."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from river_budget._checks import check_count, check_dtype, check_not_negative, c
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Part
+from river_budget._state import Part, require
 from river_budget.base import ClassWeight, Machine, documented
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
@@ -156,8 +153,7 @@ class Mnemotron(Machine):
     ) -> None:
         check_count("budget", budget)
         check_not_negative("novelty", novelty)
-        if not isinstance(repeats, bool):
-            raise ValueError(f"repeats must be True or False, got {repeats!r}")
+        require(isinstance(repeats, bool), f"repeats must be True or False, got {repeats!r}")
         if archive is not None:
             check_n_features("archive", archive)
         check_dtype(dtype)
@@ -183,8 +179,7 @@ class Mnemotron(Machine):
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:
         """Weight of each expert in the hedge, by kernel, forgetting factor and noise variance.
 
-        The forgetting factor with the largest weight shows the current speed of drift. The expert
-        of `repeats` is left out.
+        The forgetting factor with the largest weight shows the current speed of drift.
         """
         kernels = self._f.store.kernels
         weights = zip(self._f.posteriors.experts, self._f.hedge.tolist(), strict=True)
@@ -214,8 +209,7 @@ class Mnemotron(Machine):
     def coefficients(self) -> Floats:
         """Mean coefficients of the hedge, oldest support vector first.
 
-        Of the positive label with two labels (n_support,); else a column for each label (n_support,
-        n_classes).
+        Of the positive label with two labels (n_support,), else (n_support, n_classes).
         """
         f = self._f
         mean = f.posteriors.mean(f.hedge, f.n)[:, f.store.by_age]
@@ -307,10 +301,8 @@ def _kernels_of(kernels: Any) -> tuple[Kernel, ...]:
         raise ValueError(f"kernels must be a tuple of kernels, got {kernels!r}")
     for kernel in kernels:
         check_kernel(kernel)
-        if not kernel.has_unit_norm:
-            raise ValueError(
-                f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
-            )
+        advice = f"kernels must have k(x, x) = 1, but {kernel} does not: use Normalized({kernel})"
+        require(kernel.has_unit_norm, advice)
     return tuple(kernels)
 
 
@@ -325,19 +317,14 @@ def _pairs_of_kernels(forgetting: Any, kernels: Any, n_kernels: int) -> list[Any
     by_kernel = list(forgetting) if is_nested else [forgetting] * n_kernels
     expected = "forgetting must be pairs of a forgetting factor and a noise variance"
     for pairs in by_kernel:
-        if not isinstance(pairs, Sequence) or not pairs:
-            raise ValueError(f"{expected}, got {pairs!r}")
+        require(isinstance(pairs, Sequence) and pairs, f"{expected}, got {pairs!r}")
         for pair in pairs:
-            if not isinstance(pair, Sequence) or len(pair) != 2:
-                raise ValueError(f"{expected}, got {pair!r}")
+            is_pair = isinstance(pair, Sequence) and len(pair) == 2
+            require(is_pair, f"{expected}, got {pair!r}")
             check_positive("forgetting: a forgetting factor", pair[0])
             check_positive("forgetting: a noise variance", pair[1])
-            if pair[0] > 1:
-                raise ValueError(
-                    f"forgetting: a forgetting factor must be at most 1, got {pair[0]!r}"
-                )
-    if len(by_kernel) != n_kernels:
-        raise ValueError(
-            f"forgetting has pairs for {len(by_kernel)} kernels, but there are {n_kernels}"
-        )
+            error = f"forgetting: a forgetting factor must be at most 1, got {pair[0]!r}"
+            require(pair[0] <= 1, error)
+    n = len(by_kernel)
+    require(n == n_kernels, f"forgetting has pairs for {n} kernels, but there are {n_kernels}")
     return by_kernel
