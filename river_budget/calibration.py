@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from river import base
 from river.compose import Pipeline
 
-from river_budget._checks import check_probability
-from river_budget._core.calibration import LARGEST_GAP, CalibrationMaps
+from river_budget._core.calibration import LARGEST_GAP, Calibrator
 from river_budget._state import Learned, Part
 from river_budget.base import OnlineClassifier, Perceptron, documented
 from river_budget.base.frames import by_row, dicts_of, frame_like, frame_of, labels_of, series_like
@@ -85,36 +84,6 @@ class ClassifierWrapper(Learned, base.Wrapper[base.Estimator], base.MiniBatchCla
 
     def predict_proba_many(self, X: IntoDataFrame, **kwargs: Any) -> IntoDataFrame:
         return self._wrapped_model.predict_proba_many(X, **kwargs)
-
-
-class Calibrator(CalibrationMaps):
-    """A mixture of the model's own probabilities and of calibration maps learned online.
-
-    A model's logits enter as gaps: the largest logit minus that of each label.
-
-    Parameters
-    ----------
-    forgetting
-        The forgetting factor of each map.
-
-    Attributes
-    ----------
-    weights
-        The weights of the model's own probabilities and of each map.
-    memory_bytes
-        Memory of the maps in bytes: arrays, labels and their columns.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, forgetting: Sequence[float]) -> None:
-        if not isinstance(forgetting, Sequence) or not forgetting:
-            raise ValueError(f"forgetting must be a tuple of factors, got {forgetting!r}")
-        for factor in forgetting:
-            check_probability("forgetting: a factor", factor)
-            if factor == 0:
-                raise ValueError("forgetting: a factor must be above 0, got 0")
-        super().__init__(forgetting)
 
 
 @documented

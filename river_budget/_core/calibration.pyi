@@ -5,7 +5,7 @@ from river_budget._state import State
 
 LARGEST_GAP: float
 
-class CalibrationMaps:
+class Calibrator:
     forgetting: Sequence[float]
     weights: list[float]
     memory_bytes: int

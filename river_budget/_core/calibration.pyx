@@ -7,12 +7,14 @@ sum of the features times the slopes, and of a bias, which is 0 for a label that
 
 from libc.math cimport sqrt
 
+from collections.abc import Sequence
 import math
 import sys
 
 import numpy as np
 
 from river_budget._arrays import padded
+from river_budget._checks import check_probability
 from river_budget._state import count, finite, floats, require, require_definite
 
 from river_budget._core.softmax cimport softmax
@@ -50,34 +52,53 @@ cdef struct Bias:                     # of one label in one map
     double own                        # and of the bias alone
 
 
-cdef class CalibrationMaps:
-    """The model's own probabilities and calibration maps, mixed by Bayes' rule.
+cdef class Calibrator:
+    """A mixture of the model's own probabilities and of calibration maps learned online.
 
-    There is one map for each forgetting factor. Labels have columns in the order in which they came.
+    A model's logits enter as gaps: the largest logit minus that of each label.
+
+    Parameters
+    ----------
+    forgetting
+        The forgetting factor of each map.
+
+    Attributes
+    ----------
+    weights
+        The weights of the model's own probabilities and of each map.
+    memory_bytes
+        Memory of the maps in bytes: arrays, labels and their columns.
     """
 
     cdef readonly object forgetting
-    cdef dict columns
-    cdef Map[::1] maps                # (maps,)
-    cdef Bias[:, ::1] biases          # (labels + 1, maps): the last row is 0, for unknown labels
+    cdef dict columns                 # of the labels, in the order in which they came
+    cdef double[:, ::1] maps          # a `Map` in each row
+    cdef double[:, :, ::1] biases     # a `Bias` (labels + 1, maps, 4); the last row is 0, for unknown labels
     cdef double[::1] mixture, prior   # of the model and the maps (1 + maps,)
     cdef double square                # mean square of the largest gap, over examples that have one
     cdef Py_ssize_t n_maps, n_gaps
 
     def __init__(self, forgetting):
+        if not isinstance(forgetting, Sequence) or not forgetting:
+            raise ValueError(f"forgetting must be a tuple of factors, got {forgetting!r}")
+        for factor in forgetting:
+            check_probability("forgetting: a factor", factor)
+            if factor == 0:
+                raise ValueError("forgetting: a factor must be above 0, got 0")
         n = self.n_maps = len(forgetting)
         self.forgetting, self.columns = forgetting, {}
-        self.prior = np.array([RAW_WEIGHT] + n * [(1.0 - RAW_WEIGHT) / n])
-        self.mixture = self.prior.copy()
+        self.prior, self.mixture = np.array(2 * [[RAW_WEIGHT] + n * [(1.0 - RAW_WEIGHT) / n]])
         # Each map begins as the identity: a slope of 1 on the gap, 0 on its square root.
-        self.maps = np.array(n * [(1.0, 0.0, 0.0, 0.0, 0.0)], 5 * "f8,")
-        self.biases = np.zeros((1, n), 4 * "f8,")
+        self.maps, self.biases = np.eye(1, 5).repeat(n, axis=0), np.zeros((1, n, 4))
 
     def __reduce__(self):
         return type(self), (self.forgetting,), self.state()
 
     def __setstate__(self, state):
         self.restore(state)
+
+    cdef Bias *bias_of(self, Py_ssize_t column, Py_ssize_t m) noexcept:
+        return <Bias *> &self.biases[column, m, 0]
 
     cdef double width(self) noexcept:
         """Return the root mean square of the largest gap, 1 before the first gap."""
@@ -95,8 +116,8 @@ cdef class CalibrationMaps:
             example[i], example[n + i] = -gap, -sqrt(gap)
             for m in range(self.n_maps):
                 logits[(1 + m) * n + i] = (
-                    self.maps[m].a * example[i] + self.maps[m].b * example[n + i]
-                    + self.biases[<Py_ssize_t> columns[i], m].value
+                    self.maps[m, 0] * example[i] + self.maps[m, 1] * example[n + i]
+                    + self.biases[<Py_ssize_t> columns[i], m, 0]
                 )
         for m in range(1 + self.n_maps):
             softmax(logits + m * n, logits + m * n, n)
@@ -161,17 +182,17 @@ cdef class CalibrationMaps:
         cdef double width = self.width(), least_a = PRIOR * width * width, least_b = PRIOR * width
         cdef Py_ssize_t i, n = len(columns)
         cdef Bias *bias
-        cdef Map *own = &self.maps[m]
+        cdef Map *own = <Map *> &self.maps[m, 0]
         gaps, roots, p = example, example + n, example + (3 + m) * n
         own.aa, own.ab, own.bb = decay * own.aa, decay * own.ab, decay * own.bb
         for i in range(len(self.columns)):
-            bias = &self.biases[i, m]
+            bias = self.bias_of(i, m)
             bias.a, bias.b, bias.own = decay * bias.a, decay * bias.b, decay * bias.own
         for i in range(n):
             mean_a += p[i] * gaps[i]
             mean_b += p[i] * roots[i]
         for i in range(n):
-            bias, u, v = &self.biases[<Py_ssize_t> columns[i], m], gaps[i] - mean_a, roots[i] - mean_b
+            bias, u, v = self.bias_of(columns[i], m), gaps[i] - mean_a, roots[i] - mean_b
             own.aa += p[i] * u * u
             own.ab += p[i] * u * v
             own.bb += p[i] * v * v
@@ -183,7 +204,7 @@ cdef class CalibrationMaps:
         cdef double aa = own.aa + least_a, ab = own.ab, bb = own.bb + least_b
         cdef double a = mean_a - gaps[y], b = mean_b - roots[y]
         for i in range(n):
-            bias = &self.biases[<Py_ssize_t> columns[i], m]
+            bias = self.bias_of(columns[i], m)
             u, v = bias.a / (bias.own + PRIOR), bias.b / (bias.own + PRIOR)
             aa -= bias.a * u
             ab -= bias.a * v
@@ -196,7 +217,7 @@ cdef class CalibrationMaps:
         second = (b - ab / aa * a) / bb
         first = (a - ab * second) / aa
         for i in range(n):
-            bias = &self.biases[<Py_ssize_t> columns[i], m]
+            bias = self.bias_of(columns[i], m)
             u = (p[i] - bias.a * first - bias.b * second) / (bias.own + PRIOR)
             bias.value = clipped(bias.value - u, RADIUS)
         own.a = clipped(own.a - first, RADIUS / width)
@@ -213,16 +234,13 @@ cdef class CalibrationMaps:
         return arrays + sum(map(sys.getsizeof, (self, self.columns, *self.columns)))
 
     def state(self):
-        """Return the learned state as plain values and arrays; see `checkpoint`."""
-        maps, biases = self.maps.base.view(float), self.biases.base[: len(self.columns)].view(float)
         return {
-            "columns": dict(self.columns), "maps": maps.reshape(-1, 5).copy(),
-            "biases": biases.reshape(-1, self.n_maps, 4).copy(),
+            "columns": dict(self.columns), "maps": self.maps.base.copy(),
+            "biases": self.biases.base[: len(self.columns)].copy(),
             "weights": np.array(self.mixture), "square": self.square, "n_gaps": self.n_gaps,
         }
 
     def restore(self, state):
-        """Restore a new object from the state of one with the same parameters. Raises ValueError."""
         columns, n = state["columns"], len(state["columns"])
         numbered = type(columns) is dict and list(columns.values()) == list(range(n))
         require(numbered, "a label has a wrong column")
@@ -232,14 +250,11 @@ cdef class CalibrationMaps:
         biases = floats(state["biases"], (n, self.n_maps, 4))
         require((biases[:, :, 3] >= 0).all(), "the curvature of a bias is negative")
         weights = floats(state["weights"], (1 + self.n_maps,))
-        require(
-            (weights > 0).all() and math.isclose(weights.sum(), 1.0),
-            "the weights of the maps are not probabilities",
-        )
+        is_whole = (weights > 0).all() and math.isclose(weights.sum(), 1.0)
+        require(is_whole, "the weights of the maps are not probabilities")
         self.square = finite(state["square"], 0.0, CAP**2)
         self.n_gaps, self.columns, self.mixture = count(state["n_gaps"]), dict(columns), weights
-        self.maps = maps.view(5 * "f8,")[:, 0]
-        self.biases = padded(biases, n + 1).view(4 * "f8,")[:, :, 0]
+        self.maps, self.biases = maps, padded(biases, n + 1)
 
 
 cdef double clipped(double value, double largest) noexcept:
