@@ -28,8 +28,7 @@ class Reject(ClassifierWrapper):
 
     Use it for a router that needs "none of these". Doubt is a number from 0 to 1:
 
-    - Novelty finds examples unlike all others: the squared distance from the span of the support
-      vectors (`Mnemotron`, the Projectron) or from the nearest one, as a share of the squared norm.
+    - Novelty finds examples unlike all others: see `novelty_one`.
     - Entropy finds examples that could belong to several labels: that of the probabilities, as a
       share of the largest possible. Use calibrated ones: `Mnemotron`, or `Calibrated`.
 
@@ -57,24 +56,6 @@ class Reject(ClassifierWrapper):
     ...     model.learn_one({"u": u}, "low" if u < 0.5 else "high")
     >>> [model.predict_one({"u": u}) for u in (0.2, 0.8, -2.0)]
     ['low', 'high', None]
-
-    Accuracy rises with the share that is rejected:
-
-    >>> def answers(threshold):
-    ...     classifier = rb.Calibrated(rb.TightestPerceptron(budget=50))
-    ...     model = rb.Reject(classifier, threshold, doubt="entropy")
-    ...     accuracy, n_answered = metrics.Accuracy(), 0
-    ...     for x, y in datasets.Phishing():
-    ...         if (y_pred := model.predict_one(x)) is not None:
-    ...             accuracy.update(y, y_pred)
-    ...             n_answered += 1
-    ...         model.learn_one(x, y)
-    ...     print(f"{accuracy}, {n_answered / 1250:.1%} answered")
-
-    >>> answers(threshold=1.0)
-    Accuracy: 88.15%, 99.9% answered
-    >>> answers(threshold=0.5)
-    Accuracy: 94.54%, 63.0% answered
     """
 
     def __init__(
@@ -85,9 +66,9 @@ class Reject(ClassifierWrapper):
         check_choice("doubt", doubt, ("novelty", "entropy"))
         inner, _ = _unwrapped(model)
         if doubt == "novelty" and not hasattr(inner, "novelty_one"):
+            name = type(inner).__name__
             raise ValueError(
-                f"{type(inner).__name__} keeps no examples, so there is no novelty: use "
-                "doubt='entropy'"
+                f"{name} keeps no examples, so there is no novelty: use doubt='entropy'"
             )
         inherited = base.Classifier.predict_proba_one
         if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:
