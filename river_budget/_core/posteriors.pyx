@@ -23,6 +23,17 @@ cdef extern from "triangles.h":
         void (*multiply)(Triangle *m, const double *x, double *product, long n) noexcept nogil
         void (*take_column)(Triangle *m, long j, double *column, long n) noexcept nogil
         void (*get_diagonal)(const Triangle *m, double *diagonal, long n) noexcept nogil
+        void (*add_squares)(
+            double *squares, double root, const double *mean, double change, const double *c, long n
+        ) noexcept nogil
+        void (*add_scores)(
+            double *scores, double share, const double *squares, const double *prior, double scale,
+            const double *variances, double r, const double *c, long n
+        ) noexcept nogil
+        void (*add_change)(
+            double *mean, double change, const double *c, double share, const double *p, double root, long n
+        ) noexcept nogil
+        void (*put_moved)(double *vector, double factor, const double *x, long j, long n) noexcept nogil
     long blocks_before(long g) noexcept nogil
     double *new_terms(Triangle *m, long n_new, double sign) noexcept nogil
     int choose_triangle_lanes(TriangleLoops *table, int most)
@@ -404,12 +415,9 @@ cdef Py_ssize_t slot_to_replace(Posteriors self, const double *shares, const cha
         for i in range(self.n_columns):
             mean, change = &self.means[e, i, 0], self.q[e, i]
             value += change * change
-            add_squares(squares, root, mean, change, c, n)
+            loops.add_squares(squares, root, mean, change, c, n)
         own += share * value / (1.0 / self.g[z] + factor)
-        for k in range(n):
-            scores[k] += share * squares[k] / (
-                prior[k] + scale * variances[k] + factor * c[k] * c[k]
-            )
+        loops.add_scores(scores, share, squares, prior, scale, variances, factor, c, n)
     for k in range(n):
         if kept != NULL and kept[k]:
             continue
@@ -427,7 +435,7 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     have the example as their last element, which then takes the place of element j.
     """
     cdef Py_ssize_t e, i, k, z
-    cdef double factor, scale, root, change, share, removed_p, removed_c
+    cdef double scale, root, change, share, removed_p, removed_c
     cdef double *a
     cdef double *p = &self.a[self.n_kernels, 0]
     for z in range(self.n_kernels):
@@ -435,52 +443,29 @@ cdef void replace(Posteriors self, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
         u[n] = -1.0
         loops.take_column(&self.inverses.matrices[z], j, a, n)
         a[n] = 0.0
-        factor = u[j] / self.g[z]
-        for k in range(n + 1):
-            a[k] += factor * u[k]
+        loops.add_multiple(a, u[j] / self.g[z], u, n + 1)
         terms = new_terms(&self.inverses.matrices[z], 2, 1.0)
-        put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
-        put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
+        loops.put_moved(terms, sqrt(1.0 / self.g[z]), u, j, n)
+        loops.put_moved(terms + self.width, sqrt(1.0 / a[j]), a, j, n)
     for e in range(self.n_experts):
         a, c, matrix = &self.a[self.kernels[e], 0], &self.c[e, 0], &self.covariances.matrices[e]
         scale, root = self.scales[e], sqrt(self.scales[e])
         c[n] = 1.0
         loops.take_column(matrix, j, p, n)
         p[n] = 0.0
-        factor = self.r[e] * c[j]
         for k in range(n + 1):
-            p[k] = (scale * p[k] + factor * c[k]) + a[k]
+            p[k] *= scale
+        loops.add_multiple(p, self.r[e] * c[j], c, n + 1)
+        loops.add_multiple(p, 1.0, a, n + 1)
         terms = new_terms(matrix, 2, 1.0)
-        put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
-        put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
+        loops.put_moved(terms, sqrt(1.0 / (scale * a[j])), a, j, n)
+        loops.put_moved(terms + self.width, sqrt(1.0 / (scale * p[j])), p, j, n)
         if self.r[e] != 0.0:
-            put_moved(new_terms(matrix, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
+            loops.put_moved(new_terms(matrix, 1, -1.0), sqrt(-self.r[e] / scale), c, j, n)
         removed_p, removed_c = p[j], c[j]
         p[j], c[j] = p[n], c[n]
         for i in range(self.n_columns):
             mean, change = &self.means[e, i, 0], self.q[e, i]
             share = (root * mean[j] + change * removed_c) / removed_p
             mean[j] = 0.0
-            for k in range(n):
-                mean[k] += (change * c[k] - share * p[k]) / root
-
-
-cdef inline void add_squares(
-    double *squares, double root, const double *a, double factor, const double *b, Py_ssize_t n
-) noexcept nogil:
-    """Add the squares of root a + factor b."""
-    cdef Py_ssize_t k
-    cdef double value
-    for k in range(n):
-        value = root * a[k] + factor * b[k]
-        squares[k] += value * value
-
-
-cdef inline void put_moved(
-    double *vector, double factor, const double *x, Py_ssize_t j, Py_ssize_t n
-) noexcept nogil:
-    """Set a vector that is 0 to a multiple of x, whose element n is moved to element j."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        vector[k] = factor * x[k]
-    vector[j] = factor * x[n]
+            loops.add_change(mean, change, c, share, p, root, n)

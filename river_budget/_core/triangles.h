@@ -34,6 +34,17 @@ struct triangle_loops {
     /* Copy column j of a matrix with n rows, and set it and row j to 0. */
     void (*take_column)(struct triangle *m, long j, double *column, long n);
     void (*get_diagonal)(const struct triangle *m, double *diagonal, long n);
+    /* squares += (root mean + change c)^2 */
+    void (*add_squares)(
+        double *squares, double root, const double *mean, double change, const double *c, long n);
+    /* scores += share squares / (prior + scale variances + r c^2) */
+    void (*add_scores)(double *scores, double share, const double *squares, const double *prior, double scale,
+                       const double *variances, double r, const double *c, long n);
+    /* mean += (change c - share p) / root */
+    void (*add_change)(
+        double *mean, double change, const double *c, double share, const double *p, double root, long n);
+    /* vector = factor x, without element n, which takes the place of element j */
+    void (*put_moved)(double *vector, double factor, const double *x, long j, long n);
 };
 
 typedef double four __attribute__((vector_size(32), aligned(8)));
@@ -62,7 +73,8 @@ static double *new_terms(struct triangle *m, long n_new, double sign) {
 
 #define TRIANGLE_TABLE(w) \
     ((struct triangle_loops){JOINED(dot_, w), JOINED(add_multiple_, w), JOINED(multiply_, w), \
-                             JOINED(take_column_, w), JOINED(get_diagonal_, w)})
+                             JOINED(take_column_, w), JOINED(get_diagonal_, w), JOINED(add_squares_, w), \
+                             JOINED(add_scores_, w), JOINED(add_change_, w), JOINED(put_moved_, w)})
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
@@ -174,6 +186,30 @@ static void NAME(multiply)(struct triangle *m, const double *x, double *product,
     }
     for (long k = 0; k < m->n_terms; k++) dots[k] = NAME(dot)(m->terms + k * m->width, x, n);
     NAME(add_terms)(m, dots, product, n);
+}
+
+static void NAME(add_squares)(
+    double *restrict squares, double root, const double *mean, double change, const double *c, long n) {
+    for (long k = 0; k < n; k++) {
+        double value = root * mean[k] + change * c[k];
+        squares[k] += value * value;
+    }
+}
+
+static void NAME(add_scores)(double *restrict scores, double share, const double *squares, const double *prior,
+                             double scale, const double *variances, double r, const double *c, long n) {
+    for (long k = 0; k < n; k++)
+        scores[k] += share * squares[k] / (prior[k] + scale * variances[k] + r * c[k] * c[k]);
+}
+
+static void NAME(add_change)(double *restrict mean, double change, const double *c, double share,
+                             const double *p, double root, long n) {
+    for (long k = 0; k < n; k++) mean[k] += (change * c[k] - share * p[k]) / root;
+}
+
+static void NAME(put_moved)(double *restrict vector, double factor, const double *x, long j, long n) {
+    for (long k = 0; k < n; k++) vector[k] = factor * x[k];
+    vector[j] = factor * x[n];
 }
 
 #endif
