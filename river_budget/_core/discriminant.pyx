@@ -20,9 +20,20 @@ from river_budget._state import LARGEST_NUMBER, count, finite, floats, require, 
 from river_budget.kernels.base import Category
 
 from river_budget._core.engine cimport Engine
+from river_budget._core.softmax cimport softmax
 from river_budget._core.store cimport Store
 
 cdef extern from "symmetric.h":
+    struct Loops "symmetric_loops":
+        void (*multiply)(const void *m, const void *x, void *product, long n) noexcept nogil
+        void (*column)(const void *m, long j, void *column, long n) noexcept nogil
+        void (*subtract)(void *m, double factor, const void *x, long n) noexcept nogil
+        double (*dot)(const void *a, const void *b, long n) noexcept nogil
+        void (*add_multiple)(void *a, double factor, const void *b, long n) noexcept nogil
+        void (*convert)(const double *x, double factor, void *to, long n) noexcept nogil
+        void (*scale)(void *a, double factor, long n) noexcept nogil
+        void (*hadamard)(void *x, const signed char *signs, long n) noexcept nogil
+        void (*add_floats)(void *sum, double factor, const float *terms, long n) noexcept nogil
     long symmetric_place(long i, long j) noexcept nogil
     int choose_symmetric_lanes(Loops *tables, int most)
 
@@ -92,7 +103,22 @@ def frequencies_of(seed, name, n):
 
 
 cdef class Fourier:
-    """Random Fourier features of the Gaussian kernel with gamma, of features that are scaled."""
+    """Random Fourier features of the Gaussian kernel with gamma, of features that are scaled.
+
+    The frequencies of a name follow from it and the seed, so that the order of names never matters, and
+    none is a part of the state. A cache has those of the last MOST_COLUMNS names, or of one example.
+    An array is projected by signs and Hadamard transforms, which take the place of a dense matrix.
+    """
+
+    cdef Py_ssize_t n                 # frequencies, half the number of features
+    cdef object seed
+    cdef tuple scales                 # inverse scales of names, that of all others, and gamma
+    cdef dict rows                    # names -> their frequencies, float32 arrays (n,)
+    cdef dict signs                   # (name, length) -> int8 array (blocks, 3, size)
+    cdef list columns                 # the last list of names
+    cdef Py_ssize_t[::1] frequencies  # the addresses of their rows
+    cdef double[::1] weights          # their inverse scales, times the root of 2 gamma
+    cdef double[::1] z                # the projections (n,)
 
     def __init__(self, Py_ssize_t n, seed, scales):
         self.n, self.seed, self.scales, self.z = n, seed, scales, np.zeros(n)
@@ -117,6 +143,11 @@ cdef class Fourier:
     cdef int transform(
         self, list columns, const double *values, dict arrays, double *features
     ) except -1 nogil:
+        """Compute cosines and sines of the projections of an example (2 n,).
+
+        It has the values of the numbers in columns, and arrays, or None. Takes the GIL for arrays, and
+        for other names than the last.
+        """
         cdef Py_ssize_t i, j
         cdef double *z = &self.z[0]
         if <void *> columns != <void *> self.columns:
@@ -185,6 +216,30 @@ cdef class Discriminant(Engine):
     examples and, if scales are learned, keeps the first ones.
     """
 
+    cdef Fourier fourier
+    cdef Py_ssize_t n_features
+    cdef double forgetting
+    cdef bint learns_scales
+    # What is learned.
+    cdef object P                          # elements in the layout of `symmetric.h`
+    cdef object W                          # (labels, width)
+    cdef double[:, ::1] K                  # (labels, room), 0 beyond the labels
+    cdef double[::1] counts                # weights of the examples of each label
+    cdef double beta, squares              # the temperature, and the sum of its second derivatives
+    cdef Py_ssize_t turn                   # of the floors and of the prior's directions
+    cdef double[:, ::1] kept               # labels and weights of the examples in the store (BUFFER, 2)
+    # The example with `stamp`.
+    cdef double[::1] features
+    cdef object elements, product          # phi and P phi with the type of P (width,)
+    cdef double[:, ::1] outputs            # means W' phi, discriminants, logits, a scratch row (4, room)
+    # The addresses of P, W, phi and P phi, and the loops for their type.
+    cdef char *p
+    cdef char *w
+    cdef char *phi
+    cdef char *u
+    cdef Loops *loops
+    cdef Py_ssize_t width, row_bytes, room
+
     def __init__(
         self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales,
         scales,
@@ -245,6 +300,9 @@ cdef class Discriminant(Engine):
         if n_labels == 2:
             self.answers[1] = logits[1] - logits[0]
             self.answers[0] = -self.answers[1]
+
+    cdef void get_probabilities(self, double *probabilities) noexcept nogil:
+        softmax(&self.outputs[2, 0], probabilities, self.n_labels)
 
     # Rounds.
 

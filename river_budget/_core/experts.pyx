@@ -7,7 +7,6 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from river_budget._core.discriminant cimport Discriminant
 from river_budget._core.engine cimport DUE_CHECK, Engine
 from river_budget._core.posteriors cimport Posteriors
 from river_budget._core.softmax cimport softmax
@@ -258,7 +257,7 @@ cdef class Experts(Engine):
     cdef readonly Posteriors posteriors
     cdef readonly Repeats repeats          # None if it is not used
     cdef readonly Rehearsal rehearsal
-    cdef readonly Discriminant archive     # None if it is not used
+    cdef readonly Engine archive           # None if it is not used
     cdef readonly Py_ssize_t n_changes, n_rebuilds
     cdef readonly tuple arguments          # of the constructor
     cdef double novelty
@@ -275,7 +274,7 @@ cdef class Experts(Engine):
 
     def __init__(
         self, Store store not None, Store exemplars not None, pairs, Py_ssize_t budget, double novelty,
-        bint repeats, Discriminant archive,
+        bint repeats, Engine archive,
     ):
         experts = [(z, float(factor), float(noise)) for z, own in enumerate(pairs) for factor, noise in own]
         n = self.n_experts = len(experts) + repeats + (archive is not None)
@@ -311,8 +310,7 @@ cdef class Experts(Engine):
         if self.archive is not None:
             self.archive.store.evaluate_like(self.store)
             self.archive.forecast()
-            logits = &self.archive.outputs[2, 0]
-            softmax(logits, &self.probabilities[self.n_experts - 1, 0], self.n_labels)
+            self.archive.get_probabilities(&self.probabilities[self.n_experts - 1, 0])
         self.mix()
         return 0
 
