@@ -22,25 +22,14 @@ from river_budget._core.softmax cimport softmax
 # Larger gaps between logits are taken as this: no sum of their cubes overflows.
 LARGEST_GAP = 1e50
 cdef double CAP = LARGEST_GAP
-
-# Maps take gaps that are larger than this many widths as that, so that an outlier moves little.
-cdef double LARGEST_RATIO = 10.0
-
-# The width is a mean over all examples up to this number, and fades from then on.
-cdef Py_ssize_t HORIZON = 1000
-
-# Prior weight of the raw model, and the share of the weights that returns to the prior each round.
-cdef double RAW_WEIGHT = 0.5
-cdef double SHARE = 1e-4
-
+cdef double LARGEST_RATIO = 10.0            # of a gap to the width, so that an outlier moves little
+cdef Py_ssize_t HORIZON = 1000              # the width is a mean over so many examples, and fades then
+cdef double RAW_WEIGHT = 0.5                # prior weight of the raw model
+cdef double SHARE = 1e-4                    # of the weights that returns to the prior in each round
 # Curvature of the prior on a parameter: that of one example of average width on the boundary.
 cdef double PRIOR = 0.25
-
-# Largest absolute value of a parameter, for examples of width 1.
-cdef double RADIUS = 10.0
-
-# Smaller likelihoods are taken as this, so that they have a sum.
-cdef double SMALLEST_LIKELIHOOD = 1e-300
+cdef double RADIUS = 10.0                   # largest size of a parameter, for examples of width 1
+cdef double SMALLEST_LIKELIHOOD = 1e-300    # smaller ones are taken as this, so that they have a sum
 
 cdef struct Map:
     double a, b                       # its slopes

@@ -42,28 +42,18 @@ cdef enum: FLOATS, DOUBLES
 # The hot loops for either type.
 cdef Loops[2] loops
 
-# Names, and arrays, whose frequencies are kept.
+# Numbers of names and of arrays whose frequencies are kept.
 cdef Py_ssize_t MOST_COLUMNS = 1000
 cdef Py_ssize_t MOST_ARRAYS = 16
-
 # Shorter arrays are padded with zeros up to this length, so that their projections are nearly normal.
 cdef Py_ssize_t SMALLEST_SIZE = 64
 
-# Scales and width are learned from so many examples, which are kept until then.
-BUFFER = 256
-
-# The prior variance of each coefficient, 1 / lambda.
-cdef double PRIOR = 20.0
-
-# With forgetting, a share of this is put back into R at each step.
-cdef double FLOOR = 0.1
-
-# With forgetting, the variance of the coefficient whose turn it is, above which nothing fades.
-cdef double LARGEST = 4.0 * PRIOR
-
+BUFFER = 256                           # examples that are kept, as scales and width are learned from them
+cdef double PRIOR = 20.0               # the prior variance of each coefficient, 1 / lambda
+cdef double FLOOR = 0.1                # with forgetting, a share of this is put back into R at each step
+cdef double LARGEST = 4.0 * PRIOR      # variance of the coefficient whose turn it is, above which nothing fades
 # The logarithm of the odds of a label without examples against the least probable one with some.
 cdef double UNSEEN = -50.0
-
 # Bounds of beta; what the sum of its second derivatives begins with, and its factor in each round.
 cdef double LEAST_BETA = 1e-3
 cdef double MOST_BETA = 10.0

@@ -16,24 +16,12 @@ from river_budget._arrays import padded
 from river_budget._core.posteriors import JITTER
 from river_budget._state import count, floats, integers, require
 
-# Learning rates of the slow and the fast mixer.
-cdef double[2] RATES = [0.002, 0.02]
-
-# Forgetting factor of both hedges: log weights are multiplied by it in every round.
-cdef double RHO = 0.995
-
-# Hedges take probabilities p as FLOOR + (1 - 2 FLOOR) p, so that no weight can vanish.
-cdef double FLOOR = 0.02
-
-# The mixers take probabilities from CLIP / n_labels to 1 - CLIP / 2.
-cdef double CLIP = 0.02
-
-# What is added to each count of runs, so that no probability is 0.
-cdef double PRIOR = 0.5
-
-# An inverse Q is recomputed if an element of Q K - I is larger.
-cdef double LARGEST_RESIDUAL = 1e-6
-
+cdef double[2] RATES = [0.002, 0.02]      # learning rates of the slow and the fast mixer
+cdef double RHO = 0.995                    # factor of the log weights of both hedges in each round
+cdef double FLOOR = 0.02                   # hedges take p as FLOOR + (1 - 2 FLOOR) p: no weight can vanish
+cdef double CLIP = 0.02                    # the mixers take p from CLIP / n_labels to 1 - CLIP / 2
+cdef double PRIOR = 0.5                    # is added to each count of runs, so that no probability is 0
+cdef double LARGEST_RESIDUAL = 1e-6        # of an element of Q K - I; above it, Q is recomputed
 cdef int64_t EVEN_BITS = 0x5555555555555555
 
 cdef enum:
@@ -44,8 +32,7 @@ cdef enum:
     GAPS = 5
     # The first example of a label that is an exemplar, a power of 4, as the numbers of all others.
     FIRST_EXEMPLAR = 16
-    # Number of changes of the support set between two checks of the inverses.
-    CHECK_INTERVAL = 64
+    CHECK_INTERVAL = 64                    # changes of the support set between two checks of the inverses
 
 # What is known of a label: the number of its examples, the rounds of the first and the last one, the
 # places of its exemplars, from 1 on (0: none), and the number of its vectors, which is scratch.

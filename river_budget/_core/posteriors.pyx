@@ -40,29 +40,17 @@ cdef extern from "triangles.h":
 
 cdef TriangleLoops loops
 
-# Vectors have a multiple of so many elements.
 cdef enum:
-    LANES = 8
+    LANES = 8                              # vectors have a multiple of so many elements
 
-# Added to the diagonal of the Gram matrices, so that their inverses stay well conditioned.
-JITTER = 1e-3
+JITTER = 1e-3                              # is added to the diagonals of Gram matrices
+LINK = 0.3                                 # variance of the probit link: p = Phi(m / sqrt(LINK))
 cdef double REGULARIZED = 1.0 + JITTER
-
-# Variance of the probit link from a margin to a probability: p = Phi(m / sqrt(LINK)).
-LINK = 0.3
 cdef double LINK_FACTOR = -1.0 / sqrt(2.0 * LINK)
-
-# With more than two labels, no probability is smaller before they are normalized.
-cdef double SMALLEST_PROBABILITY = 1e-12
-
-# An example with less novelty is numerically in the span: the update would divide by about 0.
-cdef double SMALLEST_NOVELTY = 1e-7
-
-# A smaller common factor is multiplied into the covariance, so that it cannot underflow.
-cdef double SMALLEST_SCALE = 1e-100
-
-# A weight makes the noise variance of an example no smaller than this, so that the posterior
-# variances do not vanish in rounding errors.
+cdef double SMALLEST_PROBABILITY = 1e-12   # with more than two labels, before they are normalized
+cdef double SMALLEST_NOVELTY = 1e-7        # below it, an example is numerically in the span
+cdef double SMALLEST_SCALE = 1e-100        # below it, a common factor is multiplied into its matrix
+# A weight makes no noise variance smaller: the posterior variances would vanish in rounding errors.
 cdef double SMALLEST_NOISE = 1e-6
 
 
