@@ -7,16 +7,13 @@ from typing import Any
 from river import active, base
 
 from river_budget._checks import check_probability
-from river_budget._state import Between, Learned, Number, Random
+from river_budget._state import Between, Learned, Number, Random, require
 from river_budget.base import classifier_of, documented, memory_of
 from river_budget.kernels import Features
 
-# The largest number of questions that may be saved up.
-BURST = 10.0
-# The share of random questions, which notice a new concept where the model is sure.
-RANDOM_SHARE = 0.2
-# How far a doubtful example raises the threshold.
-STEP = 0.05
+BURST = 10.0  # the largest number of questions that may be saved up
+RANDOM_SHARE = 0.2  # of questions, which notice a new concept where the model is sure
+STEP = 0.05  # how far a doubtful example raises the threshold
 
 
 @documented
@@ -57,8 +54,8 @@ class Query(Learned, active.base.ActiveLearningClassifier):
     _rng = Random()
 
     def __init__(self, model: base.Classifier, rate: float = 0.1, seed: int | None = None) -> None:
-        if not isinstance(classifier_of(model), base.Classifier):
-            raise ValueError(f"model must be a classifier, got {model!r}")
+        is_classifier = isinstance(classifier_of(model), base.Classifier)
+        require(is_classifier, f"model must be a classifier, got {model!r}")
         check_probability("rate", rate)
         super().__init__(model, seed)
         self.model = model

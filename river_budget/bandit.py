@@ -38,11 +38,9 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     Use it for an agent that picks a tool, a model or a route, and hears later whether that worked.
     With the probability p of success in this context, by `predict_proba_one`, an arm with n rewards
-    is worth `(n p + n_0) / (n + n_0)` less its cost, so new arms are tried. The best is chosen;
-    ties are broken at random. Arms may come at any time, and go with `forget`.
-
-    Rewards may be late: `decide` returns a ticket, and `reward` learns its outcome. Until then it
-    counts as a failure, so that an arm is not tried again and again.
+    is worth `(n p + n_0) / (n + n_0)` less its cost, so new arms are tried. The best is chosen, at
+    random among ties. Arms may come at any time, and go with `forget`. Rewards may be late: a ticket
+    of `decide` counts as a failure until `reward`, so an arm is not tried again and again.
 
     Parameters
     ----------
@@ -91,11 +89,11 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         seed: int | None = None,
     ) -> None:
         super().__init__()
-        if model is not None and not isinstance(classifier_of(model), base.Classifier):
-            raise ValueError(f"model must be a classifier, got {model!r}")
+        is_valid = model is None or isinstance(classifier_of(model), base.Classifier)
+        require(is_valid, f"model must be a classifier, got {model!r}")
         check_positive("prior_successes", prior_successes)
-        if costs is not None and not isinstance(costs, Mapping):
-            raise ValueError(f"costs must be a dict from arms to numbers, got {costs!r}")
+        is_valid = costs is None or isinstance(costs, Mapping)
+        require(is_valid, f"costs must be a dict from arms to numbers, got {costs!r}")
         for arm, cost in (costs or {}).items():
             check_real(f"the cost of {arm!r}", cost)
         check_count("max_arms", max_arms)
@@ -125,10 +123,9 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     @property
     def memory_bytes(self) -> int:
         """Memory of models and tickets in bytes."""
-        n_bytes = sys.getsizeof(self._pending) + sum(map(memory_of, self._models.values()))
-        for _, context in self._pending.values():
-            n_bytes += sum(map(sys.getsizeof, (context, *context.values())))
-        return n_bytes
+        contexts = [context for _, context in self._pending.values()]
+        parts = [self._pending, *contexts, *(v for context in contexts for v in context.values())]
+        return sum(map(sys.getsizeof, parts)) + sum(map(memory_of, self._models.values()))
 
     def new_model(self) -> Any:
         """Return the classifier of a new arm."""
@@ -145,18 +142,16 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
         return values
 
     def decide(self, arm_ids: list[Any], context: Features, ticket_id: int | None = None) -> Ticket:
-        """Choose one of some arms, and keep the context, a dict of features, until `reward`.
+        """Choose one of some arms, names in any sequence; keep the context, a dict, until `reward`.
 
-        The arms are a list, an array or another sequence of names. The ticket has the given id, a
-        whole number above those of all others and below 2**62 - 1, or the next one. If there is no
-        arm, or one, the context or the id is refused, it raises ValueError and changes nothing.
+        The ticket has the given id, a whole number above those of all others and below 2**62 - 1, or
+        the next one. If anything is refused, it raises ValueError and changes nothing.
         """
         least, arms = self._next_id, _arms(arm_ids)
         number = least if ticket_id is None else ticket_id
-        require(
-            isinstance(number, numbers.Integral) and least <= number <= LARGEST_ID,
-            f"the ticket {number!r} must be a whole number of at least {least} below 2**62 - 1",
-        )
+        is_id = isinstance(number, numbers.Integral) and least <= number <= LARGEST_ID
+        expected = f"a whole number of at least {least} below 2**62 - 1"
+        require(is_id, f"the ticket {number!r} must be {expected}")
         if self._models.keys().isdisjoint(arms):
             self.new_model().predict_proba_one(context)  # It refuses what no arm has seen yet.
         ticket = Ticket(int(number), *self._choose(arms, context))
@@ -172,8 +167,8 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
 
     def reward(self, ticket_id: int, reward: float) -> bool:
         """Learn the reward of a ticket as `update`, or return False if it does not wait for one."""
-        if isinstance(ticket_id, Ticket):
-            raise ValueError("reward takes the id of a ticket, not the ticket")
+        is_ticket = isinstance(ticket_id, Ticket)
+        require(not is_ticket, "reward takes the id of a ticket, not the ticket")
         arm, context = self._pending.get(ticket_id, (None, None))
         if context is None:
             return False
@@ -189,19 +184,16 @@ class ArmClassifiers(Learned, bandit.base.ContextualPolicy):
     def update(self, arm_id: Any, context: Features, reward: float) -> None:
         """Learn the reward of an arm in a context, 1 or 0, without a ticket.
 
-        Raises ValueError, and changes nothing, for any other reward, a context that the model
-        refuses, an arm that is None, NaN or unhashable, and one arm too many.
+        Raises ValueError, and changes nothing, if the reward, the context or the arm is refused.
         """
         (arm_id,) = _arms([arm_id])
-        if not isinstance(reward, numbers.Real | np.bool_) or reward not in (0, 1):
-            raise ValueError(f"the reward must be 1 or 0, for success or failure, got {reward!r}")
+        is_reward = isinstance(reward, numbers.Real | np.bool_) and reward in (0, 1)
+        require(is_reward, f"the reward must be 1 or 0, for success or failure, got {reward!r}")
         model = self._models.get(arm_id)
         if model is None:
-            require(
-                len(self._models) < self.max_arms,
-                f"the arm {arm_id!r} is one too many, at most {self.max_arms} are allowed: raise "
-                "max_arms, or forget(arm_id) those that are gone",
-            )
+            limit = f"at most {self.max_arms} are allowed: raise max_arms, or forget(arm_id) others"
+            is_allowed = len(self._models) < self.max_arms
+            require(is_allowed, f"the arm {arm_id!r} is one too many, {limit}")
             model = self.new_model()
         model.learn_one(context, bool(reward))
         self._models[arm_id] = model

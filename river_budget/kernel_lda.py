@@ -8,7 +8,7 @@ from river_budget._checks import check_count, check_dtype, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
-from river_budget._state import AtLeast
+from river_budget._state import AtLeast, require
 from river_budget.base import ClassWeight, OnlineClassifier, documented
 from river_budget.base.machine import NEVER
 from river_budget.base.scales import next_update
@@ -84,14 +84,12 @@ class KernelLDA(OnlineClassifier):
     ) -> None:
         check_n_features("n_features", n_features)
         check_probability("forgetting", forgetting)
-        if not forgetting:
-            raise ValueError("forgetting must be above 0 and at most 1, got 0")
-        if kernel is not None and not isinstance(kernel, RBF):
-            raise ValueError(f"kernel must be an RBF, got {kernel!r}")
-        if not isinstance(seed, int | np.integer):
-            raise ValueError(f"seed must be a whole number, got {seed!r}")
-        check_dtype(dtype)
+        require(forgetting, "forgetting must be above 0 and at most 1, got 0")
         given = RBF() if kernel is None else kernel
+        require(isinstance(given, RBF), f"kernel must be an RBF, got {kernel!r}")
+        is_whole = isinstance(seed, int | np.integer)
+        require(is_whole, f"seed must be a whole number, got {seed!r}")
+        check_dtype(dtype)
         store = Store([given], dtype, [given.learns_scales])
         scales: Any = ({}, 1.0, given.gamma or 0.0)
         f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales, scales)
@@ -104,10 +102,8 @@ class KernelLDA(OnlineClassifier):
     @property
     def resolved_kernel(self) -> Any:
         """The kernel, with the width and the scales of the features that were learned."""
-        scales = self._feature_scales
-        if scales is None:
-            return self.kernel
-        return scales.in_units_of_user(RBF(self._gamma or None))
+        scales, kernel = self._feature_scales, self.kernel
+        return kernel if scales is None else scales.in_units_of_user(RBF(self._gamma or None))
 
     def _check_restored(self) -> None:
         super()._check_restored()
@@ -141,5 +137,4 @@ class KernelLDA(OnlineClassifier):
 def check_n_features(name: str, n_features: Any) -> None:
     """Raise ValueError, with the name of a parameter, unless it is a number of random features."""
     check_count(name, n_features, MOST_FEATURES)
-    if n_features % 2:
-        raise ValueError(f"{name} must be even, got {n_features}")
+    require(n_features % 2 == 0, f"{name} must be even, got {n_features}")
