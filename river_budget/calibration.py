@@ -108,9 +108,7 @@ class Calibrated(ClassifierWrapper):
     The maps learn from scores of examples before the model learns these, if it knows their labels.
 
     `predict_one` returns the prediction of the model. The most probable label in
-    `predict_proba_one` may be another one, right more often on some streams and less often on
-    others: with a Forgetron on a budget of 100, 77.70 instead of 75.24 % on Adult9, but 90.26
-    instead of 91.07 % on Elec2 (`python -m benchmarks.calibration --accuracy`).
+    `predict_proba_one` may be another one, right more often on some streams and less on others.
 
     Parameters
     ----------

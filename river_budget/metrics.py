@@ -251,7 +251,7 @@ class Mistakes(base.MultiClassMetric):
     Parameters
     ----------
     cm
-        This parameter allows sharing the same confusion matrix between multiple metrics.
+        A confusion matrix to share with other metrics.
 
     Examples
     --------

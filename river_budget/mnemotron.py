@@ -58,24 +58,18 @@ class Mnemotron(Machine):
 
     You need not choose a kernel or a speed of forgetting. Each expert is a sparse online Gaussian
     process [^1] with its own kernel and forgetting factor [^2], updated if the label is not ahead of
-    the others by a margin of 1 [^3]. Once the budget is full, the support vector that contributes
-    least to the mixture is removed, possibly the incoming one. There is no mistake bound.
+    the others by a margin of 1 [^3]. All labels share the support set and the covariance of each
+    expert; the prior mean is -1 + 2 / C with C > 2 labels. Once the budget is full, the support
+    vector that contributes least is removed, possibly the incoming one. There is no mistake bound.
 
-    Three mixtures weight the experts: a hedge with forgetting (in the spirit of [^4]), and two
-    online logistic regressions on the experts' log probabilities, a slow and a fast one. A second
-    hedge weights the three. In both hedges, a label with the share s of the examples weighs 1 /
-    sqrt(C s), for C labels. `predict_proba_one` is the mean of the second hedge, which is close to
-    calibrated.
+    A hedge with forgetting (in the spirit of [^4]) and two online logistic regressions on the log
+    probabilities, a slow and a fast one, weight the experts. A second hedge weights the three; its
+    mean is `predict_proba_one`, which is close to calibrated. In both hedges, a label with the share
+    s of the examples weighs 1 / sqrt(C s).
 
     A label is absent if it has not come for 50 rounds and for 5 times its mean gap. While more than
     half of the labels are absent, exemplars of these, in turn, also update all three, weighted by
-    the share of absent labels. The last two of the 16th, 64th, 256th, ... example of a label are
-    its exemplars.
-
-    All labels share the support set and the covariance of each expert. The means differ; their
-    prior is -1 + 2 / C, so a new label raises it for the others. With two labels it is the binary
-    algorithm. Incremental ensembles of Gaussian processes [^5] and AdaRaker [^6] also mix kernels
-    online, on random features.
+    the share of absent labels: the last two of the 16th, 64th, 256th, ... example of each.
 
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
     with an update of an expert and O(B d + E B C) without. The matrices take about
@@ -95,17 +89,15 @@ class Mnemotron(Machine):
         a kernel is an expert. Defaults to (1, 0.1), (0.9999, 1), (0.998, 0.1) and (0.98, 0.1); the
         last two default kernels have the first and the third of these.
     novelty
-        Smallest novelty of a new support vector: its squared distance from the span of the others
-        as a share of its squared norm, in the weighted mean over the experts. A label of
-        many tells more: with C labels, log2(C) times that.
+        Smallest `novelty_one` of a new support vector; with C labels, of log2(C) times that, since
+        a label of many tells more.
     class_weight
         Weights of the labels as a dict, 1 for labels that are not in it; or "balanced", from the
         numbers of their examples so far. The weight of an example divides its noise variance.
     repeats
         Whether to add an expert that predicts from the last label and the length of its run. Turn
         it off to measure what the features alone tell. It abstains while the example that is
-        learned is not the one predicted last (late labels, blocks of rows, a scaler that learns or
-        a copy that is made in between). It takes `8 C (C + 22)` bytes.
+        learned is not the one predicted last, e.g. for late labels. It takes `8 C (C + 22)` bytes.
     archive
         Number of random features, even, of a `KernelLDA` that is added as an expert, at the cost of
         its time and memory. It forgets no class when classes come one after the other.
@@ -130,8 +122,6 @@ class Mnemotron(Machine):
     [^2]: [Van Vaerenbergh, Lazaro-Gredilla & Santamaria 2012](https://doi.org/10.1109/TNNLS.2012.2200500)
     [^3]: [Crammer, Kulesza & Dredze 2009](https://papers.nips.cc/paper/3848-adaptive-regularization-of-weight-vectors)
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
-    [^5]: [Lu, Karanikolas & Giannakis 2022](https://arxiv.org/abs/2110.06777)
-    [^6]: [Shen, Chen & Giannakis 2019](https://arxiv.org/abs/1712.09983)
     """
 
     _f: Experts
