@@ -247,6 +247,7 @@ cdef class Discriminant(Engine):
         self.P = zero_matrix((symmetric_place(self.width, 0),), dtype)
         self.p = address(self.P)
         self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
+        self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
         self.set_labels(2)
         self.reset()
 
@@ -432,10 +433,7 @@ cdef class Discriminant(Engine):
         self.stamp = -1
 
     def relearn(self, dict factors, double pooled, double gamma):
-        """Learn the examples that are kept anew, with other scales and another width.
-
-        They are dropped after the last one.
-        """
+        """Learn the examples that are kept anew, with other scales; the last time, drop them."""
         cdef Py_ssize_t slot
         self.begin()
         try:
@@ -459,12 +457,9 @@ cdef class Discriminant(Engine):
         self.beta, self.squares, self.turn, self.stamp = 1.0, START, 0, -1
 
     cdef int set_labels(self, Py_ssize_t n_labels) except -1:
-        cdef Py_ssize_t n = self.n_labels, room
-        W = np.zeros((n_labels, self.width), self.P.dtype)
-        room = (n_labels + 7) // 8 * 8
-        K, counts, outputs = np.zeros((n_labels, room)), np.zeros(n_labels), np.zeros((4, room))
-        if n:
-            W[:n], K[:n, :n], counts[:n] = self.W, self.matrix, self.counts
+        cdef Py_ssize_t room = (n_labels + 7) // 8 * 8
+        W, K = padded(self.W, n_labels), padded(self.matrix, n_labels, room)
+        counts, outputs = padded(self.counts.base, n_labels), np.zeros((4, room))
         Engine.set_labels(self, n_labels)
         self.W, self.K, self.counts, self.outputs = W, K, counts, outputs
         self.w, self.room = address(W), room
@@ -510,7 +505,7 @@ cdef class Discriminant(Engine):
         require(is_label.all() and (kept[:, 1] > 0).all(), "a kept example is wrong")
         size = self.n_features * (self.n_features + 1) // 2
         inverse = floats(state["inverse"], (size,), dtype=self.P.dtype)
-        P = unpacked(inverse[np.newaxis], self.n_features)[0]
+        P, = unpacked(inverse[np.newaxis], self.n_features)
         # What the rounding of a million steps may leave.
         largest = (1e-2 if self.P.dtype == np.float32 else 1e-6) * np.abs(P).max()
         require_definite(P + largest * np.eye(len(P)), "an inverse is wrong")

@@ -73,8 +73,7 @@ cdef class Repeats:
         cdef Py_ssize_t c, length, n_labels = self.counts.shape[0]
         cdef double ended, went_on, total = 0.0
         if self.last < 0 or not self.is_known:
-            for c in range(n_labels):
-                probabilities[c] = 1.0 / n_labels
+            probabilities[:] = 1.0 / n_labels
             return
         counts, length = &self.counts[self.last, 0], bin_of(self.length)
         ended, went_on = counts[length] + PRIOR, counts[N_BINS + length] + PRIOR

@@ -68,11 +68,7 @@ def zeros(*shape):
 
 
 cdef class Triangles:
-    """Symmetric matrices as lower triangles.
-
-    The last changes of a matrix, sums of outer products of vectors, are kept apart as *terms* until
-    there are enough of them to be added in one pass.
-    """
+    """Symmetric matrices as lower triangles, and terms that are still to be added to them."""
 
     def __init__(self, Py_ssize_t n_matrices, Py_ssize_t width):
         cdef Py_ssize_t i, end = blocks_before(width // 4)
@@ -141,9 +137,8 @@ cdef class Posteriors:
 
     With a Gram matrix K of the kernel, the inverse `Q = (K + jitter I)^-1`, an expert's mean
     coefficients a and its matrix C, the posterior of f(x) has the mean `mu + a k(x)` and the
-    variance `k(x, x) + k(x)' C k(x)`. The prior mean mu is 0 with two labels, and -1 + 2 / C with
-    C > 2. There is one column of means for two labels, that of the positive one, and one for each
-    of more.
+    variance `k(x, x) + k(x)' C k(x)`. With two labels, mu is 0, and there is one column of means,
+    that of the positive one; with C > 2 labels, mu is -1 + 2 / C, and each has a column.
     """
 
     def __init__(self, Store vectors not None, list experts, Py_ssize_t budget):
@@ -182,13 +177,12 @@ cdef class Posteriors:
     cdef Py_ssize_t compare(
         self, Py_ssize_t label, double weight, double novelty, const double *shares, const char *kept
     ) noexcept nogil:
-        cdef Py_ssize_t e, z, n = self.vectors.n
+        cdef Py_ssize_t e, z, n_updates = 0, n = self.vectors.n
         cdef double share = 0.0, least_novelty = INFINITY
-        cdef bint is_update = False
         for e in range(self.n_experts):
             self.r[e] = -1.0 if compare_margins(self, e, label) else 0.0
-            is_update |= self.r[e] != 0.0
-        if not is_update:
+            n_updates += self.r[e] != 0.0
+        if n_updates == 0:
             return -1
         for z in range(self.n_kernels):
             row, u = self.vectors.rows + z * self.vectors.capacity, &self.u[z, 0]
@@ -306,14 +300,12 @@ cdef class Posteriors:
         return sum([array.nbytes for array in arrays])
 
     def state(self, Py_ssize_t n):
-        """Return the posteriors at n vectors."""
         return {
             "means": self.means.base[:, :, :n].copy(), "scales": self.scales.base.copy(),
             "covariances": self.covariances.state(n), "inverses": self.inverses.state(n),
         }
 
     def restore(self, state, Py_ssize_t n):
-        """Set the posteriors to those of a state at n vectors."""
         require(n <= self.budget, "there are more support vectors than the budget allows")
         self.means.base[:, :, :n] = floats(state["means"], (self.n_experts, self.n_columns, n))
         self.scales = floats(state["scales"], (self.n_experts,))
