@@ -109,7 +109,8 @@ cdef class Repeats:
         counts = floats(state["counts"], (<object> self.counts).shape)
         require((counts >= 0).all(), "a count of labels is negative")
         last, length = state["last"], count(state["length"])
-        require(type(last) is int and -1 <= last < len(counts), "the last label is unknown")
+        is_known = type(last) is int and -1 <= last < len(counts) and (last < 0 or length > 0)
+        require(is_known, "the last label is unknown")
         self.counts, self.last, self.length = counts, last, length
 
 

@@ -193,6 +193,7 @@ def forged(state, *keys, value):
         (("repeats", "last"), lambda a: 7, "last label"),
         (("repeats", "last"), lambda a: None, "last label"),
         (("repeats", "length"), lambda a: -1, "count"),
+        (("repeats", "length"), lambda a: 0, "last label"),
         (("rehearsal", "labels"), lambda a: a[1:], "shape"),
         (("rehearsal", "labels"), lambda a: a - [0, 0, 0, -1, -1], "exemplars"),
         (("rehearsal", "labels"), lambda a: a - [0, 0, 0, 9, 9], "exemplars"),
