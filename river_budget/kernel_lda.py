@@ -91,7 +91,7 @@ class KernelLDA(OnlineClassifier):
         require(is_whole, f"seed must be a whole number, got {seed!r}")
         check_dtype(dtype)
         store = Store([given], dtype, [given.learns_scales])
-        scales: Any = ({}, 1.0, given.gamma or 0.0)
+        scales: Any = {}, 1.0, given.gamma or 0.0
         f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales, scales)
         super().__init__(f, class_weight, max_classes, dtype)
         self.n_features = n_features

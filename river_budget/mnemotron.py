@@ -71,6 +71,8 @@ class Mnemotron(Machine):
     half of the labels are absent, exemplars of these, in turn, also update all three, weighted by
     the share of absent labels: the last two of the 16th, 64th, 256th, ... example of each.
 
+    Scores, and f(x) with two labels, are twice the probability of a label minus 1.
+
     For E experts, Z kernels, a budget B, d features and C labels, a round takes O(E B^2 + E B C)
     with an update of an expert and O(B d + E B C) without. The matrices take about
     `4 (E + Z) B (B + 28)` bytes, 819 kB by default; with more than two labels, each takes
@@ -216,14 +218,6 @@ class Mnemotron(Machine):
             mean = f.posteriors.mean(np.where(self._kernel_of == z, f.hedge, 0.0), f.n)
             square += float(np.sum(mean @ f.store.gram(z) * mean))
         return math.sqrt(max(0.0, square if len(mean) == 1 else 0.5 * square))
-
-    def decision_function_one(self, x: Features) -> float:
-        """Return f(x) in [-1, 1]: twice the probability of the positive class minus 1."""
-        return super().decision_function_one(x)
-
-    def scores_one(self, x: Features) -> dict[Any, float]:
-        """Return twice the probability of each label minus 1; with two labels, -f(x) and f(x)."""
-        return super().scores_one(x)
 
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         known, probabilities = self._labels.column, self._f.probabilities_of(x)
