@@ -1,0 +1,521 @@
+"""Synthetic streams: dataclasses, whose fields are the parameters."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import inspect
+import itertools
+import math
+import random
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, dataclass_transform
+
+from river.datasets.base import BINARY_CLF, MULTI_CLF, SyntheticDataset
+
+from river_budget import _checks
+
+__all__ = [
+    "ClassIncremental", "NoisyCheckerboard", "RarePositives", "RecurringConcepts", "RotatingGaussians",
+    "Router", "ShiftingCheckerboard", "TwoGaussians", "UnitVectors",
+]  # fmt: skip
+
+# How many places are tried for each cluster. The one farthest from the clusters so far is taken.
+N_CANDIDATES = 10
+
+Point = dict[int, float]
+Example = tuple[Point, Any]
+
+
+def _parameter(default: Any, doc: str, check: Callable[[str, Any], None] | None = None) -> Any:
+    """Return the field of a parameter, with its description and its check."""
+    return dataclasses.field(default=default, metadata={"doc": doc, "check": check})
+
+
+_count = functools.partial(_parameter, check=_checks.check_count)
+_real = functools.partial(_parameter, check=_checks.check_real)
+_positive = functools.partial(_parameter, check=_checks.check_positive)
+_not_negative = functools.partial(_parameter, check=_checks.check_not_negative)
+_probability = functools.partial(_parameter, check=_checks.check_probability)
+
+
+def _length(default: int | None = None) -> Any:
+    return _count(default, "Number of examples" + ("." if default else "; endless by default."))
+
+
+def _flip() -> Any:
+    return _probability(0.1, "Probability that a label is flipped.")
+
+
+def _seed() -> Any:
+    return _parameter(None, "Random number generator seed for reproducibility.")
+
+
+@dataclass_transform(eq_default=False)
+class Stream(SyntheticDataset):
+    """A synthetic stream. Each iteration starts over with the same seed."""
+
+    task = BINARY_CLF
+    n_features: int | None = 2
+    n_classes: int | None = 2
+    n_outputs = None
+    sparse = False
+    n_samples: Any = None
+    seed: Any = None
+
+    def __init_subclass__(cls) -> None:
+        """Make a dataclass of a stream, and describe its parameters and attributes."""
+        made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+        text, heading, examples = inspect.cleandoc(cls.__doc__ or "").partition("Examples\n")
+        sections = {
+            "Parameters": {field.name: field.metadata["doc"] for field in dataclasses.fields(made)},
+            "Raises": {"ValueError": "If a parameter is out of its range."},
+            "Attributes": {n: v.__doc__ for n, v in vars(cls).items() if isinstance(v, property)},
+        }
+        for name, entries in sections.items():
+            lines = [f"{entry}\n    {doc}\n" for entry, doc in entries.items()]
+            text += f"{name}\n{'-' * len(name)}\n{''.join(lines)}\n" if lines else ""
+        # River looks for an indented text.
+        cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
+
+    def __post_init__(self) -> None:
+        fields: Any = dataclasses.fields(self)  # type: ignore[arg-type]
+        for field in fields:
+            check, value = field.metadata["check"], getattr(self, field.name)
+            if check is not None and not (value is None and field.default is None):
+                check(field.name, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        rng = random.Random(self.seed)
+        for t in itertools.islice(itertools.count(), self.n_samples):
+            yield self._example(t, rng)
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        """Return example t (from 0)."""
+        raise NotImplementedError
+
+
+class TwoGaussians(Stream):
+    """Two Gaussians in the plane that overlap, with label noise.
+
+    Both have the variances 0.2 and 2, the positive one around (1, 1), the negative one around
+    (-1, -1). The stream is that of
+    [Orabona, Keshet & Caputo 2008](https://doi.org/10.1145/1390156.1390247), section 5.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> next(iter(synth.TwoGaussians(seed=42)))
+    ({0: -0.6457421022434613, 1: -0.8224903521747634}, False)
+    """
+
+    n_samples: int = _length(10_000)
+    flip: float = _flip()
+    seed: int | None = _seed()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        y = rng.random() < 0.5
+        mean = 1.0 if y else -1.0
+        x = {0: rng.gauss(mean, math.sqrt(0.2)), 1: rng.gauss(mean, math.sqrt(2.0))}
+        return x, y != (rng.random() < self.flip)
+
+
+class RotatingGaussians(Stream):
+    """Two Gaussians whose means rotate on opposite sides of a circle, with label noise.
+
+    For mistake bounds against a drifting comparator
+    ([Sutskever 2009](https://doi.org/10.1145/1553374.1553501)): with the linear kernel, the
+    comparators `u_t = c * mean_at(t)` have path length `c * path_length(n)` over n examples.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> stream = synth.RotatingGaussians(speed=0.01, seed=42)
+    >>> next(iter(stream))
+    ({0: -0.6039276295251046, 1: 0.06275913785163033}, False)
+    >>> stream.path_length(1001)
+    9.99...
+    """
+
+    n_samples: int | None = _length()
+    speed: float = _real(0.001, "Radians from one example to the next; 0 is stationary.")
+    start: float = _real(0.0, "Angle of the positive mean at the first example, in radians.")
+    radius: float = _positive(1.0, "Radius of the circle.")
+    deviation: float = _positive(0.5, "Standard deviation of both Gaussians, in every direction.")
+    flip: float = _flip()
+    seed: int | None = _seed()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        sign = 1 if rng.random() < 0.5 else -1
+        x = {name: rng.gauss(sign * v, self.deviation) for name, v in self.mean_at(t).items()}
+        return x, (sign > 0) != (rng.random() < self.flip)
+
+    def concept_at(self, t: int) -> float:
+        """Return the angle of the positive mean at example t (from 0), in radians."""
+        return self.start + self.speed * t
+
+    def mean_at(self, t: int) -> Point:
+        """Return the positive mean at example t; the negative mean is its opposite."""
+        return _on_circle(self.radius, self.concept_at(t))
+
+    def true_label(self, x: Point, t: int) -> bool:
+        """Return the more likely label of x at example t, for `flip` below 0.5."""
+        mean = self.mean_at(t)
+        return x[0] * mean[0] + x[1] * mean[1] > 0
+
+    def path_length(self, n_samples: int) -> float:
+        """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first `n_samples` examples."""
+        return (n_samples - 1) * 2 * self.radius * abs(math.sin(self.speed / 2))
+
+
+class RarePositives(Stream):
+    """A rare class in a few small clusters among the examples of a common one.
+
+    Negative examples are standard normal in the plane. Positive ones lie in Gaussian clusters,
+    evenly spaced on a circle around the origin, so no line separates them. With the default
+    parameters, the best possible F1 is about 0.6.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> sum(y for x, y in synth.RarePositives(seed=42))
+    105
+    """
+
+    n_samples: int = _length(10_000)
+    rate: float = _probability(0.01, "Probability of a positive example.")
+    clusters: int = _count(3, "Number of clusters of positive examples.")
+    radius: float = _not_negative(2.5, "Radius of the circle, at least 0.")
+    deviation: float = _positive(0.2, "Standard deviation of each cluster, in every direction.")
+    seed: int | None = _seed()
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        y = rng.random() < self.rate
+        mean, deviation = (rng.choice(self.means), self.deviation) if y else ({0: 0.0, 1: 0.0}, 1.0)
+        return {name: rng.gauss(value, deviation) for name, value in mean.items()}, y
+
+    @property
+    def means(self) -> list[Point]:
+        """The means of the clusters."""
+        n = self.clusters
+        return [_on_circle(self.radius, 2 * math.pi * k / n) for k in range(n)]
+
+
+def _on_circle(radius: float, angle: float) -> Point:
+    return {0: radius * math.cos(angle), 1: radius * math.sin(angle)}
+
+
+class _Checkerboard:
+    squares: int
+    noise: float
+
+    def concept_at(self, t: int) -> float:
+        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
+        return 0.0
+
+    def true_label(self, x: Point, t: int) -> bool:
+        """Return the label of x at example t, before noise."""
+        column = int(x[0] * self.squares + self.concept_at(t))
+        return (column + int(x[1] * self.squares)) % 2 == 1
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        x = {0: rng.random(), 1: rng.random()}
+        return x, self.true_label(x, t) != (rng.random() < self.noise)
+
+
+class NoisyCheckerboard(_Checkerboard, Stream):
+    """A checkerboard on the unit square, with label noise.
+
+    Points are uniform, and do not depend on `noise`. The square at the origin is negative. The
+    stream is that of [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section
+    IV.A.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> next(iter(synth.NoisyCheckerboard(seed=42)))
+    ({0: 0.6394267984578837, 1: 0.025010755222666936}, False)
+    """
+
+    n_samples: int = _length(10_000)
+    squares: int = _count(4, "Number of squares along each side of the board.")
+    noise: float = _probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = _seed()
+
+
+class ShiftingCheckerboard(_Checkerboard, Stream):
+    """A `NoisyCheckerboard` with concept drift: the board shifts along the first axis.
+
+    A shift by one square swaps all labels, one by two restores them. With `every=1`, drift is
+    gradual.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> stream = synth.ShiftingCheckerboard(shift=1, every=2, noise=0, seed=42)
+    >>> [(stream.concept_at(t), y) for t, (x, y) in enumerate(stream.take(4))]
+    [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
+    """
+
+    n_samples: int | None = _length()
+    squares: int = _count(4, "Number of squares along each side of the board.")
+    shift: float = _not_negative(0.5, "How far the board shifts each time, in squares.")
+    every: int = _count(2000, "Number of examples between shifts.")
+    start: float = _not_negative(0.0, "Offset of the board at the first example, in squares.")
+    noise: float = _probability(0.15, "Probability that a label is flipped.")
+    seed: int | None = _seed()
+
+    def concept_at(self, t: int) -> float:
+        return (self.start + t // self.every * self.shift) % 2.0
+
+
+class _Switching:
+    """A stream of segments, each of one concept: pairs of its index and a number of examples."""
+
+    n_samples: int | None
+    _concepts: Sequence[Any]
+    _segments: list[tuple[int, int]]
+
+    def __iter__(self) -> Iterator[Any]:
+        endless = [_repeat(concept) for concept in self._concepts]
+        parts = (itertools.islice(endless[i], n) for i, n in itertools.cycle(self._segments))
+        return itertools.islice(itertools.chain.from_iterable(parts), self.n_samples)
+
+    def concept_at(self, t: int) -> int:
+        """Return the index of the concept of example t (from 0)."""
+        ends = list(itertools.accumulate(n for _, n in self._segments))
+        return self._segments[bisect.bisect(ends, t % ends[-1])][0]
+
+    def drifts(self, n_samples: int) -> list[int]:
+        """Return the indices below `n_samples` of the examples at which the concept changes."""
+        ends = itertools.accumulate(n for _, n in itertools.cycle(self._segments))
+        starts = itertools.takewhile(lambda t: t < n_samples, ends)
+        return [t for t in starts if self.concept_at(t) != self.concept_at(t - 1)]
+
+
+def _repeat(concept: Any) -> Iterator[Any]:
+    while True:
+        example = None
+        for example in concept:
+            yield example
+        if example is None:
+            raise ValueError(f"{type(concept).__name__} has no examples")
+
+
+class RecurringConcepts(_Switching, Stream):
+    """A stream that switches between concepts, each of which recurs.
+
+    A concept continues where it stopped, with new examples; one that ends starts over. An empty one
+    raises a ValueError while iterating.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> stream = synth.RecurringConcepts(
+    ...     [synth.RotatingGaussians(speed=0, start=angle, seed=42) for angle in (0.0, 1.57)],
+    ...     schedule=[(0, 500), (1, 250)],
+    ... )
+    >>> [stream.concept_at(t) for t in (0, 499, 500, 749, 750)]
+    [0, 0, 1, 1, 0]
+    >>> stream.drifts(2000)
+    [500, 750, 1250, 1500]
+    """
+
+    concepts: Sequence[Any] = _parameter(
+        dataclasses.MISSING, "For each, a River data set or another iterable that can be restarted."
+    )
+    schedule: Sequence[tuple[int, int]] | None = _parameter(
+        None, "Concepts' indices and numbers of examples, which repeat; by default 1,000 of each."
+    )
+    n_samples: int | None = _length()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        n_concepts = len(self.concepts)
+        if not n_concepts:
+            raise ValueError("concepts must have at least one stream, got none")
+        default = [(i, 1000) for i in range(n_concepts)]
+        self._concepts = self.concepts
+        self._segments = default if self.schedule is None else list(self.schedule)
+        _checks.check_indices("schedule", [i for i, _ in self._segments], n_concepts, "concept")
+        for _, n in self._segments:
+            _checks.check_count("the number of examples in a segment", n)
+        first = self.concepts[0]
+        self.task = getattr(first, "task", self.task)
+        self.n_features = getattr(first, "n_features", None)
+        self.n_classes = getattr(first, "n_classes", None)
+
+
+class ClassIncremental(_Switching, Stream):
+    """Gaussian clusters whose classes appear one after the other, and come back.
+
+    Each task brings new classes, with labels 0, 1, 2 and so on. The tasks follow each other; after
+    the last one, the first comes back, with new examples. Each class has the same number of
+    clusters, of variance 1 in every direction, whose means are scattered in a cube.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> stream = synth.ClassIncremental(n_classes=4, samples_per_task=3, seed=42)
+    >>> [(stream.concept_at(t), y) for t, (x, y) in enumerate(stream.take(7))]
+    [(0, 0), (0, 0), (0, 1), (1, 2), (1, 3), (1, 2), (0, 1)]
+    """
+
+    n_samples: int | None = _length()
+    n_classes: int = _count(10, "Number of classes, at least 2.")
+    classes_per_task: int = _count(2, "Number of classes of each task, at most.")
+    samples_per_task: int = _count(1000, "Number of examples in each task.")
+    n_features: int = _count(2, "Number of features.")
+    clusters_per_class: int = _count(2, "Number of clusters of each class.")
+    separation: float = _positive(4.0, "Distance of the closest means, in standard deviations.")
+    recurrence: float = _probability(0.0, "Probability of a class of earlier tasks.")
+    seed: int | None = _seed()
+
+    task = MULTI_CLF
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_classes < 2:
+            raise ValueError(f"n_classes must be at least 2, got {self.n_classes!r}")
+        _checks.check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
+        n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
+        self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
+        self._concepts = self.tasks
+        self._segments = [(i, self.samples_per_task) for i in range(len(self._concepts))]
+
+    @property
+    def tasks(self) -> list[SyntheticDataset]:
+        """The tasks, each as an endless stream, as `evaluate.lifelong` takes them."""
+        labels, n = range(self.n_classes), self.classes_per_task
+        return [_Task(self, labels[start : start + n]) for start in labels[::n]]
+
+    def means_of(self, label: int) -> list[Point]:
+        """Return the means of the clusters of a class."""
+        return self._means[label :: self.n_classes]
+
+
+class _Task(SyntheticDataset):
+    """The examples of one task of `ClassIncremental`."""
+
+    def __init__(self, stream: ClassIncremental, labels: range):
+        super().__init__(task=MULTI_CLF, n_features=stream.n_features, n_classes=len(labels))
+        self.stream = stream
+        self.labels = labels
+
+    def __iter__(self) -> Iterator[Example]:
+        seed, earlier = self.stream.seed, range(self.labels.start)
+        rng = random.Random(None if seed is None else f"{seed}, {self.labels.start}")
+        while True:
+            comes_back = earlier and rng.random() < self.stream.recurrence
+            label = rng.choice(earlier if comes_back else self.labels)
+            mean = rng.choice(self.stream.means_of(label))
+            yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
+
+
+def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
+    """Return points scattered in a cube, with the given distance between the closest two."""
+    points: list[list[float]] = []
+    while len(points) < n:
+        places = [[rng.uniform(-1.0, 1.0) for _ in range(n_features)] for _ in range(N_CANDIDATES)]
+        distances = [min((math.dist(p, q) for q in points), default=0.0) for p in places]
+        points.append(places[distances.index(max(distances))])
+    closest = min(math.dist(a, b) for a, b in itertools.combinations(points, 2))
+    return [{i: separation / closest * v for i, v in enumerate(point)} for point in points]
+
+
+class UnitVectors(Stream):
+    """The worst case for any budget: one more unit vector than the model can store.
+
+    All examples are positive, and the kernel is linear. A model lacks one of the `budget + 1` unit
+    vectors; `against` yields that one, whose margin is 0, so each round is a mistake, while the sum
+    of all unit vectors has margin 1. So no algorithm with this budget can have a mistake bound
+    against comparators of norm `sqrt(budget + 1)`
+    ([Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 2).
+
+    The stream itself cycles through the unit vectors, the worst order for algorithms that remove the
+    oldest support vector.
+
+    Examples
+    --------
+    >>> import river_budget as rb
+    >>> stream = rb.synth.UnitVectors(budget=2, n_samples=4)
+    >>> model = rb.Stoptron(rb.Linear(), budget=2)
+    >>> for x, y in stream.against(model):
+    ...     model.learn_one(x, y)
+    >>> model.n_mistakes
+    4
+    """
+
+    budget: int = _count(dataclasses.MISSING, "Budget of the models.")
+    n_samples: int = _length(10_000)
+
+    sparse = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.n_features = self.budget + 1
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        return {t % (self.budget + 1): 1.0}, True
+
+    def against(self, model: Any) -> Iterator[Example]:
+        """Yield, in each round, the first unit vector that is not a support vector of the model.
+
+        The model, of this package, must learn each example before the next one is drawn.
+        """
+        for _ in range(self.n_samples):
+            held = {name for vector in model.support_vectors for name in vector}
+            yield {next(name for name in itertools.count() if name not in held): 1.0}, True
+
+
+class Router(Stream):
+    """Requests to a router over models that differ in strength, topic and cost.
+
+    Each element is a request, and a dict that tells for each arm whether it would have answered
+    well; a policy learns only that of the arm it chose. Arm 0 is the weakest and costs nothing;
+    each further one is stronger and costs more. Each arm is better at the topic with its number.
+
+    Examples
+    --------
+    >>> from river_budget import synth
+    >>> router = synth.Router(n_arms=3, seed=42)
+    >>> for x, works in router.take(1):
+    ...     print(x, works)
+    {'difficulty': 0.6394267984578837, 'length': 0.025010755222666936, 'topic': 1} {0: False, 1: True, 2: True}
+    >>> router.costs
+    {0: 0.0, 1: 0.05, 2: 0.1}
+    """
+
+    task = MULTI_CLF
+    n_features = 3
+    n_arms: int = _count(4, "Number of arms.")
+    change_at: int | None = _count(
+        None, "Number of requests before the order of strengths is reversed; never by default."
+    )
+    n_samples: int | None = _length()
+    seed: int | None = _seed()
+
+    @property
+    def arms(self) -> list[int]:
+        """The arms, from 0 on."""
+        return list(range(self.n_arms))
+
+    @property
+    def costs(self) -> dict[int, float]:
+        """The cost of each arm, in units of rewards."""
+        return {arm: 0.05 * arm for arm in self.arms}
+
+    def success_probability(self, t: int, x: dict[str, Any], arm: int) -> float:
+        """Return the probability that an arm answers request t (from 0) well."""
+        is_changed = self.change_at is not None and t >= self.change_at
+        rank = self.n_arms - 1 - arm if is_changed else arm
+        strength = 0.2 + 0.6 * rank / max(1, self.n_arms - 1)
+        fits = 0.5 * (x["topic"] == arm) - 0.1 * x["length"]
+        return 1.0 / (1.0 + math.exp(-8.0 * (strength + fits - x["difficulty"])))
+
+    def _example(self, t: int, rng: random.Random) -> Any:
+        numbers = {"difficulty": rng.random(), "length": rng.random()}
+        x = numbers | {"topic": rng.randrange(self.n_arms)}
+        return x, {arm: rng.random() < self.success_probability(t, x, arm) for arm in self.arms}
