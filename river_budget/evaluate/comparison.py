@@ -77,13 +77,10 @@ class Comparison:
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each model's figures over the permutations."""
-        table: dict[str, dict[str, tuple[float, float]]] = {name: {} for name in self.runs}
-        for name, runs in self.runs.items():
-            for key in runs[0].figures:
-                values = [run.figures[key] for run in runs]
-                deviation = np.std(values, ddof=1) if len(runs) > 1 else 0.0
-                table[name][key] = float(np.mean(values)), float(deviation)
-        return table
+        return {
+            name: {key: _moments([run.figures[key] for run in runs]) for key in runs[0].figures}
+            for name, runs in self.runs.items()
+        }
 
     def ranking(self) -> list[tuple[str, dict[str, tuple[float, float]]]]:
         """Return names and summaries of the models, those with the fewest mistakes first."""
@@ -183,21 +180,21 @@ def compare(
 
 def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], None]) -> Run:
     classifier, innermost = classifier_of(model), innermost_of(model)
+    n_wrong, seconds, points = 0, 0.0, []
     step = max(1, len(rows) // n_points)
-    points: list[tuple[int, int, int]] = []
-    n_wrong, seconds = 0, 0.0
     for begin in range(0, len(rows), step):
         part, start = rows[begin : begin + step], time.perf_counter()
         for x, y in part:
             n_wrong += bool(model.predict_one(x) != y)
             model.learn_one(x, y)
         seconds += time.perf_counter() - start
-        n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
-        points.append((begin + len(part), n_mistakes, getattr(innermost, "n_support", 0)))
+        n, n_mistakes = begin + len(part), getattr(classifier, "n_mistakes", n_wrong)
+        points.append((n, n_mistakes / n, getattr(innermost, "n_support", 0)))
         advance(len(part))
-    examples, mistakes, support_sizes = zip(*points, strict=True)
-    errors = tuple(m / n for n, m in zip(examples, mistakes, strict=True))
-    return Run(
-        len(rows), mistakes[-1], support_sizes[-1], memory_of(model), seconds,
-        examples, errors, support_sizes,
-    )  # fmt: skip
+    examples, errors, sizes = zip(*points, strict=True)
+    memory_bytes = memory_of(model)
+    return Run(n, n_mistakes, sizes[-1], memory_bytes, seconds, examples, errors, sizes)
+
+
+def _moments(values: list[float]) -> tuple[float, float]:
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0

@@ -15,11 +15,6 @@ from river.base import Classifier
 from river_budget._checks import check_count, check_indices, check_not_negative
 from river_budget.base import innermost_of, memory_of
 
-Examples = list[tuple[dict[Any, Any], Any]]
-
-# What `ContinualRun.to_dict` leaves out: as many values as there are examples.
-LONG = ("wrong", "support_sizes")
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ContinualRun:
@@ -37,24 +32,20 @@ class ContinualRun:
         R[i, j], the accuracy on the test examples of task j after step i (steps, tasks).
     chance_accuracy
         The accuracy of random guesses on each task, 1 / (number of its classes) (tasks,).
-    classes
-        The labels of the test examples, in the order of the tasks (classes,).
+    classes, class_first_steps
+        The labels of the test examples, in the order of the tasks, and the first step that brings
+        each, or None if no step does (classes,).
     class_accuracy_matrix
         The accuracy on the test examples of each class after each step (steps, classes).
-    class_first_steps
-        The first step that brings each class, or None if no step does (classes,).
     wrong
         Whether the prediction for each example, before learning it, was wrong (examples,).
-    drifts
-        The indices of the examples at which the task changed.
-    recovery_times
-        `recovery_time` after each drift; None if the next drift came first.
+    drifts, recovery_times
+        The indices of the examples at which the task changed, and `recovery_time` after each; None
+        if the next drift came first.
     support_sizes
         Number of support vectors after each example (examples,); empty for models that have none.
-    memory_bytes
-        Size of the model at the end.
-    microseconds_per_example
-        Mean time to predict and learn one example.
+    memory_bytes, microseconds_per_example
+        Size of the model at the end, and mean time to predict and learn one example.
     prequential_error, accuracy_final, accuracy_seen, accuracy_seen_avg, backward_transfer,
     forward_transfer, forgetting, class_forgetting, class_forgetting_avg,
     brings_new_classes, mean_recovery_time, figures
@@ -132,8 +123,7 @@ class ContinualRun:
         It is nan for classes that only the last step, or no step, brings.
         """
         earlier, final = self.class_accuracy_matrix[:-1], self.class_accuracy_matrix[-1]
-        last = len(self.task_sequence) - 1
-        is_earlier = [step is not None and step < last for step in self.class_first_steps]
+        is_earlier = [step in range(len(earlier)) for step in self.class_first_steps]
         return np.where(is_earlier, earlier.max(axis=0, initial=0.0) - final, np.nan)
 
     @property
@@ -178,13 +168,13 @@ class ContinualRun:
         return _table(["class", *self._steps, "drop"], list(map(str, self.classes)), shares)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the run in plain types, ready for JSON; None for a figure that is nan."""
-        names = [
-            *(field.name for field in dataclasses.fields(self)),
-            "accuracy_seen",
-            "class_forgetting",
-        ]
-        values = self.figures | {n: getattr(self, n) for n in names if n not in LONG}
+        """Return the run in plain types, ready for JSON; None for a figure that is nan.
+
+        It leaves out what has as many values as there are examples.
+        """
+        values = vars(self) | self.figures
+        values |= {"accuracy_seen": self.accuracy_seen, "class_forgetting": self.class_forgetting}
+        del values["wrong"], values["support_sizes"]
         return {n: _plain(list(v) if isinstance(v, tuple) else v) for n, v in values.items()}
 
     @property
@@ -241,12 +231,8 @@ def lifelong(
       task 0    87.2    72.0    15.4    87.2
       task 1    44.4    87.4    63.4    65.9
       task 2    19.6    52.4    80.4    50.8
-    >>> run.accuracy_final
-    0.508
-    >>> round(run.forgetting, 3)
-    0.513
-    >>> run.recovery_times
-    (5, 39)
+    >>> run.accuracy_final, run.recovery_times
+    (0.508, (5, 39))
     """
     sequence = tuple(range(len(tasks)) if task_sequence is None else task_sequence)
     for name, number in [("n_learn", n_learn), ("n_test", n_test), ("window", window)]:
@@ -260,8 +246,7 @@ def lifelong(
     _learn(model.clone(), itertools.islice(mixed, n_test))
     learner, steps, hits, seconds = model.clone(), [], [], 0.0
     for j in sequence:
-        examples = _take(streams[j], n_learn, j)
-        start = time.perf_counter()
+        examples, start = _take(streams[j], n_learn, j), time.perf_counter()
         steps += _learn(learner, examples)
         seconds += time.perf_counter() - start
         hits.append([[learner.predict_one(x) == y for x, y in test] for test in tests])
@@ -269,24 +254,20 @@ def lifelong(
 
     labels = [_labels(test) for test in tests]
     classes = tuple(dict.fromkeys(y for j in [*sequence, *range(len(tasks))] for y in labels[j]))
+    first_steps = {y: i for i, j in [*enumerate(sequence)][::-1] for y in labels[j]}
     is_of = np.eye(len(classes))[[classes.index(y) for test in tests for _, y in test]]
     drifts = [n_learn * i for i in range(1, len(sequence)) if sequence[i] != sequence[i - 1]]
+    spans = itertools.pairwise([*drifts, len(wrong)])
     return ContinualRun(
         task_sequence=sequence,
         accuracy_matrix=np.mean(hits, axis=2),
         chance_accuracy=np.array([1 / len(own) for own in labels]),
         classes=classes,
         class_accuracy_matrix=np.reshape(hits, (len(hits), -1)) @ is_of / is_of.sum(axis=0),
-        class_first_steps=tuple(
-            next((i for i, j in enumerate(sequence) if label in labels[j]), None)
-            for label in classes
-        ),
+        class_first_steps=tuple(map(first_steps.get, classes)),
         wrong=np.array(wrong),
         drifts=tuple(drifts),
-        recovery_times=tuple(
-            recovery_time(wrong[:end], drift, window, tolerance)
-            for drift, end in itertools.pairwise([*drifts, len(wrong)])
-        ),
+        recovery_times=tuple(recovery_time(wrong[:b], a, window, tolerance) for a, b in spans),
         support_sizes=np.array([n for _, n in steps if n is not None], dtype=np.int64),
         memory_bytes=memory_of(learner),
         microseconds_per_example=1e6 * seconds / len(wrong),
@@ -320,8 +301,7 @@ def recovery_time(
     Examples
     --------
     >>> from river_budget import evaluate
-    >>> wrong = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
-    >>> evaluate.recovery_time(wrong, drift=4, window=2)
+    >>> evaluate.recovery_time([0, 0, 0, 0, 1, 1, 1, 0, 0, 0], drift=4, window=2)
     3
     """
     check_count("drift", drift)
@@ -335,7 +315,7 @@ def recovery_time(
     return int(recovered[0]) if len(recovered) else None
 
 
-def _take(stream: Any, n: int, task: int) -> Examples:
+def _take(stream: Any, n: int, task: int) -> list[Any]:
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
     if len(examples) < n:
         lacking = f"{n - len(examples)} more examples are needed"
@@ -353,7 +333,7 @@ def _learn(model: Any, examples: Iterable[Any]) -> list[tuple[bool, int | None]]
     return steps
 
 
-def _labels(examples: Examples) -> list[Any]:
+def _labels(examples: list[Any]) -> list[Any]:
     """Return the labels of some examples once each, sorted if they can be."""
     labels = list(dict.fromkeys(y for _, y in examples))
     try:
