@@ -156,16 +156,11 @@ class ContinualRun:
     def table(self) -> str:
         """Return the accuracy matrix in percent as text, with `accuracy_seen` as its last column."""
         tasks = [f"task {j}" for j in range(self.accuracy_matrix.shape[1])]
+        lines = [["after", *tasks, "seen"]]
         shares = np.column_stack((self.accuracy_matrix, self.accuracy_seen))
-        return _table(["after", *tasks, "seen"], self._steps, shares)
-
-    def class_table(self) -> str:
-        """Return the accuracy on each class (rows) after each step in percent as text.
-
-        The last column is `class_forgetting`.
-        """
-        shares = np.column_stack((self.class_accuracy_matrix.T, self.class_forgetting))
-        return _table(["class", *self._steps, "drop"], list(map(str, self.classes)), shares)
+        for j, row in zip(self.task_sequence, 100 * shares, strict=True):
+            lines.append([f"task {j}", *(f"{percent:.1f}" for percent in row)])
+        return "\n".join("".join(f"  {cell:>6}" for cell in line) for line in lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan.
@@ -176,10 +171,6 @@ class ContinualRun:
         values |= {"accuracy_seen": self.accuracy_seen, "class_forgetting": self.class_forgetting}
         del values["wrong"], values["support_sizes"]
         return {n: _plain(list(v) if isinstance(v, tuple) else v) for n, v in values.items()}
-
-    @property
-    def _steps(self) -> list[str]:
-        return [f"task {j}" for j in self.task_sequence]
 
     @property
     def _earlier_tasks(self) -> dict[int, int]:
@@ -345,14 +336,6 @@ def _labels(examples: list[Any]) -> list[Any]:
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return float(np.mean(listed)) if listed else float("nan")
-
-
-def _table(heading: list[str], names: list[str], shares: NDArray[np.float64]) -> str:
-    """Return named rows of percentages as text; the columns are as wide as the longest name, or 8."""
-    width = max(8, *(len(name) + 1 for name in names))
-    cells = [["-" if p != p else f"{p:.1f}" for p in row] for row in 100 * shares]
-    lines = [heading, *([name, *row] for name, row in zip(names, cells, strict=True))]
-    return "\n".join("".join(f"{cell:>{width}}" for cell in line) for line in lines)
 
 
 def _plain(value: Any) -> Any:

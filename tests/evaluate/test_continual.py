@@ -109,17 +109,6 @@ def test_a_class_of_the_last_step_has_nothing_to_forget_yet():
     assert alone.to_dict()["class_forgetting_avg"] is None
 
 
-def test_the_table_of_classes():
-    run = run_with(ACCURACIES, [0, 1, 2, 0], **BY_CLASS)
-    assert run.class_table().splitlines() == [
-        "         class        task 0        task 1        task 2        task 0          drop",
-        "             a         100.0          50.0          70.0          80.0          20.0",
-        "             b           0.0          90.0          40.0          60.0          30.0",
-        "             c           0.0           0.0          80.0          90.0         -10.0",
-        " never learned           0.0           0.0          10.0           0.0             -",
-    ]
-
-
 def constant(label, n=100):
     return [({"t": t}, label) for t in range(n)]
 
