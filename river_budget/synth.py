@@ -288,12 +288,6 @@ class _Switching:
         ends = list(itertools.accumulate(n for _, n in self._segments))
         return self._segments[bisect.bisect(ends, t % ends[-1])][0]
 
-    def drifts(self, n_samples: int) -> list[int]:
-        """Return the indices below `n_samples` of the examples at which the concept changes."""
-        ends = itertools.accumulate(n for _, n in itertools.cycle(self._segments))
-        starts = itertools.takewhile(lambda t: t < n_samples, ends)
-        return [t for t in starts if self.concept_at(t) != self.concept_at(t - 1)]
-
 
 def _repeat(concept: Any) -> Iterator[Any]:
     while True:
@@ -319,8 +313,6 @@ class RecurringConcepts(_Switching, Stream):
     ... )
     >>> [stream.concept_at(t) for t in (0, 499, 500, 749, 750)]
     [0, 0, 1, 1, 0]
-    >>> stream.drifts(2000)
-    [500, 750, 1250, 1500]
     """
 
     concepts: Sequence[Any] = _parameter(

@@ -114,14 +114,6 @@ def test_a_recurring_concept_continues_where_it_stopped():
         ("a", 0), ("a", 1), ("b", 0), ("a", 2), ("a", 3), ("b", 1), ("a", 4), ("a", 0), ("b", 2),
     ]  # fmt: skip
     assert ["ab"[stream.concept_at(t)] for t in range(9)] == [of for of, _ in examples]
-    assert stream.drifts(9) == [2, 3, 5, 6, 8]
-    assert stream.drifts(8) == [2, 3, 5, 6]
-
-
-def test_two_segments_of_one_concept_have_no_drift_between_them():
-    stream = synth.RecurringConcepts(numbered("a", "b"), schedule=[(0, 2), (0, 2), (1, 2)])
-    assert stream.drifts(14) == [4, 6, 10, 12]
-    assert synth.RecurringConcepts(numbered("a")).drifts(5000) == []
 
 
 def test_finite_concepts_start_over():
@@ -145,7 +137,6 @@ def test_each_task_brings_its_own_classes_and_comes_back():
     seen = labels(stream, 300)
     assert [set(seen[start : start + 50]) for start in range(0, 300, 50)] == lap + lap
     assert [stream.concept_at(t) for t in (0, 49, 50, 149, 150)] == [0, 0, 1, 2, 0]
-    assert stream.drifts(201) == [50, 100, 150, 200]
     assert (stream.n_classes, [task.n_classes for task in stream.tasks]) == (5, [2, 2, 1])
 
 
