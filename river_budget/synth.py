@@ -271,24 +271,6 @@ class ShiftingCheckerboard(_Checkerboard, Stream):
         return (self.start + t // self.every * self.shift) % 2.0
 
 
-class _Switching:
-    """A stream of segments, each of one concept: pairs of its index and a number of examples."""
-
-    n_samples: int | None
-    _concepts: Sequence[Any]
-    _segments: list[tuple[int, int]]
-
-    def __iter__(self) -> Iterator[Any]:
-        endless = [_repeat(concept) for concept in self._concepts]
-        parts = (itertools.islice(endless[i], n) for i, n in itertools.cycle(self._segments))
-        return itertools.islice(itertools.chain.from_iterable(parts), self.n_samples)
-
-    def concept_at(self, t: int) -> int:
-        """Return the index of the concept of example t (from 0)."""
-        ends = list(itertools.accumulate(n for _, n in self._segments))
-        return self._segments[bisect.bisect(ends, t % ends[-1])][0]
-
-
 def _repeat(concept: Any) -> Iterator[Any]:
     while True:
         example = None
@@ -298,7 +280,7 @@ def _repeat(concept: Any) -> Iterator[Any]:
             raise ValueError(f"{type(concept).__name__} has no examples")
 
 
-class RecurringConcepts(_Switching, Stream):
+class RecurringConcepts(Stream):
     """A stream that switches between concepts, each of which recurs.
 
     A concept continues where it stopped, with new examples; one that ends starts over. An empty one
@@ -329,7 +311,6 @@ class RecurringConcepts(_Switching, Stream):
         if not n_concepts:
             raise ValueError("concepts must have at least one stream, got none")
         default = [(i, 1000) for i in range(n_concepts)]
-        self._concepts = self.concepts
         self._segments = default if self.schedule is None else list(self.schedule)
         _checks.check_indices("schedule", [i for i, _ in self._segments], n_concepts, "concept")
         for _, n in self._segments:
@@ -339,8 +320,18 @@ class RecurringConcepts(_Switching, Stream):
         self.n_features = getattr(first, "n_features", None)
         self.n_classes = getattr(first, "n_classes", None)
 
+    def __iter__(self) -> Iterator[Any]:
+        endless = [_repeat(concept) for concept in self.concepts]
+        parts = (itertools.islice(endless[i], n) for i, n in itertools.cycle(self._segments))
+        return itertools.islice(itertools.chain.from_iterable(parts), self.n_samples)
 
-class ClassIncremental(_Switching, Stream):
+    def concept_at(self, t: int) -> int:
+        """Return the index of the concept of example t (from 0)."""
+        ends = list(itertools.accumulate(n for _, n in self._segments))
+        return self._segments[bisect.bisect(ends, t % ends[-1])][0]
+
+
+class ClassIncremental(Stream):
     """Gaussian clusters whose classes appear one after the other, and come back.
 
     Each task brings new classes, with labels 0, 1, 2 and so on. The tasks follow each other; after
@@ -374,8 +365,15 @@ class ClassIncremental(_Switching, Stream):
         _checks.check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
         n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
         self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
-        self._concepts = self.tasks
-        self._segments = [(i, self.samples_per_task) for i in range(len(self._concepts))]
+        tasks, n = self.tasks, self.samples_per_task
+        self._stream = RecurringConcepts(tasks, [(i, n) for i in range(len(tasks))], self.n_samples)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._stream)
+
+    def concept_at(self, t: int) -> int:
+        """Return the index of the task of example t (from 0)."""
+        return self._stream.concept_at(t)
 
     @property
     def tasks(self) -> list[SyntheticDataset]:
