@@ -19,7 +19,6 @@ class Store:
 
     n: int
     n_kernels: int
-    n_inserted: int
     means: Sums | None  # in the place of unknown values; None: they are refused
     def __init__(
         self, kernels: Sequence[Any], dtype: str = "float32", scaled: Sequence[bool] | None = None
@@ -31,9 +30,6 @@ class Store:
     @property
     def names(self) -> Collection[Any]:
         """The names that some vector has."""
-    @property
-    def insertion_order(self) -> Ints:
-        """A number for each vector, larger for younger ones (n,)."""
     @property
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
