@@ -1,8 +1,7 @@
 /* What all headers with hot loops share: names for each width of vectors, targets, and the width to take.
 
    A header of loops includes itself with W = 2, 4 and 8; see `loops.h`. */
-#ifndef RIVER_BUDGET_LANES_H
-#define RIVER_BUDGET_LANES_H
+#pragma once
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,10 @@ enum { LANES = 32 };
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+/* TABLE for the vectors of so many doubles. */
+#define TABLE_4(TABLE, lanes) ((lanes) >= 4 ? TABLE(4) : TABLE(2))
+#define TABLE_8(TABLE, lanes) ((lanes) >= 8 ? TABLE(8) : TABLE_4(TABLE, lanes))
+
 /* The widest vectors that processor and system support; not all compilers have __builtin_cpu_supports. */
 static int supported_lanes(void) {
     unsigned a, b, c, d, low, high;
@@ -40,7 +43,10 @@ static int supported_lanes(void) {
     return b & bit_AVX2 ? 4 : 2;
 }
 #else
+#define TABLE_4(TABLE, lanes) TABLE(2)
+#define TABLE_8(TABLE, lanes) TABLE(2)
 static int supported_lanes(void) { return 2; }
 #endif
 
-#endif
+/* The widest vectors of at most so many doubles. */
+static int widest_lanes(int most) { return most < supported_lanes() ? most : supported_lanes(); }

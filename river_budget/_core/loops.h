@@ -4,9 +4,6 @@
    `choose_lanes` takes the widest that processor and system support. Sums are added up in the same order
    in all of them, and products are never fused (-ffp-contract=off), so that all machines get the same bits. */
 #ifndef W
-
-#ifndef RIVER_BUDGET_LOOPS_H
-#define RIVER_BUDGET_LOOPS_H
 #include "lanes.h"
 
 #define COLUMNS const double *v, const double *w, const double *const *columns, long m, long n, double *row
@@ -137,18 +134,15 @@ struct loops {
 #define BODY "loops.h"
 #include "targets.h"
 
+#define NAMED_TABLE(w) JOINED(table_, w)
+
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_lanes(struct loops *table, int most) {
-    int lanes = supported_lanes();
-    if (most < lanes) lanes = most;
-#if defined(__x86_64__)
-    if (lanes >= 8) return *table = table_8, 8;
-    if (lanes >= 4) return *table = table_4, 4;
-#endif
-    return *table = table_2, 2;
+    int lanes = widest_lanes(most);
+    *table = TABLE_8(NAMED_TABLE, lanes);
+    return lanes;
 }
 
-#endif
 #else /* the body for vectors of W doubles */
 
 typedef double NAME(v) __attribute__((vector_size(8 * W), aligned(8)));

@@ -3,9 +3,6 @@
    Validation examples have scores under a hypothesis of n vectors, and a removal takes the term of one
    vector out of them. Losses are added up example after example, so all widths give the same bits. */
 #ifndef W
-
-#ifndef RIVER_BUDGET_REMOVAL_H
-#define RIVER_BUDGET_REMOVAL_H
 #include <math.h>
 #include "lanes.h"
 
@@ -39,16 +36,9 @@ struct removals {
 
 /* Fill the table with the loops for vectors of at most so many doubles. */
 static void choose_removals(struct removals *table, int most) {
-    int lanes = supported_lanes();
-    if (most < lanes) lanes = most;
-    *table = REMOVALS(2);
-#if defined(__x86_64__)
-    if (lanes >= 4) *table = REMOVALS(4);
-    if (lanes >= 8) *table = REMOVALS(8);
-#endif
+    *table = TABLE_8(REMOVALS, widest_lanes(most));
 }
 
-#endif
 #else /* the body for vectors of W doubles */
 
 typedef int64_t NAME(i) __attribute__((vector_size(8 * W), aligned(8)));

@@ -4,9 +4,6 @@
    blocks on the diagonal are whole. Lengths are multiples of 8, and what is beyond the matrix is 0. This
    header includes itself for each width of vectors and each type; see `lanes.h` and `loops.h`. */
 #ifndef T
-
-#ifndef RIVER_BUDGET_SYMMETRIC_H
-#define RIVER_BUDGET_SYMMETRIC_H
 #include "lanes.h"
 
 struct symmetric_loops {
@@ -60,19 +57,18 @@ static inline long symmetric_place(long i, long j) {
                               JOIN3(type, _scale_, w), JOIN3(type, _hadamard_, w), \
                               JOIN3(type, _add_floats_, w)})
 
+#define FLOAT_TABLE(w) SYMMETRIC_TABLE(float, w)
+#define DOUBLE_TABLE(w) SYMMETRIC_TABLE(double, w)
+
 /* Fill two tables, for floats and for doubles, with the loops for vectors of at most so many doubles;
    return how many they have. */
 static int choose_symmetric_lanes(struct symmetric_loops *tables, int most) {
-    int lanes = supported_lanes();
-    if (most < lanes) lanes = most;
-#if defined(__x86_64__)
-    if (lanes >= 4)
-        return tables[0] = SYMMETRIC_TABLE(float, 4), tables[1] = SYMMETRIC_TABLE(double, 4), 4;
-#endif
-    return tables[0] = SYMMETRIC_TABLE(float, 2), tables[1] = SYMMETRIC_TABLE(double, 2), 2;
+    int lanes = widest_lanes(most < 4 ? most : 4);
+    tables[0] = TABLE_4(FLOAT_TABLE, lanes);
+    tables[1] = TABLE_4(DOUBLE_TABLE, lanes);
+    return lanes;
 }
 
-#endif
 #else /* the body for elements of type T and vectors of W doubles */
 
 static inline T OF_TYPE(total)(EIGHT t) {

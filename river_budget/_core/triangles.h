@@ -4,9 +4,6 @@
    matrix grows by a row without moving its elements, and it is read from its start to its end. All
    beyond the rows in use is 0. See `lanes.h` and `loops.h` for the widths. */
 #ifndef W
-
-#ifndef RIVER_BUDGET_TRIANGLES_H
-#define RIVER_BUDGET_TRIANGLES_H
 #include "lanes.h"
 
 /* So many terms are added to the blocks at once, and an update of a matrix adds at most 3. */
@@ -78,15 +75,11 @@ static double *new_terms(struct triangle *m, long n_new, double sign) {
 
 /* Fill the table with the loops for vectors of at most so many doubles; return how many they have. */
 static int choose_triangle_lanes(struct triangle_loops *table, int most) {
-    int lanes = supported_lanes();
-    if (most < lanes) lanes = most;
-#if defined(__x86_64__)
-    if (lanes >= 4) return *table = TRIANGLE_TABLE(4), 4;
-#endif
-    return *table = TRIANGLE_TABLE(2), 2;
+    int lanes = widest_lanes(most < 4 ? most : 4);
+    *table = TABLE_4(TRIANGLE_TABLE, lanes);
+    return lanes;
 }
 
-#endif
 #else /* the body for vectors of W doubles */
 
 static double NAME(dot)(const double *a, const double *b, long n) {
