@@ -19,12 +19,7 @@ from .machine import (
     innermost_of,
     memory_of,
 )
-from .perceptron import (
-    BudgetPerceptron,
-    GrowingPerceptron,
-    Perceptron,
-    RandomPerceptron,
-)
+from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example",
