@@ -21,12 +21,7 @@ from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Learned, Part, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
-from river_budget.base.labels import (
-    ClassWeight,
-    ClassWeights,
-    Labels,
-    weights_of,
-)
+from river_budget.base.labels import ClassWeight, ClassWeights, Labels, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features
 
