@@ -160,11 +160,6 @@ class RotatingGaussians(Stream):
         """Return the positive mean at example t; the negative mean is its opposite."""
         return _on_circle(self.radius, self.concept_at(t))
 
-    def true_label(self, x: Point, t: int) -> bool:
-        """Return the more likely label of x at example t, for `flip` below 0.5."""
-        mean = self.mean_at(t)
-        return x[0] * mean[0] + x[1] * mean[1] > 0
-
     def path_length(self, n_samples: int) -> float:
         """Return the sum of `||mean_at(t + 1) - mean_at(t)||` over the first `n_samples` examples."""
         return (n_samples - 1) * 2 * self.radius * abs(math.sin(self.speed / 2))
@@ -215,14 +210,11 @@ class _Checkerboard:
         """Return the offset of the board at example t (from 0), in squares, modulo 2."""
         return 0.0
 
-    def true_label(self, x: Point, t: int) -> bool:
-        """Return the label of x at example t, before noise."""
-        column = int(x[0] * self.squares + self.concept_at(t))
-        return (column + int(x[1] * self.squares)) % 2 == 1
-
     def _example(self, t: int, rng: random.Random) -> Example:
         x = {0: rng.random(), 1: rng.random()}
-        return x, self.true_label(x, t) != (rng.random() < self.noise)
+        column = int(x[0] * self.squares + self.concept_at(t))
+        y = (column + int(x[1] * self.squares)) % 2 == 1
+        return x, y != (rng.random() < self.noise)
 
 
 class NoisyCheckerboard(_Checkerboard, Stream):
