@@ -104,6 +104,14 @@ class RadialKernel(VectorKernel):
     def resolve(self, names: Collection[Any]) -> Kernel:
         return self.with_width(1 / max(len(names), 1), names) if self.gamma is None else self
 
+    def __call__(self, x: Features, z: Features) -> float:
+        gaps = (abs(v - w) for v, w in aligned(x, z))
+        if self.inner_statistic == Statistic.SQUARED_DISTANCE:
+            gaps = (gap * gap for gap in gaps)
+        distance = self._scaled(math.fsum(gaps))
+        is_rational = self.kernel_function == Function.RATIONAL
+        return 1 / (1 + distance) if is_rational else math.exp(-distance)
+
     def _scaled(self, distance: float) -> float:
         """Return gamma times a distance."""
         if self.gamma is None:
@@ -126,9 +134,6 @@ class RBF(RadialKernel):
     0.367879...
     """
 
-    def __call__(self, x: Features, z: Features) -> float:
-        return math.exp(-self._scaled(_squared_distance(x, z)))
-
 
 class Laplacian(RadialKernel):
     """The Laplacian kernel, `exp(-gamma ||x - z||_1)`.
@@ -146,9 +151,6 @@ class Laplacian(RadialKernel):
     """
 
     inner_statistic = Statistic.MANHATTAN_DISTANCE
-
-    def __call__(self, x: Features, z: Features) -> float:
-        return math.exp(-self._scaled(math.fsum(abs(v - w) for v, w in aligned(x, z))))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -184,9 +186,6 @@ class RationalQuadratic(RadialKernel):
 
     def with_width(self, gamma: float, names: Collection[Any]) -> Kernel:
         return dataclasses.replace(self, gamma=self.gamma_factor * gamma)
-
-    def __call__(self, x: Features, z: Features) -> float:
-        return 1 / (1 + self._scaled(_squared_distance(x, z)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -250,7 +249,3 @@ class AdditiveRationalQuadratic(RadialKernel):
         gaps = [v - w for v, w in aligned(x, z, self.names)]
         gamma = self._scaled(len(gaps))
         return math.fsum(1 / (1 + gamma * gap * gap) for gap in gaps) / len(gaps) if gaps else 1.0
-
-
-def _squared_distance(x: Features, z: Features) -> float:
-    return math.fsum((v - w) * (v - w) for v, w in aligned(x, z))
