@@ -7,11 +7,11 @@ the features. `Linear` and `Polynomial` are functions of a dot product; `Cosine`
 
 from __future__ import annotations
 
-from .base import Features, Kernel, VectorKernel, check_kernel
+from .base import Features, Kernel, check_kernel
 from .vector import RBF, AdditiveRationalQuadratic, Laplacian, Linear, Polynomial, RationalQuadratic
 from .wrappers import Cosine, FunctionKernel, Normalized, Scaled
 
 __all__ = [
     "RBF", "AdditiveRationalQuadratic", "Cosine", "Features", "FunctionKernel", "Kernel", "Laplacian",
-    "Linear", "Normalized", "Polynomial", "RationalQuadratic", "Scaled", "VectorKernel", "check_kernel",
+    "Linear", "Normalized", "Polynomial", "RationalQuadratic", "Scaled", "check_kernel",
 ]  # fmt: skip

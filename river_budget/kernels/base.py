@@ -88,12 +88,6 @@ class Kernel(base.Base, abc.ABC):
         return None
 
 
-class VectorKernel(Kernel):
-    """A kernel on vectors of numbers, which compiled code evaluates."""
-
-    spec: Spec
-
-
 def check_kernel(kernel: Any) -> None:
     """Raise ValueError unless `kernel` is a kernel."""
     if not isinstance(kernel, Kernel):

@@ -14,14 +14,14 @@ from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 
-from .base import Features, Function, Kernel, Spec, Statistic, VectorKernel, aligned
+from .base import Features, Function, Kernel, Spec, Statistic, aligned
 
 # A kernel value takes time in proportion to the degree.
 LARGEST_DEGREE = 1000
 
 
 @dataclasses.dataclass(frozen=True)
-class Linear(VectorKernel):
+class Linear(Kernel):
     """The linear kernel, `<x, z>`.
 
     Examples
@@ -38,7 +38,7 @@ class Linear(VectorKernel):
 
 
 @dataclasses.dataclass(frozen=True)
-class Polynomial(VectorKernel):
+class Polynomial(Kernel):
     """The polynomial kernel, `(gamma <x, z> + coef0)^degree`.
 
     Parameters
@@ -75,7 +75,7 @@ class Polynomial(VectorKernel):
 
 
 @dataclasses.dataclass(frozen=True)
-class RadialKernel(VectorKernel):
+class RadialKernel(Kernel):
     """A kernel of a distance, whose width a model learns by default."""
 
     gamma: float | None = None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .base import Features, Kernel, Spec, VectorKernel, check_kernel, with_categories
+from .base import Features, Kernel, Spec, check_kernel, with_categories
 from .vector import Linear
 
 
@@ -54,7 +54,7 @@ class Normalized(Kernel):
 
 
 @dataclasses.dataclass(frozen=True)
-class Cosine(VectorKernel):
+class Cosine(Kernel):
     """The cosine of the angle between two examples, the usual similarity of embeddings.
 
     It is the normalized linear kernel. An example of zeros is orthogonal to all, itself included.
