@@ -340,7 +340,7 @@ class ClassIncremental(Stream):
 
     n_samples: int | None = _length()
     n_classes: int = _count(10, "Number of classes, at least 2.")
-    classes_per_task: int = _count(2, "Number of classes of each task, at most.")
+    classes_per_task: int = _parameter(2, "Number of classes of each task, at most.")
     samples_per_task: int = _count(1000, "Number of examples in each task.")
     n_features: int = _count(2, "Number of features.")
     clusters_per_class: int = _count(2, "Number of clusters of each class.")

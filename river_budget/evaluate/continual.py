@@ -308,9 +308,8 @@ def recovery_time(
 
 def _take(stream: Any, n: int, task: int) -> list[Any]:
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
-    if len(examples) < n:
-        lacking = f"{n - len(examples)} more examples are needed"
-        raise ValueError(f"the stream of task {task} is too short: {lacking}")
+    if lacking := n - len(examples):
+        raise ValueError(f"the stream of task {task} is too short: {lacking} more examples needed")
     return examples
 
 
