@@ -31,46 +31,40 @@ cdef struct Pair:                     # two terms to merge
     double own, other, inner          # squared norms and product of their coefficients
 
 
-def safest(Expansion f, const double[:, ::1] scores):
-    """Return the vector with the largest margin without its own term; n, the example, is the youngest.
-
-    Given are the scores at each vector without its own term (labels, n or more), to which the term of
-    the example of the round is added first.
-    """
-    cdef Py_ssize_t c, i, label, n = f.store.n
-    cdef double score, own, rival, change, size = 1.0
-    cdef double[::1] costs = np.empty(n + 1)
+cpdef add_example(Expansion f, double[:, ::1] scores):
+    """Add the example to scores at vectors without their own terms (labels, n + 1), as the last one."""
+    cdef Py_ssize_t c
+    add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, f.store.n)
     for c in range(f.n_labels):
-        size = max(size, fabs(f.answers[c]))
-    for i in range(n):
-        label, own, rival = f.label_of(i), 0.0, -INFINITY
-        change = f.y.weight * f.store.rows[i]
+        scores[c, f.store.n] = f.answers[c]
+
+
+def safest(Expansion f, double[:, ::1] scores):
+    """Add the example, and return the vector with the largest margin; n, the example, is the youngest."""
+    cdef Py_ssize_t c, i, label, n = f.store.n
+    cdef double score, rival, size = 1.0
+    cdef double[::1] costs = np.empty(n + 1)
+    add_example(f, scores)
+    for i in range(n + 1):
+        label, rival = f.label_of(i) if i < n else f.y.label, -INFINITY
         for c in range(f.n_labels):
-            score = scores[c, i] + change * ((c == f.y.label) - (c == f.y.rival))
+            score = scores[c, i]
             size = max(size, fabs(score))
-            if c == label:
-                own = score
-            else:
+            if c != label:
                 rival = max(rival, score)
-        costs[i] = -0.5 * (own - rival)
-    costs[n] = -f.y.margin
+        costs[i] = -0.5 * (scores[label, i] - rival)
     return f.cheapest(costs, ROUNDING * size)
 
 
-def exchange_scores(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
-    """Change such scores before the example takes the slot of a vector, or the slot n."""
-    cdef Py_ssize_t c, label, rival, n = f.store.n
-    cdef double step
-    add_term(scores, f.store.rows, f.y.weight, f.y.label, f.y.rival, n)
+def take_place(Expansion f, double[:, ::1] scores, Py_ssize_t slot):
+    """Remove a vector before the example, which has been added, takes its slot."""
+    cdef Py_ssize_t c, n = f.store.n, label = f.label_of(slot), rival = f.rival_of(slot)
+    cdef double step = f.step_of(slot)
+    add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
+    scores[label, n] -= step * f.store.rows[slot]
+    scores[rival, n] += step * f.store.rows[slot]
     for c in range(f.n_labels):
-        scores[c, n] = f.answers[c]
-    if slot < n:
-        label, rival, step = f.label_of(slot), f.rival_of(slot), f.step_of(slot)
-        add_term(scores, f.store.rows_of(slot), -step, label, rival, n)
-        scores[label, n] -= step * f.store.rows[slot]
-        scores[rival, n] += step * f.store.rows[slot]
-        for c in range(f.n_labels):
-            scores[c, slot] = scores[c, n]
+        scores[c, slot] = scores[c, n]
 
 
 cdef void add_term(
@@ -107,15 +101,17 @@ cdef class Neighbours:
     It is derived when it is needed, and follows as long as examples replace vectors.
     """
 
+    cdef Expansion f
     cdef double[:, ::1] table         # the Gram matrix (n, n)
     cdef int64_t[::1] nearest         # (n,)
     cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
-    def __init__(self):
+    def __cinit__(self, Expansion f not None):
+        self.f = f
         self.table, self.nearest, self.distances = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
 
     def __reduce__(self):
-        return Neighbours, ()
+        return Neighbours, (self.f,)
 
     @property
     def gram(self):
@@ -125,57 +121,55 @@ cdef class Neighbours:
     def nbytes(self):
         return self.table.nbytes + self.nearest.nbytes + self.distances.nbytes
 
-    def squares(self, Expansion f):
+    def squares(self):
         """Return the squared distance of each vector from its nearest one and the example (n,)."""
-        cdef Py_ssize_t i, n = f.store.n
+        cdef Py_ssize_t i, n = self.f.store.n
         cdef double nearest, example
         cdef double[::1] squares = np.empty(n)
         if self.table.shape[0] != n:
-            self.table = f.store.gram()
+            self.table = self.f.store.gram()
             self.nearest, self.distances = np.empty(n, np.int64), np.empty(n)
             for i in range(n):
-                self.find_nearest(f, i, n)
+                self.find_nearest(i, n)
         for i in range(n):
-            nearest, example = self.shares(f, i)
-            squares[i] = max(
-                0.0,
-                self.table[i, i] - nearest * self.table[i, self.nearest[i]]
-                - example * f.store.rows[i],
-            )
+            nearest, example = self.shares(i)
+            squares[i] = self.table[i, i] - nearest * self.table[i, self.nearest[i]]
+            squares[i] = max(0.0, squares[i] - example * self.f.store.rows[i])
         return squares.base
 
-    def projection(self, Expansion f, Py_ssize_t slot):
-        nearest, example = self.shares(f, slot)
+    def projection(self, Py_ssize_t slot):
+        nearest, example = self.shares(slot)
         return self.nearest[slot], nearest, example
 
-    def replace(self, Expansion f, Py_ssize_t slot):
+    def replace(self, Py_ssize_t slot):
         """Follow before the example replaces the vector in a slot."""
         cdef Py_ssize_t i, n = self.table.shape[0]
-        cdef double distance
-        require(f.store.n == n, "the nearest vectors are not known")
+        cdef double distance, own = self.f.y.self_value
+        require(self.f.store.n == n, "the nearest vectors are not known")
         for i in range(n):
-            self.table[slot, i] = self.table[i, slot] = f.store.rows[i]
-        self.table[slot, slot] = f.y.self_value
+            self.table[slot, i] = self.table[i, slot] = self.f.store.rows[i]
+        self.table[slot, slot] = own
         for i in range(n):
-            distance = f.y.self_value - 2.0 * self.table[i, slot]
+            distance = own - 2.0 * self.table[i, slot]
             if i == slot or self.nearest[i] == slot and not distance < self.distances[i]:
-                self.find_nearest(f, i, slot)
+                self.find_nearest(i, slot)
             elif distance < self.distances[i]:
                 self.nearest[i], self.distances[i] = slot, distance
 
-    cdef (double, double) shares(self, Expansion f, Py_ssize_t i) noexcept:
+    cdef (double, double) shares(self, Py_ssize_t i) noexcept:
         """Return the shares of the nearest vector and of the example in a vector's projection."""
         cdef Py_ssize_t j = self.nearest[i]
-        cdef double own = f.y.self_value, between = f.store.rows[j], square = self.table[j, j]
-        cdef double determinant = square * own - between * between, nearest = 0.0
+        cdef const double *row = self.f.store.rows
+        cdef double own = self.f.y.self_value, square = self.table[j, j], nearest = 0.0
+        cdef double determinant = square * own - row[j] * row[j]
         if determinant > APART * square * own:
-            nearest = (self.table[i, j] * own - f.store.rows[i] * between) / determinant
-        return nearest, (f.store.rows[i] - nearest * between) / own if own > 0.0 else 0.0
+            nearest = (self.table[i, j] * own - row[i] * row[j]) / determinant
+        return nearest, (row[i] - nearest * row[j]) / own if own > 0.0 else 0.0
 
-    cdef void find_nearest(self, Expansion f, Py_ssize_t i, Py_ssize_t youngest) noexcept:
+    cdef void find_nearest(self, Py_ssize_t i, Py_ssize_t youngest) noexcept:
         """Find the vector nearest to another one, where a slot has the youngest vector."""
         cdef Py_ssize_t j, best = -1
-        cdef int64_t *inserted = f.store.inserted
+        cdef int64_t *inserted = self.f.store.inserted
         cdef double distance, least = INFINITY
         for j in range(self.table.shape[0]):
             distance = self.table[j, j] - 2.0 * self.table[i, j]

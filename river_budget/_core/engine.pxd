@@ -4,8 +4,7 @@
 # rest is the same for all: who may use the model, new labels, blocks, and answers that are still known.
 #
 # A round is open from the moment that it asks for an update until `commit` or `roll_back`. Most engines
-# learn within the round and never open one. Only the thread of a round that asks for an update or a check
-# may use the engine until it calls `release`.
+# learn within the round and never open one. Who learns claims the engine for its thread, and releases it.
 from libc.stdint cimport int64_t
 
 from river_budget._core.store cimport Block, Store
@@ -24,10 +23,10 @@ cdef class Engine:
     cdef double *answers              # the scores (n_labels,) at the example with `stamp`
     cdef int64_t stamp                # that of the store when they were computed; -1: not any more
 
-    # The use by threads: whether native code runs that may give up the GIL, whether a round is open, the
-    # only thread that may use the engine (0: any), and the one that was refused last.
+    # Whether native code runs that may run Python code or give up the GIL, whether a round is open, and the
+    # only thread that may use the engine (0: any).
     cdef bint is_busy, is_open
-    cdef unsigned long owner, refused
+    cdef unsigned long owner
 
     # What a subclass defines. Compute the scores at the example of the store.
     cdef int answer(self) except -1 nogil
@@ -46,12 +45,11 @@ cdef class Engine:
     cpdef Py_ssize_t best(self, x) except -1
     cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1
     cpdef int scan(self, Block block, double threshold) except -1
-    cpdef set_example(self, x)
+    cpdef claim(self)
     cpdef release(self)
     cdef int require_free(self) except -1
     cdef int require_closed(self) except -1
     cdef int begin(self) except -1
-    cdef int begin_rounds(self) except -1
     cdef int evaluate(self, x) except -1
     cdef int forecast(self) except -1 nogil
     cdef int learn_example(

@@ -79,11 +79,6 @@ cdef class Engine:
         self.require_closed()
         return self.store.block(columns, rows)
 
-    cpdef set_example(self, x):
-        self.begin_rounds()
-        self.is_busy = False
-        self.store.evaluate(x)
-
     cdef int evaluate(self, x) except -1:
         """Compute the scores at x, unless they are known."""
         self.begin()
@@ -109,16 +104,12 @@ cdef class Engine:
     # Rounds.
 
     cpdef int round(self, x, Py_ssize_t label, double weight, double threshold) except -1:
-        cdef int due
-        self.begin_rounds()
+        self.begin()
         try:
             self.store.evaluate(x)
             if self.prepare():
                 self.store.evaluate(x)
-            due = self.learn_example(label, weight, threshold)
-            if due >= DUE_CHECK:
-                self.owner = PyThread_get_thread_ident()
-            return due
+            return self.learn_example(label, weight, threshold)
         finally:
             self.is_busy = False
 
@@ -127,8 +118,8 @@ cdef class Engine:
         cdef double weight
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
         require(block.labels is not None, "the block is not one to learn")
-        self.begin_rounds()
-        self.store.owner = PyThread_get_thread_ident()
+        self.begin()
+        self.store.owner = self.owner
         try:
             with nogil:
                 while block.row < stop and due == 0:
@@ -182,19 +173,13 @@ cdef class Engine:
 
     # Use, and labels.
 
-    def claim(self):
+    cpdef claim(self):
         self.require_closed()
         self.owner = PyThread_get_thread_ident()
 
     cpdef release(self):
-        if self.owner == PyThread_get_thread_ident() and not self.is_open:
+        if self.owner == PyThread_get_thread_ident():
             self.owner = 0
-
-    def was_refused(self):
-        cdef bint refused = self.refused == PyThread_get_thread_ident()
-        if refused:
-            self.refused = 0
-        return refused
 
     cdef int require_free(self) except -1:
         """Raise RuntimeError if the model is in use by another thread, or by the code of a value."""
@@ -212,13 +197,6 @@ cdef class Engine:
         """Begin a call, which has to end by `is_busy = False`."""
         self.require_closed()
         self.is_busy = True
-
-    cdef int begin_rounds(self) except -1:
-        """Begin to learn; see `was_refused`."""
-        if self.is_busy or self.is_open or self.owner or self.store.is_busy:
-            self.refused = PyThread_get_thread_ident()
-            self.require_closed()
-        self.refused, self.is_busy = 0, True
 
     def widen(self, Py_ssize_t n_labels):
         if n_labels > self.n_labels:
@@ -286,9 +264,10 @@ class Rounds:
         cdef Py_ssize_t label
         cdef double weight = 1.0
         cdef int due
+        f.claim()
         try:
             if type(w) is not float or w != 1.0:
-                f.set_example(x)
+                f.store.evaluate(x)
                 weight = weight_of(w)
                 if weight == 0.0:
                     self._labels.check(y)
@@ -297,19 +276,20 @@ class Rounds:
                 label = self._labels.column[y]
             except (KeyError, TypeError):
                 # A label is only registered if x is valid.
-                f.set_example(x)
+                f.store.evaluate(x)
                 label = self._labels.add(y)
             if self._class_weights is not None:
-                f.set_example(x)
+                f.store.evaluate(x)
                 self._class_weights.begin([label])
                 weight *= self._class_weights.next(label, self._labels)
             due = f.round(x, label, weight, self._threshold)
             if due:
                 self._follow(due)
-                f.release()
         except BaseException:
-            self._recover()
+            self._complete()
             raise
+        finally:
+            f.release()
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.

@@ -26,15 +26,14 @@ cdef class Expansion(Engine):
     cdef public int64_t n_weighted
     cdef public double largest_self_value
 
-    # What an open round has overwritten: counts; and in the order of changes, a column of A and what
+    # What an open round has overwritten: the factor; and in the order of changes, a column of A and what
     # the store has saved, all of A and None, or None and all vectors.
-    cdef int64_t old_mistakes, old_weighted
-    cdef double old_largest, old_scale
+    cdef double old_scale
     cdef list log
     cdef bint has_kept_all
 
     # End a round, with all that is learned in it.
-    cdef int end(self) except -1
+    cdef int end(self) except -1 nogil
     cdef void close(self) noexcept
     cpdef Py_ssize_t cheapest(self, const double[::1] costs, double slack=*) except -1
     cdef int set_table(self, rows) except -1

@@ -13,7 +13,7 @@ from river_budget._state import LARGEST_NUMBER, ROUNDING, count, finite, floats,
 
 from river_budget._core.engine cimport DUE_CHECK, DUE_UPDATE, Engine
 from river_budget._core.loops cimport loops
-from river_budget._core.store cimport PyThread_get_thread_ident, Store
+from river_budget._core.store cimport Store
 
 # A smaller common factor is multiplied into the coefficients, so that it cannot underflow.
 cdef double SMALLEST_SCALE = 1e-100
@@ -49,10 +49,14 @@ cdef class Expansion(Engine):
         if self.is_open:
             self.end()
 
-    cdef int end(self) except -1:
+    cdef int end(self) except -1 nogil:
         if self.sums is not None:
             self.sums.add(self.store)
-        self.close()
+        if self.is_open:
+            self.n_weighted += self.y.weight != 1.0
+            self.largest_self_value = max(self.largest_self_value, self.y.self_value)
+            with gil:
+                self.close()
 
     def roll_back(self):
         self.require_free()
@@ -69,14 +73,13 @@ cdef class Expansion(Engine):
                 self.store.undo(saved)
         self.scale, self.stamp = self.old_scale, -1
         self.n_rounds -= 1
-        self.n_mistakes, self.n_weighted = self.old_mistakes, self.old_weighted
-        self.largest_self_value = self.old_largest
+        self.n_mistakes -= self.y.margin <= 0.0
         self.close()
         return True
 
     cdef void close(self) noexcept:
-        self.is_open = self.has_kept_all = False
-        self.store.owner, self.store.keeps_filled = 0, False
+        self.is_open = self.has_kept_all = self.store.keeps_filled = False
+        self.store.owner = 0
         self.log.clear()
 
     cdef int answer(self) except -1 nogil:
@@ -97,16 +100,11 @@ cdef class Expansion(Engine):
         cdef double margin = 0.5 * (self.answers[label] - self.answers[rival])
         self.y.label, self.y.rival, self.y.margin, self.y.weight = label, rival, margin, weight
         self.y.self_value = self.store.own_values[0]
-        if not margin > threshold:
-            self.owner = self.store.owner = PyThread_get_thread_ident()
-            self.store.keeps_filled = True
-            self.old_mistakes, self.old_weighted = self.n_mistakes, self.n_weighted
-            self.old_largest, self.old_scale = self.largest_self_value, self.scale
-            self.is_open = True
-            self.n_weighted += weight != 1.0
-            self.largest_self_value = max(self.largest_self_value, self.y.self_value)
-        elif self.sums is not None:
-            self.sums.add(self.store)
+        if margin > threshold:
+            self.end()
+        else:
+            self.is_open = self.store.keeps_filled = True
+            self.store.owner, self.old_scale = self.owner, self.scale
         self.n_mistakes += margin <= 0.0
         self.n_rounds += 1
         return DUE_UPDATE * self.is_open + DUE_CHECK * (self.n_rounds >= self.checked_at)
@@ -186,15 +184,12 @@ cdef class Expansion(Engine):
 
     @property
     def norm(self):
-        products = self.matrix * self.values()
-        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
-
-    def values(self):
         cdef Py_ssize_t slot
         cdef double[:, ::1] values = np.empty((self.store.n, self.n_labels))
         for slot in range(self.store.n):
             self.scores_of(self.store.rows_of(slot), &values[slot, 0])
-        return values.base
+        products = self.matrix * values.base
+        return math.sqrt(max(0.0, 0.5 * math.fsum(products.flat)))
 
     cdef Py_ssize_t label_of(self, Py_ssize_t slot) noexcept nogil:
         cdef Py_ssize_t c, label = 0

@@ -226,7 +226,7 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
-            self._recover()
+            self._complete()
             raise
         finally:
             self._f.release()
@@ -288,16 +288,8 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
         if due >= CHECK:
             self._check()
 
-    def _recover(self) -> None:
-        """Leave a model that has learned whole examples only, after an error or an interrupt."""
-        if not self._f.was_refused():  # by a round that is still under way
-            try:
-                self._complete()
-            finally:
-                self._f.release()
-
     def _complete(self) -> None:
-        """Complete what an error or an interrupt cut short, or take it back."""
+        """Complete what an error or an interrupt cut short, or take it back: whole examples remain."""
         f, n_labels = self._f, self._f.n_labels
         is_rolled_back = f.roll_back()
         f.widen(len(self._labels.names))

@@ -7,7 +7,7 @@ example is always one of them, so the removal does not change its margin.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,7 @@ from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
 from river_budget._state import Array, Count, Learned, require
-from river_budget.perceptrons._span import Basis
-
-
-class OwnProjection(NamedTuple):
-    """A projection of the incoming example: coefficients (n,), squared norm, and squared distance."""
-
-    weights: Floats
-    square: float
-    distance: float
+from river_budget.perceptrons._span import merge_dependent
 
 
 class Maintenance(Learned):
@@ -32,16 +24,19 @@ class Maintenance(Learned):
     def __init__(self, f: Expansion) -> None:
         self.f = f
 
-    def own(self) -> OwnProjection:
-        """Return the projection of the incoming example onto the vectors, if they take over its term."""
-        return OwnProjection(np.zeros(self.f.n), 0.0, self.f.y.self_value)
+    def project(self) -> tuple[Floats, float]:
+        """Return the projection of the incoming example onto vectors that may take over its term.
 
-    def squares(self, own: OwnProjection) -> Floats:
+        It begins an update. Returned are the coefficients (n,) and the squared norm.
+        """
+        return np.zeros(self.f.n), 0.0
+
+    def squares(self) -> Floats:
         """Return the squared distance of each vector from the span of its V (n,)."""
-        row, store = self.f.row, self.f.store
-        return np.maximum(0.0, store.self_values() - row * (row / self.f.y.self_value))
+        row = self.f.row
+        return np.maximum(0.0, self.f.store.self_values() - row * (row / self.f.y.self_value))
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
+    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
         """Return the projection of a vector onto its V, from which it has a squared distance.
 
         Returned are the coefficients (n,), the incoming example's in the slot of the vector, and the
@@ -51,7 +46,7 @@ class Maintenance(Learned):
         weights[slot] = self.f.row_at(slot) / self.f.y.self_value
         return weights, self._left(self.f.store.row_of(slot), weights[slot])
 
-    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+    def on_put(self, slot: int | None = None) -> None:
         """Update what is kept before the incoming example is added, or replaces a vector."""
 
     def on_rescaled(self) -> None:
@@ -70,20 +65,20 @@ class Nearest(Maintenance):
 
     def __init__(self, f: Expansion) -> None:
         super().__init__(f)
-        self._neighbours = Neighbours()
+        self._neighbours = Neighbours(f)
 
-    def squares(self, own: OwnProjection) -> Floats:
-        return self._neighbours.squares(self.f)
+    def squares(self) -> Floats:
+        return self._neighbours.squares()
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
+    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
         weights, gram = np.zeros(self.f.n), self._neighbours.gram
-        nearest, share, weights[slot] = self._neighbours.projection(self.f, slot)
+        nearest, share, weights[slot] = self._neighbours.projection(slot)
         weights[nearest] = share
         return weights, self._left(gram[slot] - share * gram[nearest], weights[slot])
 
-    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+    def on_put(self, slot: int | None = None) -> None:
         if slot is not None:
-            self._neighbours.replace(self.f, slot)
+            self._neighbours.replace(slot)
 
     def error(self) -> float:
         kept = self._neighbours.gram
@@ -106,36 +101,38 @@ class Projection(Maintenance):
     _root = Array("f.n", "f.n", start=(0, 0))  # 0, or without elements, until it is needed
     _n_replaced = Count()  # since then
 
-    def own(self) -> OwnProjection:
+    def project(self) -> tuple[Floats, float]:
         if len(self._root) != self.f.n:
             self._rebuild()
         z = self.f.row @ self._root
         square = float(z @ z)
-        return OwnProjection(self._root @ z, square, self.f.y.self_value - square)
+        # The coefficients of the example, and its squared distance from the span.
+        self._own, self._distance = self._root @ z, self.f.y.self_value - square
+        return self._own, square
 
-    def squares(self, own: OwnProjection) -> Floats:
-        return 1 / ((self._root**2).sum(axis=1) + own.weights**2 / own.distance)
+    def squares(self) -> Floats:
+        return 1 / ((self._root**2).sum(axis=1) + self._own**2 / self._distance)
 
-    def take_over(self, slot: int, own: OwnProjection, square: float) -> tuple[Floats, Floats]:
-        row, corner = self._root[slot], own.weights[slot] / own.distance
-        weights = -(self._root @ row + own.weights * corner)
+    def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
+        row, corner = self._root[slot], self._own[slot] / self._distance
+        weights = -(self._root @ row + self._own * corner)
         weights[slot] = corner
-        weights /= float(row @ row) + own.weights[slot] * corner
+        weights /= float(row @ row) + self._own[slot] * corner
         # All other vectors are orthogonal to what is left.
         return weights, self.f.matrix[slot] * square
 
-    def on_put(self, own: OwnProjection, slot: int | None = None) -> None:
+    def on_put(self, slot: int | None = None) -> None:
+        if slot is not None and self._n_replaced == self.f.n:
+            self._rebuild()
+            self.project()
+        distance = math.sqrt(self._distance)
+        column = -self._own / distance
         if slot is None:
             self._root = np.pad(self._root, (0, 1))
-            self._root[:, -1] = np.append(-own.weights, 1.0) / math.sqrt(own.distance)
+            self._root[:, -1] = np.append(column, 1.0 / distance)
             return
-        if self._n_replaced == self.f.n:
-            self._rebuild()
-            own = self.own()
-        root, distance = self._root, math.sqrt(own.distance)
-        column = -own.weights / distance
         # A reflection that turns the row of the vector towards the column of the other one.
-        axis, last = root[slot].copy(), column[slot]
+        root, axis, last = self._root, self._root[slot].copy(), column[slot]
         length = math.hypot(float(np.linalg.norm(axis)), last)
         tip = last + math.copysign(length, last)
         share = 2 / (float(axis @ axis) + tip**2)
@@ -146,8 +143,8 @@ class Projection(Maintenance):
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
-        basis = Basis(self.f.store.gram(), range(self.f.n))
-        self.f.remove(basis.merge_others(self.f.merge))
+        dependent, _ = merge_dependent(self.f.store.gram(), range(self.f.n), self.f.merge)
+        self.f.remove(dependent)
 
     def error(self) -> float:
         gram = self.f.store.gram() if len(self._root) else self._root

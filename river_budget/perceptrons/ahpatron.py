@@ -8,7 +8,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._span import Basis
+from river_budget.perceptrons._span import merge_dependent
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -112,8 +112,7 @@ class Ahpatron(NormedPerceptron):
         # Sizes that differ less may differ by rounding only.
         ranks = np.round(sizes / sizes.max(), 9)
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
-        basis = Basis(gram, largest[: self.budget // 2].tolist(), APART)
-        removed = basis.merge_others(f.merge)
+        removed, _ = merge_dependent(gram, largest[: self.budget // 2].tolist(), f.merge, APART)
         projected = f.matrix
         square, left = _square(before, gram), _square(projected, gram)
         growth = math.sqrt(square / left) - 1 if left > APART * square else 0.0

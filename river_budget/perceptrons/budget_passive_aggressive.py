@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 
+from river_budget._arrays import Floats
 from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import cheapest
 from river_budget._state import Part
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
 from river_budget.kernels.base import LARGEST
-from river_budget.perceptrons._maintenance import Maintenance, Nearest, OwnProjection, Projection
+from river_budget.perceptrons._maintenance import Maintenance, Nearest, Projection
 from river_budget.perceptrons._span import IN_SPAN
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -107,38 +108,38 @@ class BudgetPassiveAggressive(NormedPerceptron):
         # The coefficient of a vector with a norm close to 0 would overflow.
         if not 0 < self._step(1 - y.margin, square) * y.weight <= LARGEST:
             return
-        own = self._maintenance.own()
-        if square - own.square <= IN_SPAN * square:
-            self._project(f, y, own)
+        weights, projected = self._maintenance.project()
+        if square - projected <= IN_SPAN * square:
+            self._shift(f, y, weights, projected)
         elif f.n < self.budget:
-            self._maintenance.on_put(own)
+            self._maintenance.on_put()
             f.add(y, self._count(y, square))
         else:
-            self._replace_one(f, y, own)
+            self._replace_one(f, y, weights, projected)
 
-    def _replace_one(self, f: Expansion, y: Example, own: OwnProjection) -> None:
+    def _replace_one(self, f: Expansion, y: Example, own: Floats, projected: float) -> None:
         maintenance, loss = self._maintenance, 1 - y.margin
-        squares = maintenance.squares(own)
-        made, unmade = self._objective(loss, y.self_value), self._objective(loss, own.square)
+        squares = maintenance.squares()
+        made, unmade = self._objective(loss, y.self_value), self._objective(loss, projected)
         r = cheapest(f, squares, made, unmade, ROUNDING * self.C * loss)
         if r == f.n:
-            self._project(f, y, own)
+            self._shift(f, y, own, projected)
             return
         term = f.matrix[r]
         square = 0.5 * float(term @ term) * squares[r]
-        weights, scores = maintenance.take_over(r, own, squares[r])
+        weights, scores = maintenance.take_over(r, squares[r])
         self._square += square - float(term @ scores)
         self.removal_displacement += math.sqrt(square)
-        maintenance.on_put(own, r)
+        maintenance.on_put(r)
         f.replace(r, y, self._count(y, y.self_value))
         f.change(np.multiply.outer(weights, term))
 
-    def _project(self, f: Expansion, y: Example, own: OwnProjection) -> None:
+    def _shift(self, f: Expansion, y: Example, weights: Floats, projected: float) -> None:
         """Make the step along the projection of the incoming example; none if that is 0."""
-        if own.square > 0:
-            step = self._count(y, own.square)
-            self.removal_displacement += step * math.sqrt(max(0.0, y.self_value - own.square))
-            f.shift(y, step * own.weights)
+        if projected > 0:
+            step = self._count(y, projected)
+            self.removal_displacement += step * math.sqrt(max(0.0, y.self_value - projected))
+            f.shift(y, step * weights)
 
     def _count(self, y: Example, square: float) -> float:
         """Return the size of a step along a vector with a squared norm, which is counted."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._core.choices import exchange_scores, safest
+from river_budget._core.choices import add_example, safest, take_place
 from river_budget.base import Array, BudgetPerceptron, Example, Expansion, with_example
 
 
@@ -33,14 +33,15 @@ class FixedBudgetPerceptron(BudgetPerceptron):
 
     def _update(self, f: Expansion, y: Example) -> None:
         scores = self._scores_of(f, f.n + 1)
-        r = f.n if f.n < self.budget else safest(f, scores)
-        if r == self.budget:
-            return
-        exchange_scores(f, scores, r)
-        self._scores = scores
-        if r == f.n:
+        if f.n < self.budget:
+            add_example(f, scores)
+            self._scores = scores
             f.add(y)
-        else:
+            return
+        r = safest(f, scores)
+        if r < f.n:
+            take_place(f, scores, r)
+            self._scores = scores
             f.replace(r, y)
 
     def _scores_of(self, f: Expansion, n: int) -> Floats:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 
 from river_budget._checks import check_not_negative, check_positive
+from river_budget._core.gram import appended, backward, forward_of
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
@@ -65,7 +66,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value
         self.excess_loss += loss - (y.margin <= 0)
-        z = self._factor.forward(f.row)
+        z = forward_of(self._factor, f)
         projected = float(z @ z)
         rest = max(0.0, square - projected)
         # A vector with a norm of 0 would make the factor singular.
@@ -74,11 +75,11 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         step = self.norm_bound / math.sqrt(3 + self.gradients)
         is_new = rest > IN_SPAN * square and f.n < self.budget
         if is_new and (math.sqrt(rest) > self.eta or not f.n):
-            self._factor.append(z, math.sqrt(rest))
+            self._factor = appended(self._factor, z, math.sqrt(rest))
             f.add(y, step)
             followed = square
         else:
-            f.shift(y, step * self._factor.backward(z))
+            f.shift(y, step * backward(self._factor, z))
             self.residuals += math.sqrt(rest)
             followed = projected
         self.gradients += followed

@@ -4,6 +4,7 @@ import math
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
+from river_budget._core.gram import appended, backward, forward_of
 from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
 from river_budget.kernels import Kernel
 from river_budget.perceptrons._span import SpanPerceptron
@@ -91,9 +92,9 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         if self.norm_bound is not None:
             eta = (2 * (1 - y.margin) - projected - 0.5) / (2 * self.norm_bound)  # Eq. 13
         if delta == 0 or f.n == self.budget or (f.n > 0 and delta <= eta):
-            self._shift(f, y, self._factor.backward(z))
+            self._shift(f, y, backward(self._factor, z))
         else:
-            self._factor.append(z, delta)
+            self._factor = appended(self._factor, z, delta)
             self._add(f, y)
 
     def _project(self) -> tuple[Floats, float, float]:
@@ -101,7 +102,7 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
         Also its squared norm, and the distance ||delta|| (Eq. 9), 0 if it is numerically in the span.
         """
-        z, norm = self._factor.forward(self._f.row), self._f.store.self_value()
+        z, norm = forward_of(self._factor, self._f), self._f.store.self_value()
         projected = float(z @ z)
         square = norm - projected
         return z, projected, math.sqrt(square) if square > ROUNDING * norm else 0.0

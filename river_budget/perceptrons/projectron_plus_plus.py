@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+from river_budget._core.gram import backward
 from river_budget._state import finite
 from river_budget.base import Example, Expansion, Number, with_example
 from river_budget.perceptrons.projectron import Projectron
@@ -56,7 +57,7 @@ class ProjectronPlusPlus(Projectron):
             # beta is a quadratic function of the step size, here of the weight times tau.
             excess = (y.weight - 1) * tau**2 * projected
             self.bound_improvement += y.weight * (beta - excess)
-            self._shift(f, y, tau * self._factor.backward(z))
+            self._shift(f, y, tau * backward(self._factor, z))
 
     def _step(self, loss: float, projected: float, delta: float) -> tuple[float, float]:
         """Return tau and beta of a margin error; zeros if it does not update."""

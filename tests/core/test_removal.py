@@ -353,23 +353,20 @@ def test_scores_without_own_terms_and_the_safest_vector(n_labels):
     rng, f, scores = np.random.default_rng(3), expansion(n_labels), np.zeros((n_labels, 9))
     for t in range(80):
         begin(f, point(rng), t if t < n_labels else int(rng.integers(n_labels)), rng.random())
-        r = min(t, 8)
-        if t >= 8:
-            r = choices.safest(f, scores)
-            row, y = np.append(f.row, 0.0), f.y
-            after = scores.copy()
-            after[:, 8] = f.last_scores()
-            after[y.label] += y.weight * row
-            after[y.rival] -= y.weight * row
-            labels = [*f.matrix.argmax(axis=1), y.label]
-            own = [margins(g)[c] for g, c in zip(after.T, labels, strict=True)]
+        changed, r = scores.copy(), min(t, 8)
+        if t < 8:
+            choices.add_example(f, changed)
+        else:
+            r = choices.safest(f, changed)
+            labels = [*f.matrix.argmax(axis=1), f.y.label]
+            own = [margins(g)[c] for g, c in zip(changed.T, labels, strict=True)]
             assert r == int(np.argmax(own))
-        if r < 8:
-            choices.exchange_scores(f, scores, r)
-            if r < f.n:
-                f.replace(r, f.y)
-            else:
-                f.add(f.y)
+        if r < f.n:
+            choices.take_place(f, changed, r)
+            f.replace(r, f.y)
+        elif r < 8:
+            f.add(f.y)
+        scores = scores if r == 8 else changed
         f.commit()
         gram = f.store.gram() - np.eye(f.n)
         assert scores[:, : f.n] == pytest.approx((gram @ f.matrix).T, abs=1e-12)

@@ -159,19 +159,19 @@ def test_the_root_of_the_inverse_by_its_definition():
     projection = Projection(f)
     for t in range(30):
         f.round(dict(enumerate(points[t].tolist())), 1, 1.0, math.inf)
-        own = projection.own()
+        projection.project()
         if len(kept) < 6:
-            projection.on_put(own)
+            projection.on_put()
             f.add(f.y)
             kept.append(t)
         else:
             around = np.linalg.inv(gram[np.ix_([*kept, t], [*kept, t])])
-            assert projection.squares(own) == pytest.approx(1 / around.diagonal()[:6])
+            assert projection.squares() == pytest.approx(1 / around.diagonal()[:6])
             slot = t % 6
             weights = -around[slot] / around[slot, slot]
             weights[slot] = weights[6]
-            assert projection.take_over(slot, own, 1.0)[0] == pytest.approx(weights[:6])
-            projection.on_put(own, slot)
+            assert projection.take_over(slot, 1.0)[0] == pytest.approx(weights[:6])
+            projection.on_put(slot)
             f.replace(slot, f.y)
             kept[slot] = t
         f.commit()
