@@ -6,6 +6,8 @@ kept beyond what is in use until `put`, `finish` or `count`, which also commit t
 an update may come after that, so there is nothing to take back.
 """
 
+from copyreg import __newobj__
+
 from libc.math cimport NAN, isnan
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -14,6 +16,7 @@ import numpy as np
 
 from river_budget._arrays import padded, unpacked
 from river_budget._state import LARGEST_SUM, ROUNDING, floats, integers, require
+from river_budget.kernels import RBF, RationalQuadratic
 
 from river_budget._core.expansion cimport Expansion
 from river_budget._core.store cimport Store
@@ -43,11 +46,6 @@ cdef double LARGEST_COUNT = 1e12
 cdef object betainc = None
 
 
-def follow(Store store, Store other):
-    """Give a store the kernels and scales of another one."""
-    store.rescale(other.kernels, other.factors, other.pooled)
-
-
 def use_lanes(int most):
     choose_removals(&loops, most)
 
@@ -55,132 +53,73 @@ def use_lanes(int most):
 use_lanes(8)
 
 
-# The dimensions of the arrays of a table: labels, double labels, rows for examples, columns for vectors in
-# groups of 8, and vectors that are examples.
-DIMENSIONS = {
-    "table": "rc", "scores": "lr", "joined": "lr", "columns": "r", "counts": "lv", "weights": "lv",
-    "steps": "c", "sums": "c", "labels": "c", "rivals": "c", "scratch": "d",
-}
-
-
 cdef class ValidationTable:
     """Kernel values of examples (rows) and vectors (columns), and the scores of the examples.
 
-    There are at most so many vectors, the incoming one included, and examples. By default, the vectors
-    are the examples. All but labels and counts follows from the hypothesis, and so does the number of
-    labels whenever an example comes.
+    There are at most so many vectors of the expansion, the incoming one included, and examples, in a store
+    of their own; by default, the vectors are the examples. All but labels and counts follows from the
+    hypothesis, and so does the number of labels whenever an example comes.
     """
 
+    cdef readonly Expansion f
+    cdef readonly Store store             # of the examples; that of f if they are its vectors
+    cdef bint is_own                      # whether they are
     cdef readonly Py_ssize_t m, n, n_labels
     cdef Py_ssize_t m_joined              # with the example that has joined
     cdef readonly Py_ssize_t most_vectors, most_examples
-    cdef bint is_own                      # whether the vectors are the examples
-    cdef readonly dict arrays             # owns the arrays below, by name; their lengths are room
-    cdef double[:, ::1] table             # kernel values
-    cdef double[:, ::1] scores, joined    # without and with the vector that has joined
-    cdef int64_t[::1] columns             # the labels of the examples
+    cdef tuple arrays                     # own the values of the views
+    # All lengths are room: rows for examples, columns for vectors in groups of 8.
+    cdef readonly double[:, ::1] table    # kernel values
+    cdef double[:, ::1] scores, joined    # (labels, rows) without and with the vector that has joined
+    cdef readonly int64_t[::1] columns    # the labels of the examples
     # What each vector adds to the score of its label and takes from that of its rival, and the loss
     # after its removal. With two labels, the label is 1 for all, which is faster.
-    cdef double[::1] steps, sums, scratch
+    cdef readonly double[::1] steps, sums
     cdef int64_t[::1] labels, rivals
+    cdef double[::1] scratch
     # How many examples of each label a vector was nearest to, in a `CountedTable`, and the weights that
-    # follow from that; those to compute anew are NaN.
-    cdef double[:, ::1] counts, weights
-    cdef tuple arguments
+    # follow from that (labels, rows); those to compute anew are NaN.
+    cdef readonly double[:, ::1] counts, weights
 
-    def __init__(self, Py_ssize_t most_vectors, most_examples=None):
-        self.arguments = most_vectors, most_examples
-        self.is_own, self.most_vectors = most_examples is None, most_vectors
+    def __cinit__(self, Expansion f not None, Py_ssize_t most_vectors, most_examples=None, *_):
+        self.f, self.is_own, self.most_vectors = f, most_examples is None, most_vectors
+        self.store = f.store if self.is_own else f.store.empty_like()
         self.most_examples = most_vectors if self.is_own else most_examples
         # With room for an example, so that a first one has an address.
-        self.set_room({}, 1, 0, 2)
+        none = np.zeros((0, 0))
+        self.set_room((none, none, np.zeros(0, np.int64), none), 1, 0, 2)
 
     def __reduce__(self):
-        return type(self), self.arguments, (self.m, self.n, self.n_labels, self.arrays)
+        arguments = type(self), self.f, self.most_vectors, None if self.is_own else self.most_examples
+        learned = self.store, self.m, self.n, self.arrays[:4], getattr(self, "__dict__", {})
+        return __newobj__, arguments, learned
 
-    def __setstate__(self, state):
-        self.m, self.n, n_labels, arrays = state
-        rows, stride = arrays["table"].shape
-        self.set_room(arrays, rows, stride, n_labels)
+    def __setstate__(self, learned):
+        self.store, self.m, self.n, arrays, attributes = learned
+        rows, stride = arrays[0].shape
+        self.set_room(arrays, rows, stride, len(arrays[1]))
+        for name, value in attributes.items():
+            setattr(self, name, value)
 
-    cdef int set_room(self, dict arrays, rows, stride, n_labels) except -1:
-        """Copy the arrays to new ones with other lengths. All weights have to be computed anew."""
-        cdef dict lengths = {
-            "l": n_labels, "d": 2 * n_labels, "r": rows, "c": stride, "v": rows * self.is_own
-        }
-        copies = {}
-        for name, dimensions in DIMENSIONS.items():
-            integral = name in ("columns", "labels", "rivals")
-            old = arrays.get(name, np.zeros((0,) * len(dimensions), np.int64 if integral else float))
-            copies[name] = padded(old, *[lengths[each] for each in dimensions])
-        self.table, self.columns = copies["table"], copies["columns"]
-        self.scores, self.joined = copies["scores"], copies["joined"]
-        self.steps, self.sums, self.scratch = copies["steps"], copies["sums"], copies["scratch"]
-        self.labels, self.rivals = copies["labels"], copies["rivals"]
-        self.counts, self.weights = copies["counts"], copies["weights"]
-        self.weights[:] = NAN
-        self.n_labels, self.arrays = n_labels, copies
+    cdef int set_room(self, tuple arrays, rows, stride, n_labels) except -1:
+        """Copy the first four arrays, with other lengths. All weights have to be computed anew."""
+        table, scores, columns, counts = arrays[:4]
+        counted = rows if self.is_own else 0
+        table, scores = padded(table, rows, stride), padded(scores, n_labels, rows)
+        columns, counts = padded(columns, rows), padded(counts, n_labels, counted)
+        weights, joined = np.full((n_labels, counted), NAN), np.zeros((n_labels, rows))
+        (steps, sums), scratch = np.zeros((2, stride)), np.zeros(2 * n_labels)
+        labels, rivals = np.zeros((2, stride), np.int64)
+        self.table, self.scores, self.columns, self.counts = table, scores, columns, counts
+        self.weights, self.joined, self.scratch = weights, joined, scratch
+        self.steps, self.sums, self.labels, self.rivals = steps, sums, labels, rivals
+        self.n_labels, self.arrays = n_labels, (
+            table, scores, columns, counts, weights, joined, scratch, steps, sums, labels, rivals
+        )
 
-    @property
-    def nbytes(self):
-        return sum(array.nbytes for array in self.arrays.values())
-
-    def scores_of_examples(self, Expansion f):
-        self.reserve(self.m, self.n, f.n_labels)
-        return self.arrays["scores"].T[: self.m]
-
-    @property
-    def kernel_values(self):
-        return self.arrays["table"][: self.m, : self.n]
-
-    def errors(self, Expansion f, table):
-        """Return the largest errors of scores and kernel values, given the latter from scratch."""
-        scores = self.scores_of_examples(f) - table @ f.matrix
-        return {
-            "validation scores": abs(scores).max(initial=0.0).item(),
-            "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
-        }
-
-    def state(self, Expansion f):
-        table = self.kernel_values
-        return {
-            "scores": self.scores_of_examples(f).copy(),
-            "kernel_values": table[np.tril_indices(self.n)] if self.is_own else table.copy(),
-            "columns": self.arrays["columns"][: self.m].copy(),
-        }
-
-    def restore(self, state, Expansion f):
-        n = f.store.n
-        scores = floats(state["scores"], (n if self.is_own else None, f.n_labels), LARGEST_SUM)
-        m = len(scores)
-        columns = integers(state["columns"], (m,))
-        is_valid = ((columns >= 0) & (columns < f.n_labels)).all()
-        require(is_valid, "the labels of a validation set are wrong")
-        fits = n < self.most_vectors and m <= self.most_examples
-        require(fits, "a validation set has too many vectors or examples")
-        shape = (n * (n + 1) // 2,) if self.is_own else (m, n)
-        table = floats(state["kernel_values"], shape)
-        self.derive(f, unpacked(table[np.newaxis], n)[0] if self.is_own else table)
-        self.scores_of_examples(f)[:] = scores
-        self.arrays["columns"][:m] = columns
-
-    def check(self, table):
-        """Raise ValueError unless kernel values are those from scratch (m, n), but for rounding."""
-        # The last bits depend on which came first, example or vector, so they remain as they are.
-        tolerance = ROUNDING * abs(table).max(initial=1.0)
-        is_right = (abs(self.kernel_values - table) <= tolerance).all()
-        require(is_right, "the kernel values of a validation set are wrong")
-
-    def derive(self, Expansion f, table):
-        """Set kernel values (m, n), and the scores that follow."""
-        m, n = table.shape
-        self.reserve(m, n, f.n_labels)
-        self.m, self.n = m, n
-        self.scores_of_examples(f)[:] = table @ f.matrix
-        self.kernel_values[:] = table
-
-    cdef int reserve(self, Py_ssize_t m, Py_ssize_t n, Py_ssize_t n_labels) except -1:
+    cdef int reserve(self, Py_ssize_t m, Py_ssize_t n) except -1:
         cdef Py_ssize_t rows = self.table.shape[0], stride = self.table.shape[1]
+        cdef Py_ssize_t n_labels = self.f.n_labels
         if m <= rows and n <= stride and n_labels <= self.n_labels:
             return 0
         if m > rows:
@@ -189,60 +128,159 @@ cdef class ValidationTable:
             stride = (max(n, min(2 * stride, self.most_vectors)) + 7) // 8 * 8
         self.set_room(self.arrays, rows, stride, max(n_labels, self.n_labels))
 
-    def offer(self, Expansion f, row, scores, label):
-        """Write an example beyond the others: its kernel row (n,), scores (labels,) and label."""
-        self.reserve(self.m + 1, self.n, f.n_labels)
-        self.arrays["table"][self.m, : self.n] = row
-        self.arrays["scores"][: len(scores), self.m] = scores
+    @property
+    def nbytes(self):
+        own = 0 if self.is_own else self.store.nbytes
+        return own + sum([array.nbytes for array in self.arrays])
+
+    # What follows from the hypothesis.
+
+    @property
+    def scores_of_examples(self):
+        self.reserve(self.m, self.n)
+        return self.scores.base.T[: self.m]
+
+    @property
+    def kernel_values(self):
+        return self.table.base[: self.m, : self.n]
+
+    def exact(self):
+        """Return the kernel values, computed from scratch (m, n)."""
+        cdef Py_ssize_t slot
+        cdef Store vectors = self.f.store
+        if self.is_own:
+            return vectors.gram()
+        # Its scales may have changed since the examples were stored.
+        self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
+        columns = np.zeros((vectors.n, self.store.n))
+        for slot in range(vectors.n):
+            self.store.evaluate(vectors.vector(slot))
+            columns[slot] = self.store.row()
+        return columns.T
+
+    def derive(self, table):
+        """Set kernel values (m, n), and the scores that follow."""
+        m, n = table.shape
+        self.reserve(m, n)
+        self.m, self.n = m, n
+        self.scores_of_examples[:] = table @ self.f.matrix
+        self.kernel_values[:] = table
+
+    def errors(self):
+        table = self.exact()
+        scores = self.scores_of_examples - table @ self.f.matrix
+        return {
+            "validation scores": abs(scores).max(initial=0.0).item(),
+            "validation table": abs(self.kernel_values - table).max(initial=0.0).item(),
+        }
+
+    def state(self):
+        table = self.kernel_values
+        return {
+            "scores": self.scores_of_examples.copy(),
+            "kernel_values": table[np.tril_indices(self.n)] if self.is_own else table.copy(),
+            "columns": self.columns.base[: self.m].copy(),
+            **({} if self.is_own else {"store": self.store.state()}),
+        }
+
+    def restore(self, state):
+        n, n_labels = self.f.store.n, self.f.n_labels
+        if not self.is_own:
+            self.store.restore(state["store"])
+        m = self.store.n
+        scores = floats(state["scores"], (m, n_labels), LARGEST_SUM)
+        columns = integers(state["columns"], (m,))
+        is_valid = ((columns >= 0) & (columns < n_labels)).all()
+        require(is_valid, "the labels of a validation set are wrong")
+        table = floats(state["kernel_values"], (n * (n + 1) // 2,) if self.is_own else (m, n))
+        self.derive(unpacked(table[np.newaxis], n)[0] if self.is_own else table)
+        self.scores_of_examples[:], self.columns.base[:m] = scores, columns
+
+    def check(self):
+        """Raise ValueError unless kernel values are those from scratch, but for rounding."""
+        # The last bits depend on which came first, example or vector, so they remain as they are.
+        table = self.exact()
+        tolerance = ROUNDING * abs(table).max(initial=1.0)
+        is_right = (abs(self.kernel_values - table) <= tolerance).all()
+        require(is_right, "the kernel values of a validation set are wrong")
+
+    # Rounds.
+
+    def offer(self, x, row, scores, label):
+        """Write an example beyond the others, with its kernel row (n,), scores (labels,) and label."""
+        cdef Store vectors = self.f.store
+        if self.store.n == 0:
+            self.store.rescale(vectors.kernels, vectors.factors, vectors.pooled)
+        self.store.evaluate(x)
+        self.reserve(self.m + 1, self.n)
+        self.table.base[self.m, : self.n] = row
+        self.scores.base[: len(scores), self.m] = scores
         self.columns[self.m] = label
 
-    def put(self, Expansion f, Py_ssize_t i, Store store=None):
-        """End a round with the example that was offered in the row i, m or less, as in its store."""
-        self.end(f, self.n, i, store)
-        self.take(i)
+    def offer_example(self):
+        """Offer the example of the round."""
+        f = self.f
+        self.offer(f.store.example(), f.row, f.last_scores(), f.y.label)
 
-    def join(self, Expansion f, column=None):
-        """Add the example of the round as the last vector.
+    def put(self, Py_ssize_t place):
+        """End a round with the example that was offered in a place, m or less."""
+        self.end(self.n, place)
+        self.take(place)
 
-        Given are its kernel values with the examples and, if it is offered, with itself. Vectors that are
-        examples take those of the hypothesis.
-        """
+    def join(self, bint is_offered=False):
+        """Add the example of the round as the last vector, and as an example if the vectors are these."""
         cdef Py_ssize_t c, i, m = self.m, n = self.n
+        cdef Expansion f = self.f
+        cdef bint is_binary = f.n_labels == 2
         require(f.store.n == n, "the table has other vectors than the hypothesis")
-        self.reserve(m + self.is_own, n + 1, f.n_labels)
+        if not self.is_own:
+            self.store.evaluate_like(f.store)
+        self.reserve(m + 1, n + 1)
+        for i in range(m):
+            self.table[i, n] = self.store.rows[i]
         if self.is_own:
+            is_offered, self.columns[n] = True, f.y.label
             for i in range(n):
-                self.table[n, i] = self.table[i, n] = f.store.rows[i]
-            self.table[n, n] = f.y.self_value
+                self.table[n, i] = f.store.rows[i]
             for c in range(f.n_labels):
-                self.scores[c, n] = f.answers[c]
-                self.counts[c, n], self.weights[c, n] = 0.0, NAN
-            self.columns[n], self.counts[f.y.label, n] = f.y.label, f.y.weight
-            m += 1
-        else:
-            m = len(column)
-            self.arrays["table"][:m, n] = column
+                self.scores[c, n], self.counts[c, n], self.weights[c, n] = f.answers[c], 0.0, NAN
+            self.counts[f.y.label, n] = f.y.weight
+        if is_offered:
+            self.table[m, n] = f.y.self_value
         for i in range(n):
-            self.labels[i] = 1 if self.n_labels == 2 else f.label_of(i)
-            self.rivals[i] = 0 if self.n_labels == 2 else f.rival_of(i)
+            self.labels[i] = 1 if is_binary else f.label_of(i)
+            self.rivals[i] = 0 if is_binary else f.rival_of(i)
             self.steps[i] = f.scale * f.table[self.labels[i], i]
         self.labels[n], self.rivals[n], self.steps[n] = f.y.label, f.y.rival, f.y.weight
-        if self.n_labels == 2:
+        if is_binary:
             self.labels[n], self.rivals[n] = 1, 0
             self.steps[n] *= f.y.label - f.y.rival
+        self.m_joined = m + is_offered
         for c in range(self.n_labels):
-            memcpy(&self.joined[c, 0], &self.scores[c, 0], m * sizeof(double))
-        self.m_joined = m
+            memcpy(&self.joined[c, 0], &self.scores[c, 0], self.m_joined * sizeof(double))
         self.add_term(n, self.steps[n])
 
-    def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t place=-1, Store store=None):
+    def least_loss(self, bint is_hinge=False):
+        """Return the vector without which the 0-1 loss, or the expected hinge loss, is least."""
+        cdef Examples e
+        e.m, e.n, e.n_labels = self.m_joined, self.n + 1, self.n_labels
+        e.room, e.stride = self.table.shape[0], self.table.shape[1]
+        e.table, e.scores = &self.table[0, 0], &self.joined[0, 0]
+        e.weights = &self.weights[0, 0] if is_hinge else NULL
+        e.columns, e.steps = &self.columns[0], &self.steps[0]
+        e.labels, e.rivals = &self.labels[0], &self.rivals[0]
+        self.sums[:] = 0.0
+        loops.losses(&e, &self.sums[0], &self.scratch[0])
+        return self.f.cheapest(self.sums[: e.n])
+
+    cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t place=-1):
         """End a round in which a vector has joined, also in the hypothesis.
 
         It takes the slot of another one, or a new one for -1. An example that was offered takes a place,
-        m or less, or none for -1. It is that of the store, if there is one for examples.
+        m or less, or none for -1.
         """
         cdef Py_ssize_t c, i
-        self.end(f, slot, place, store)
+        self.end(slot, place)
         if slot >= 0:
             self.add_term(slot, -self.steps[slot])
             for i in range(self.m_joined):
@@ -255,31 +293,18 @@ cdef class ValidationTable:
             self.take(place)
         self.n += slot < 0
 
-    def least_loss(self, Expansion f, bint is_hinge=False):
-        """Return the vector without which the 0-1 loss, or the expected hinge loss, is least."""
-        cdef Examples e
-        e.m, e.n, e.n_labels = self.m_joined, self.n + 1, self.n_labels
-        e.room, e.stride = self.table.shape[0], self.table.shape[1]
-        e.table, e.scores = &self.table[0, 0], &self.joined[0, 0]
-        e.weights = &self.weights[0, 0] if is_hinge else NULL
-        e.columns, e.steps = &self.columns[0], &self.steps[0]
-        e.labels, e.rivals = &self.labels[0], &self.rivals[0]
-        self.sums[:] = 0.0
-        loops.losses(&e, &self.sums[0], &self.scratch[0])
-        return f.cheapest(self.sums[: e.n])
-
-    cdef int end(self, Expansion f, Py_ssize_t slot, Py_ssize_t place, Store store) except -1:
+    cdef int end(self, Py_ssize_t slot, Py_ssize_t place) except -1:
         """Change the hypothesis and the store, and commit the round; or the store does not change."""
         if slot != self.n:
-            f.put(self.n if slot < 0 else slot, f.y, 1.0)
-        if store is None or place < 0:
-            return f.end()
-        saved = store.save(place)
+            self.f.put(self.n if slot < 0 else slot, self.f.y, 1.0)
+        if place < 0 or self.is_own:
+            return self.f.end()
+        saved = self.store.save(place)
         try:
-            store.put(place)
-            f.end()
+            self.store.put(place)
+            self.f.end()
         except BaseException:
-            store.undo(saved)
+            self.store.undo(saved)
             raise
 
     cdef void take(self, Py_ssize_t place) noexcept:
@@ -309,32 +334,41 @@ cdef class CountedTable(ValidationTable):
 
     cdef readonly bint ranks              # whether a larger kernel value always means a smaller distance
 
-    def __init__(self, Py_ssize_t most_vectors, bint ranks):
-        super().__init__(most_vectors)
-        self.ranks, self.arguments = ranks, (most_vectors, ranks)
+    def __cinit__(self, *_):
+        self.ranks = isinstance(self.f.store.kernels[0], (RBF, RationalQuadratic))
 
-    cpdef Py_ssize_t nearest_to_example(self, Expansion f) except -2:
+    cpdef Py_ssize_t nearest_to_example(self) except -2:
         """Return the vector nearest to the example of the expansion; -1 if it is not known."""
-        require(f.store.n == self.n, "the table has other vectors than the hypothesis")
-        return loops.unique_largest(f.store.rows, self.n) if self.ranks else -1
+        require(self.f.store.n == self.n, "the table has other vectors than the hypothesis")
+        return loops.unique_largest(self.f.store.rows, self.n) if self.ranks else -1
 
-    def count(self, Expansion f, Py_ssize_t slot=-1):
+    def nearest(self, Py_ssize_t slot):
+        """Return the vector nearest to another one, the incoming one included; -1 if it is not known."""
+        cdef double own
+        if not self.ranks:
+            return -1
+        own, self.table[slot, slot] = self.table[slot, slot], 0.0
+        nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
+        self.table[slot, slot] = own
+        return nearest
+
+    def count(self, Py_ssize_t slot=-1):
         """End a round by counting its example at a vector, times the kernel value.
 
         By default, that is the nearest one; nothing happens and False is returned if it is not known.
         """
-        cdef Py_ssize_t c, nearest = self.nearest_to_example(f) if slot < 0 else slot
+        cdef Py_ssize_t c, nearest = self.nearest_to_example() if slot < 0 else slot
         if nearest < 0:
             return False
-        self.reserve(self.m, self.n, f.n_labels)
-        f.end()
-        self.counts[f.y.label, nearest] += f.y.weight * max(0.0, f.store.rows[nearest])
+        self.reserve(self.m, self.n)
+        self.f.end()
+        self.counts[self.f.y.label, nearest] += self.f.y.weight * max(0.0, self.f.store.rows[nearest])
         for c in range(self.n_labels):
             self.weights[c, nearest] = NAN
         return True
 
     def counts_of(self, slots):
-        return self.arrays["counts"].T[slots]
+        return self.counts.base.T[slots]
 
     def renew(self, double prior, posteriors):
         """Compute weights anew where they have to be, with a function for more than two labels."""
@@ -342,7 +376,7 @@ cdef class CountedTable(ValidationTable):
         cdef Py_ssize_t i
         cdef double a, b, divisor
         if self.n_labels > 2:
-            weights = self.arrays["weights"].T[: self.n + 1]
+            weights = self.weights.base.T[: self.n + 1]
             stale = np.flatnonzero(np.isnan(weights[:, 0]))
             weights[stale] = posteriors(self.counts_of(stale) + prior)
             return
@@ -357,26 +391,16 @@ cdef class CountedTable(ValidationTable):
                 self.weights[1, i] = betainc(a / divisor, b / divisor, 0.5)
                 self.weights[0, i] = 1.0 - self.weights[1, i]
 
-    def nearest(self, Py_ssize_t slot):
-        """Return the vector nearest to another one; -1 if it is not known."""
-        cdef double own
-        if not self.ranks:
-            return -1
-        own, self.table[slot, slot] = self.table[slot, slot], 0.0
-        nearest = loops.unique_largest(&self.table[slot, 0], self.n + 1)
-        self.table[slot, slot] = own
-        return nearest
-
-    def finish(self, Expansion f, Py_ssize_t slot=-1, Py_ssize_t nearest=-1, Store store=None):
+    cpdef finish(self, Py_ssize_t slot=-1, Py_ssize_t nearest=-1):
         """End a round, and add the counts of a removed vector, times the kernel value, to the nearest."""
         cdef Py_ssize_t c, last = self.n
         cdef double factor, largest = 0.0
         if slot < 0:
-            return super().finish(f)
+            return ValidationTable.finish(self)
         for c in range(self.n_labels):
             largest = max(largest, self.counts[c, slot])
         factor = max(0.0, self.table[nearest, slot]) / max(1.0, largest / LARGEST_COUNT)
-        super().finish(f, slot)
+        ValidationTable.finish(self, slot)
         for c in range(self.n_labels):
             self.counts[c, nearest] += factor * self.counts[c, slot]
             self.weights[c, nearest] = NAN
@@ -384,14 +408,13 @@ cdef class CountedTable(ValidationTable):
             self.weights[c, slot] = self.weights[c, last]
 
     def start_again(self):
-        self.arrays["counts"][:] = 0.0
-        self.weights[:] = NAN
+        self.counts[:], self.weights[:] = 0.0, NAN
 
-    def state(self, Expansion f):
-        return {**super().state(f), "counts": self.counts_of(slice(self.n)).copy()}
+    def state(self):
+        return {**super().state(), "counts": self.counts_of(slice(self.n)).copy()}
 
-    def restore(self, state, Expansion f):
-        super().restore(state, f)
-        counts = floats(state["counts"], (self.n, f.n_labels), LARGEST_SUM)
+    def restore(self, state):
+        super().restore(state)
+        counts = floats(state["counts"], (self.n, self.f.n_labels), LARGEST_SUM)
         require((counts >= 0).all(), "a count is negative")
         self.counts_of(slice(self.n))[:] = counts

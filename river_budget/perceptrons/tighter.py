@@ -4,14 +4,18 @@ import math
 import sys
 
 from river_budget._checks import check_count
-from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
+from river_budget.base import ClassWeight, Example, Expansion, with_example
 from river_budget.kernels import Kernel
-from river_budget.perceptrons._validation import AllExamples, Reservoir, SupportVectors
+from river_budget.perceptrons._validation import (
+    AllExamples,
+    Reservoir,
+    SupportVectors,
+    ValidatedPerceptron,
+)
 
 
 @with_example(accuracy="86.28%", budget=100, validation=100, seed=1)
-class TighterPerceptron(BudgetPerceptron):
+class TighterPerceptron(ValidatedPerceptron):
     """The Tighter Perceptron.
 
     Use it for rare positives, or for few vectors without drift. Once the budget is full, a
@@ -31,7 +35,7 @@ class TighterPerceptron(BudgetPerceptron):
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.4
     """
 
-    _validation = Part[SupportVectors]()
+    _validation: SupportVectors
 
     def __init__(
         self,
@@ -61,19 +65,8 @@ class TighterPerceptron(BudgetPerceptron):
             # Correctly classified examples are offered to the validation set.
             self._threshold = math.inf
 
-    def numerical_errors(self) -> dict[str, float]:
-        return self._validation.table.errors(self._f, self._validation.kernel_values())
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        self._validation.table.check(self._validation.kernel_values())
-
-    def _on_rescaled(self) -> None:
-        self._validation.table.derive(self._f, self._validation.kernel_values())
-
     def _update(self, f: Expansion, y: Example) -> None:
-        validation = self._validation
         if y.margin > 0:
-            validation.on_correct(y)
+            self._validation.on_correct()
         else:
-            validation.on_mistake(y, f.n == self.budget)
+            self._validation.on_mistake(f.n == self.budget)

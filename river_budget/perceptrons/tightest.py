@@ -9,10 +9,10 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.removal import CountedTable
-from river_budget._state import Part
-from river_budget.base import BudgetPerceptron, ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import RBF, Features, Kernel, RationalQuadratic
+from river_budget.base import ClassWeight, Example, Expansion, with_example
+from river_budget.kernels import Features, Kernel
 from river_budget.perceptrons import _posterior
+from river_budget.perceptrons._validation import ValidatedPerceptron
 
 # Counts of nearest examples mean little once learned scales have made other vectors near. Without a
 # drift, scales of more than this number of examples change the kernel values less than that.
@@ -21,7 +21,7 @@ LEAST_SIMILARITY = 0.93
 
 
 @with_example(accuracy="88.62%", budget=100)
-class TightestPerceptron(BudgetPerceptron):
+class TightestPerceptron(ValidatedPerceptron):
     """The Tightest Perceptron: the most accurate perceptron on a small budget without drift.
 
     Every support vector counts the positive and negative labels of the examples that were nearest
@@ -54,7 +54,7 @@ class TightestPerceptron(BudgetPerceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
-    _vectors = Part[CountedTable](key="validation", state=["_f"], restore=["_f"])
+    _validation: CountedTable
 
     def __init__(
         self,
@@ -71,8 +71,7 @@ class TightestPerceptron(BudgetPerceptron):
         importlib.import_module("scipy.special")
         super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
         self.prior = prior
-        ranks_by_distance = isinstance(self._f.store.kernels[0], RBF | RationalQuadratic)
-        self._vectors = CountedTable(budget + 1, ranks_by_distance)
+        self._validation = CountedTable(self._f, budget + 1)
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the posterior probability w_c of each label c at the support vector nearest to x.
@@ -89,43 +88,36 @@ class TightestPerceptron(BudgetPerceptron):
         self._labels.require_two("posteriors_one")
         return self._posteriors(x)[1]
 
-    def numerical_errors(self) -> dict[str, float]:
-        return self._vectors.errors(self._f, self._f.store.gram())
-
-    def _check_restored(self) -> None:
-        super()._check_restored()
-        self._vectors.check(self._f.store.gram())
-
     def _on_rescaled(self) -> None:
-        gram = self._f.store.gram()
-        similarity = _similarity(self._vectors.kernel_values, gram)
+        vectors, gram = self._validation, self._f.store.gram()
+        similarity = _similarity(vectors.kernel_values, gram)
         if self._f.n_rounds > N_ROUGH and similarity < LEAST_SIMILARITY:
-            self._vectors.start_again()
-        self._vectors.derive(self._f, gram)
+            vectors.start_again()
+        vectors.derive(gram)
 
     def _update(self, f: Expansion, y: Example) -> None:
-        vectors = self._vectors
+        vectors = self._validation
         if y.margin > 0.0:
-            if not vectors.count(f):
-                vectors.count(f, f.cheapest(f.store.distances()))
+            if not vectors.count():
+                vectors.count(f.cheapest(f.store.distances()))
             return
-        vectors.join(f)
+        vectors.join()
         if f.n < self.budget:
-            vectors.finish(f)
+            vectors.finish()
             return
         vectors.renew(self.prior, _posterior.largest)
-        r = vectors.least_loss(f, is_hinge=True)
+        r = vectors.least_loss(is_hinge=True)
         nearest = vectors.nearest(r)
         if nearest < 0:
             nearest = self._nearest_to_removed(f, r)
-        vectors.finish(f, r, nearest)
+        vectors.finish(r, nearest)
 
     def _posteriors(self, x: Features) -> list[float]:
-        f, vectors = self._f, self._vectors
+        f, vectors = self._f, self._validation
         f.best(x)
         counts = np.zeros((1, f.n_labels))
         if f.n:
-            nearest = vectors.nearest_to_example(f)
+            nearest = vectors.nearest_to_example()
             if nearest < 0:
                 nearest = f.cheapest(f.store.distances())
             counts[:, : vectors.n_labels] = vectors.counts_of([nearest])

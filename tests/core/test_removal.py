@@ -43,35 +43,41 @@ def begin(f, x, label, weight=1.0):
     assert f.round(x, label, weight, math.inf)
 
 
-def learn(f, table, x, label, weight=1.0):
-    """Add an example to the expansion and to a table of its vectors."""
-    begin(f, x, label, weight)
-    table.join(f)
-    table.finish(f)
+def learn(table, x, label, weight=1.0):
+    """Add an example to a table of the vectors of an expansion, and to that."""
+    begin(table.f, x, label, weight)
+    table.join()
+    table.finish()
 
 
-def filled(n, n_labels, table, seed=1, joins=0):
-    """Return an expansion of n vectors, which are in the table as well, and a random generator.
+def filled(n, n_labels, kind=CountedTable, most=40, seed=1, joins=0):
+    """Return a table of the n vectors of an expansion, the latter, and a random generator.
 
     In an open round, another vector has joined the table if `joins` is 1.
     """
     rng, f = np.random.default_rng(seed), expansion(n_labels)
+    table = kind(f, most)
     for i in range(n + joins):
         label = i if i < n_labels else int(rng.integers(n_labels))
         begin(f, point(rng), label, rng.random() + 0.5)
-        table.join(f)
+        table.join()
         if i < n:
-            table.finish(f)
-    return f, rng
+            table.finish()
+    return table, f, rng
 
 
 def weigh(table, slots, weights):
-    table.arrays["weights"].T[slots] = weights
+    np.asarray(table.weights).T[slots] = weights
+
+
+def sums_of(table, n):
+    """Return the losses after the removal of each of n vectors."""
+    return np.array(table.sums)[:n]
 
 
 def stale(table):
     """Return the slots whose weights have to be computed anew."""
-    return np.flatnonzero(np.isnan(table.arrays["weights"][0, : table.n])).tolist()
+    return np.flatnonzero(np.isnan(np.asarray(table.weights)[0, : table.n])).tolist()
 
 
 def margins(scores):
@@ -90,12 +96,11 @@ def after_removals(f, gram):
 @each_number_of_labels
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 30])
 def test_the_losses_are_those_of_plain_sums(n, n_labels):
-    table = CountedTable(n, ranks=True)
-    f, rng = filled(n - 1, n_labels, table, joins=1)
+    table, f, rng = filled(n - 1, n_labels, most=n, joins=1)
     weights = rng.dirichlet(np.ones(n_labels), n)
     weigh(table, np.arange(n), weights)
-    found = table.least_loss(f), table.arrays["sums"][:n].copy(), table.least_loss(f, True)
-    table.finish(f)
+    found = table.least_loss(), sums_of(table, n), table.least_loss(True)
+    table.finish()
     labels, errors, losses = f.matrix.argmax(axis=1), [], []
     for scores in after_removals(f, f.store.gram()):
         own = [margins(g)[c] for g, c in zip(scores, labels, strict=True)]
@@ -104,99 +109,103 @@ def test_the_losses_are_those_of_plain_sums(n, n_labels):
     assert found[0] == int(np.argmin(errors))
     assert found[1].tolist() == errors
     assert found[2] == int(np.argmin(losses))
-    assert table.arrays["sums"][:n] == pytest.approx(losses, abs=1e-11)
+    assert sums_of(table, n) == pytest.approx(losses, abs=1e-11)
 
 
 @each_number_of_labels
 def test_examples_that_are_no_vectors(n_labels):
-    rng, f, table = np.random.default_rng(2), expansion(n_labels), ValidationTable(6, 20)
-    examples = [point(rng) for _ in range(13)]
-    for i in range(13):
-        begin(f, point(rng), 0)
-        table.offer(f, np.zeros(0), np.zeros(n_labels), i % n_labels)
-        table.put(f, i)
+    rng, f = np.random.default_rng(2), expansion(n_labels)
+    table, examples = ValidationTable(f, 6, 20), [point(rng) for _ in range(13)]
+    for i, z in enumerate(examples):
+        begin(f, z, 0)
+        table.offer(z, np.zeros(0), np.zeros(n_labels), i % n_labels)
+        table.put(i)
     for i in range(6):
-        x = point(rng)
-        begin(f, x, i % n_labels)
-        table.join(f, np.array([KERNEL(x, z) for z in examples]))
-        found = table.least_loss(f)
-        table.finish(f)
+        begin(f, point(rng), i % n_labels)
+        table.join()
+        found = table.least_loss()
+        table.finish()
     gram = np.array([[KERNEL(z, f.store.vector(j)) for j in range(6)] for z in examples])
-    assert max(table.errors(f, gram).values()) < 1e-12
+    assert table.exact() == pytest.approx(gram, abs=1e-12)
+    assert max(table.errors().values()) < 1e-12
     errors = [
         sum(margins(g)[i % n_labels] <= 0 for i, g in enumerate(scores))
         for scores in after_removals(f, gram)
     ]
     assert found == int(np.argmin(errors))
-    assert table.arrays["sums"][:6].tolist() == errors
+    assert sums_of(table, 6).tolist() == errors
 
 
 @each_number_of_labels
 def test_all_lanes_give_the_same_bits(lanes, n_labels):
-    table = CountedTable(37, ranks=True)
-    f, rng = filled(36, n_labels, table, joins=1)
+    table, _, rng = filled(36, n_labels, joins=1)
     weigh(table, np.arange(37), rng.dirichlet(np.ones(n_labels), 37))
     results = []
     for most in (2, 4, 8):
         lanes(most)
         for is_hinge in (True, False):
-            results.append((table.least_loss(f, is_hinge), table.arrays["sums"][:37].tobytes()))
+            results.append((table.least_loss(is_hinge), sums_of(table, 37).tobytes()))
         results.append([table.nearest(i) for i in range(37)])
     assert results[:3] == results[3:6] == results[6:]
 
 
 def test_the_oldest_of_equal_vectors_is_removed():
-    f, table = expansion(), CountedTable(4, ranks=True)
+    f = expansion()
+    table = CountedTable(f, 4)
     for _ in range(3):
-        learn(f, table, {"a": 1.0}, 1)
+        learn(table, {"a": 1.0}, 1)
     begin(f, {"a": 1.0}, 1)
-    table.join(f)
-    table.finish(f, 0, 1)
+    table.join()
+    table.finish(0, 1)
     begin(f, {"a": 1.0}, 1)
-    table.join(f)
+    table.join()
     weigh(table, np.arange(4), np.full((4, 2), 0.5))
     assert f.store.by_age.tolist() == [1, 2, 0]
-    assert table.least_loss(f) == table.least_loss(f, True) == 1
+    assert table.least_loss() == table.least_loss(True) == 1
 
 
 @each_number_of_labels
 def test_scores_follow_additions_and_removals(n_labels):
-    table = ValidationTable(11)
-    f, rng = filled(10, n_labels, table)
+    table, f, rng = filled(10, n_labels, ValidationTable, most=11)
     for _ in range(200):
         begin(f, point(rng), int(rng.integers(n_labels)), rng.random())
-        table.join(f)
-        r = int(rng.integers(11))
-        table.finish(f, r)
-        assert max(table.errors(f, f.store.gram()).values()) < 1e-12
+        table.join()
+        table.finish(int(rng.integers(11)))
+        assert max(table.errors().values()) < 1e-12
 
 
 def test_the_nearest_vector_is_known_unless_kernel_values_tie_or_underflow():
-    f, table = expansion(), CountedTable(5, ranks=True)
+    f = expansion()
+    table = CountedTable(f, 5)
     for a in (0.0, 1.0, -1.0, 3.0):
-        learn(f, table, {"a": a}, 1)
+        learn(table, {"a": a}, 1)
     for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, -1), (100.0, -1)]:
         f.best({"a": a})
-        assert table.nearest_to_example(f) == nearest
+        assert table.nearest_to_example() == nearest
     begin(f, {"a": 9.0}, 1)
-    table.join(f)
+    table.join()
     assert [table.nearest(i) for i in range(5)] == [-1, 0, 0, 1, 3]
-    unranked = CountedTable(5, ranks=False)
-    g, _ = filled(3, 2, unranked, joins=1)
-    assert (unranked.nearest_to_example(g), unranked.nearest(0)) == (-1, -1)
+
+
+def test_a_larger_value_of_other_kernels_may_mean_a_larger_distance():
+    table = CountedTable(Expansion(Store([rb.Linear()])), 5)
+    for a in (1.0, 2.0):
+        learn(table, {"a": a}, 1)
+    assert (table.nearest_to_example(), table.nearest(0)) == (-1, -1)
 
 
 def test_counts_move_to_the_nearest_vector_and_stay_bounded():
-    f, table = expansion(3), CountedTable(3, ranks=True)
-    learn(f, table, {"a": 0.0}, 0)
-    learn(f, table, {"a": 1.0}, 1, 1e13)
+    f = expansion(3)
+    table = CountedTable(f, 3)
+    learn(table, {"a": 0.0}, 0)
+    learn(table, {"a": 1.0}, 1, 1e13)
     begin(f, {"a": 0.9}, 2, 0.5)
-    assert table.count(f)
+    assert table.count()
     near = math.exp(-0.3 * 0.01)
     assert table.counts_of([0, 1]).tolist() == [[1, 0, 0], [0, 1e13, pytest.approx(0.5 * near)]]
     begin(f, {"a": 0.1}, 2)
-    table.join(f)
-    table.finish(f, 1, 0)
+    table.join()
+    table.finish(1, 0)
     between = math.exp(-0.3)
     assert table.counts_of([0, 1])[1].tolist() == [0, 0, 1]
     moved = [1, 1e12 * between, 0.05 * near * between]
@@ -204,8 +213,8 @@ def test_counts_move_to_the_nearest_vector_and_stay_bounded():
     assert stale(table) == [0, 1]
 
 
-def values_of(f, table):
-    return content([table.state(f), table.kernel_values.copy()])
+def values_of(table):
+    return content([table.state(), table.kernel_values.copy()])
 
 
 class Name(str):
@@ -234,87 +243,83 @@ def cannot_end(f, end):
 
 @pytest.mark.parametrize("removed", [None, "none", 0, 1, 4, 5])
 def test_a_round_that_ends_by_an_error_changes_nothing(removed):
-    table = CountedTable(6, ranks=True)
-    f, rng = filled(5, 3, table)
-    before = content([values_of(f, table), f.state()])
+    table, f, rng = filled(5, 3, most=6)
+    before = content([values_of(table), f.state()])
     x = {**point(rng), Name("c"): 1.0}
     for n_labels in (3, 3, 4):
         begin(f, x, n_labels - 1)
         if removed is None:
-            cannot_end(f, lambda: table.count(f, 1))
+            cannot_end(f, lambda: table.count(1))
         else:
-            table.join(f)
+            table.join()
             slots = () if removed == "none" else (removed, (removed + 1) % 6)
-            cannot_end(f, lambda: table.finish(f, *slots))  # noqa: B023
+            cannot_end(f, lambda: table.finish(*slots))  # noqa: B023
         if n_labels == 3:
-            assert content([values_of(f, table), f.state()]) == before
+            assert content([values_of(table), f.state()]) == before
     assert table.counts_of(slice(5))[:, 3].tolist() == [0.0] * 5
-    expected = CountedTable(6, ranks=True)
-    expected.restore(table.state(f), f)
+    expected = CountedTable(f, 6)
+    expected.restore(table.state())
     begin(f, x, 0)
     sums = []
     for each in (table, expected):
-        each.join(f)
+        each.join()
         weigh(each, np.arange(6), np.full((6, 4), 0.25))
-        each.least_loss(f, True)
-        sums.append(each.arrays["sums"][:6])
+        each.least_loss(True)
+        sums.append(sums_of(each, 6))
     assert sums[0] == pytest.approx(sums[1], abs=1e-12)
 
 
 @pytest.mark.parametrize("i", [0, 3, 4])
 @pytest.mark.parametrize("joins", [False, True])
 def test_an_example_that_is_not_put_changes_nothing(i, joins):
-    rng, f, table = np.random.default_rng(5), expansion(3), ValidationTable(6, 20)
-    store = f.store.empty_like()
+    rng, f = np.random.default_rng(5), expansion(3)
+    table = ValidationTable(f, 6, 20)
     for _ in range(5):
         begin(f, point(rng), 2)
-        table.join(f, np.zeros(0))
-        table.finish(f)
+        table.join()
+        table.finish()
     for j in range(4):
         begin(f, point(rng), 1)
-        store.set_example(point(rng))
-        table.offer(f, rng.random(5), rng.random(3), j % 3)
-        table.put(f, j, store)
-    before = content([values_of(f, table), f.state(), store.state()])
+        table.offer(point(rng), rng.random(5), rng.random(3), j % 3)
+        table.put(j)
+    before = content([values_of(table), f.state()])
     begin(f, {**point(rng), Name("c"): 1.0}, 0)
-    store.set_example(point(rng))
     if joins:
-        table.join(f, rng.random(4))
-    table.offer(f, rng.random(5), rng.random(3), 2)
-    cannot_end(f, lambda: table.finish(f, 2, i, store) if joins else table.put(f, i, store))
-    assert content([values_of(f, table), f.state(), store.state()]) == before
+        table.join()
+    table.offer(point(rng), rng.random(5), rng.random(3), 2)
+    cannot_end(f, lambda: table.finish(2, i) if joins else table.put(i))
+    assert content([values_of(table), f.state()]) == before
 
 
 def test_a_new_label_has_no_counts():
-    table = CountedTable(9, ranks=True)
-    f, rng = filled(5, 2, table)
+    table, f, rng = filled(5, 2)
     weigh(table, np.arange(5), np.full((5, 2), 0.5))
     f.widen(3)
-    learn(f, table, point(rng), 2)
+    learn(table, point(rng), 2)
     assert table.counts_of(slice(5))[:, 2].tolist() == [0.0] * 5
     assert stale(table) == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
-def test_a_copy_goes_on_alone(twin_of):
-    table = CountedTable(9, ranks=True)
-    f, rng = filled(5, 3, table)
+@pytest.mark.parametrize("kind", [CountedTable, lambda f, most: ValidationTable(f, most, 20)])
+def test_a_copy_goes_on_alone(twin_of, kind):
+    table, f, rng = filled(5, 3, kind)
     f, table = twin_of((f, table))
     twin, other = twin_of((f, table))
-    before = values_of(f, table)
-    assert values_of(twin, other) == before
-    learn(twin, other, point(rng), 1)
-    assert values_of(f, table) == before
+    assert (table.f, other.f) == (f, twin)
+    before = values_of(table)
+    assert values_of(other) == before
+    learn(other, point(rng), 1)
+    assert values_of(table) == before
     assert (table.n, other.n) == (5, 6)
 
 
 def test_a_restored_table_has_the_state():
-    table = CountedTable(9, ranks=True)
-    f, _ = filled(5, 3, table)
-    other = CountedTable(9, ranks=True)
-    other.restore(table.state(f), f)
-    assert content(other.state(f)) == content(table.state(f))
-    other.derive(f, f.store.gram())
+    table, f, _ = filled(5, 3)
+    other = CountedTable(f, 9)
+    other.restore(table.state())
+    assert content(other.state()) == content(table.state())
+    other.derive(f.store.gram())
     assert other.kernel_values == pytest.approx(table.kernel_values, abs=1e-15)
 
 
@@ -325,9 +330,8 @@ def forged(state, name, index, value):
 
 
 def test_forged_states_are_refused():
-    table = CountedTable(9, ranks=True)
-    f, _ = filled(5, 3, table)
-    state = table.state(f)
+    table, f, _ = filled(5, 3)
+    state = table.state()
     for other in [
         {**state, "scores": state["scores"][:4]},
         {**state, "scores": state["scores"][:, :2]},
@@ -341,11 +345,7 @@ def test_forged_states_are_refused():
         forged(state, "scores", (0, 0), math.nan),
     ]:
         with pytest.raises(ValueError, match=r"array|labels|negative"):
-            CountedTable(9, ranks=True).restore(other, f)
-    with pytest.raises(ValueError, match="too many vectors or examples"):
-        CountedTable(5, ranks=True).restore(state, f)
-    with pytest.raises(ValueError, match="too many vectors or examples"):
-        ValidationTable(9, 4).restore(state, f)
+            CountedTable(f, 9).restore(other)
 
 
 @each_number_of_labels

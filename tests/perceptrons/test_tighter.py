@@ -6,6 +6,13 @@ import pytest
 
 import river_budget as rb
 from river_budget import synth
+from river_budget._features import as_given
+
+
+def examples_of(model):
+    """Return the examples of a validation set, in their order."""
+    store = model._validation.store
+    return [as_given(store.vector(i)) for i in range(store.n)]
 
 
 def test_a_trace_by_hand():
@@ -50,14 +57,14 @@ def test_the_reservoir_against_plain_loops():
     for x, y in synth.TwoGaussians(100, flip=0.2, seed=4):
         model.learn_one(x, y)
         reference.learn(x, 1.0 if y else -1.0)
-    assert model._validation.examples == [x for x, _ in reference.reservoir.examples]
+    assert examples_of(model) == [x for x, _ in reference.reservoir.examples]
 
 
 def test_the_reservoir_and_the_support_set_are_disjoint():
     model = rb.TighterPerceptron(rb.RBF(gamma=1.0), budget=10, validation=20, seed=1)
     for x, y in synth.TwoGaussians(500, flip=0.3, seed=1):
         model.learn_one(x, y)
-        kept = model._validation.examples
+        kept = examples_of(model)
         assert not [x for x in kept if x in model.support_vectors]
     assert len(kept) == 20
 
@@ -88,15 +95,15 @@ def test_every_example_is_offered_to_the_reservoir():
     model = rb.TighterPerceptron(rb.FunctionKernel(counted), 10, validation=5, seed=1)
     for t in range(6):
         model.learn_one({"u": 1.0 + t}, True)
-    kept = model._validation.examples
+    kept = examples_of(model)
     assert kept == [{"u": 2.0 + t} for t in range(5)]
     for t in range(6, 100):
         calls.clear()
         model.learn_one({"u": 1.0 + t}, True)
-        if model._validation.examples == kept:
+        if examples_of(model) == kept:
             # k(x, s) for the one support vector s, and k(x, x).
             assert len(calls) == 2
-        kept = model._validation.examples
+        kept = examples_of(model)
     assert len(kept) == 5
     assert max(x["u"] for x in kept) > 20
 
@@ -106,4 +113,4 @@ def test_all_examples_are_kept():
     examples = [x for x, _ in synth.TwoGaussians(50, flip=0.2, seed=1)]
     for x, y in synth.TwoGaussians(50, flip=0.2, seed=1):
         model.learn_one(x, y)
-    assert model._validation.examples == examples
+    assert examples_of(model) == examples

@@ -23,7 +23,12 @@ def hat(x, z):
 
 
 def counts_of(model, slots):
-    return model._vectors.counts_of(slots)
+    return model._validation.counts_of(slots)
+
+
+def weights_of(model):
+    """Return the weights of the labels (slots, labels)."""
+    return np.asarray(model._validation.weights).T
 
 
 def test_a_trace_by_hand():
@@ -76,7 +81,7 @@ def test_the_losses_of_that_trace():
     model = rb.TightestPerceptron(rb.FunctionKernel(hat), budget=3)
     for u, y in [(0.0, True), (0.5, True), (2.0, False), (2.5, False), (0.0, False), (0.5, True)]:
         model.learn_one({"u": u}, y)
-    losses = model._vectors.arrays["sums"][:4]
+    losses = np.asarray(model._validation.sums)[:4]
     assert losses == pytest.approx([3.176777, 3.426777, 3.295495, 3.353553], abs=1e-6)
     assert [x["u"] for x in model.support_vectors] == [2.0, 0.0, 0.5]
 
@@ -118,9 +123,9 @@ def test_cached_values_agree_with_values_from_scratch(seed):
         model.learn_one(x, y)
     vectors = [model._f.store.vector(slot) for slot in range(15)]
     gram = [[rb.RBF(gamma=1.0)(s, z) for z in vectors] for s in vectors]
-    assert model._vectors.kernel_values == pytest.approx(np.array(gram), abs=1e-12)
+    assert model._validation.kernel_values == pytest.approx(np.array(gram), abs=1e-12)
     f = [model.decision_function_one(x) for x in vectors]
-    assert model._vectors.scores_of_examples(model._f)[:, 1] == pytest.approx(np.array(f), abs=1e-9)
+    assert model._validation.scores_of_examples[:, 1] == pytest.approx(np.array(f), abs=1e-9)
 
 
 def test_bananas():
@@ -170,17 +175,17 @@ def test_the_weights_of_a_model_are_those_of_its_counts():
         model.learn_one(x, y)
     f, counts = model._f, counts_of(model, slice(20))
     f.round(f.store.example(), 0, 1.0, math.inf)
-    model._vectors.join(f)
-    model._vectors.renew(0.7, _posterior.largest)
-    weights = model._vectors.arrays["weights"].T[:20]
+    model._validation.join()
+    model._validation.renew(0.7, _posterior.largest)
+    weights = weights_of(model)[:20]
     assert weights == pytest.approx(_posterior.largest(counts + 0.7), rel=1e-12)
     # Only those of changed counts are computed anew.
-    model._vectors.arrays["weights"][:, :20] = 0.5
-    model._vectors.arrays["weights"][:, 7] = math.nan
-    model._vectors.renew(0.7, _posterior.largest)
+    weights_of(model)[:20] = 0.5
+    weights_of(model)[7] = math.nan
+    model._validation.renew(0.7, _posterior.largest)
     expected = np.full((20, 2), 0.5)
     expected[7] = _posterior.largest(counts[[7]] + 0.7)[0]
-    assert model._vectors.arrays["weights"].T[:20] == pytest.approx(expected, rel=1e-12)
+    assert weights_of(model)[:20] == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_weights_of_many_labels_are_those_of_their_counts():
@@ -188,9 +193,9 @@ def test_the_weights_of_many_labels_are_those_of_their_counts():
     rng = np.random.default_rng(1)
     for x in rng.normal(size=(80, 2)).tolist():
         model.learn_one(dict(enumerate(x)), int(rng.integers(3)))
-    known = np.flatnonzero(~np.isnan(model._vectors.arrays["weights"][0, :8]))
+    known = np.flatnonzero(~np.isnan(weights_of(model)[:8, 0]))
     assert len(known) > 3
-    weights = model._vectors.arrays["weights"].T[known]
+    weights = weights_of(model)[known]
     expected = _posterior.largest(counts_of(model, known) + 0.7)
     assert weights == pytest.approx(expected, rel=1e-12)
 
@@ -200,7 +205,7 @@ def test_a_full_model_has_room_for_one_example_more():
     for x, y in synth.TwoGaussians(2000, flip=0.5, seed=1):
         model.learn_one(x, y)
     assert model.n_support == 37
-    assert model._vectors.arrays["table"].shape == (38, 40)
+    assert model._validation.table.shape[:2] == (38, 40)
 
 
 @pytest.mark.parametrize(("factor", "starts_again"), [(1.0, False), (4.0, True)])

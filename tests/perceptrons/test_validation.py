@@ -10,6 +10,7 @@ import pytest
 from states import content
 
 import river_budget as rb
+from river_budget._features import as_given
 
 
 class FlakyKernel:
@@ -34,12 +35,22 @@ MODELS = [
 NAMES = ["tightest", "support", "reservoir", "all"]
 
 
+def examples_of(model):
+    store = model._validation.store
+    return [as_given(store.vector(i)) for i in range(store.n)]
+
+
+def counts_of(table):
+    return np.array(table.counts)[:, : table.n]
+
+
 def learned_state(model):
     """Return what was learned, and what is computed from it."""
-    table = model._vectors if isinstance(model, rb.TightestPerceptron) else model._validation.table
-    f, examples = model._f, getattr(getattr(model, "_validation", None), "examples", None)
-    learned = model.support_vectors, f.coefficients, f.n_rounds, f.n_mistakes, examples
-    return content([*learned, table.state(f), table.kernel_values.copy()])
+    f, table = model._f, model._validation
+    values = table.scores_of_examples.copy(), table.kernel_values.copy(), counts_of(table)
+    labels = np.array(table.columns)[: table.m]
+    learned = model.support_vectors, f.coefficients, f.n_rounds, f.n_mistakes
+    return content([*learned, *values, labels, examples_of(model)])
 
 
 @pytest.mark.parametrize("make", MODELS, ids=NAMES)
