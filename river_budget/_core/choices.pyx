@@ -1,7 +1,5 @@
 # cython: language_level=3, wraparound=False, initializedcheck=False
-"""What to do without validation examples: remove the safest vector, the cheapest one, or one by chance;
-merge two, or project one onto its nearest one and the example.
-"""
+"""Which vector to remove, merge or project, where no validation examples tell."""
 
 from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.stdint cimport int64_t, uint64_t
@@ -78,10 +76,10 @@ cdef void add_term(
 
 
 def cheapest(Expansion f, const double[::1] squares, double rest, double own, double slack):
-    """Return the vector whose removal costs least; n, the example, is the youngest.
+    """Return the vector whose removal costs least; n, the example, has the cost `own`.
 
-    Given are the squared distance of each vector from those that take over its term (n,), to whose cost
-    `rest` is added, and the cost of not adding the example. Ties differ by at most `slack`.
+    Given are the squared distance of each vector from those that take over its term (n,), and what is
+    added to each cost. Ties differ by at most `slack`.
     """
     cdef Py_ssize_t c, i, n = f.store.n
     cdef double size
@@ -101,17 +99,17 @@ cdef class Neighbours:
     It is derived when it is needed, and follows as long as examples replace vectors.
     """
 
-    cdef Expansion f
+    cdef readonly Expansion f
     cdef double[:, ::1] table         # the Gram matrix (n, n)
     cdef int64_t[::1] nearest         # (n,)
     cdef double[::1] distances        # squared, less the squared norm of the vector itself (n,)
 
-    def __cinit__(self, Expansion f not None):
+    def __init__(self, Expansion f not None):
         self.f = f
         self.table, self.nearest, self.distances = np.zeros((0, 0)), np.zeros(0, np.int64), np.zeros(0)
 
     def __reduce__(self):
-        return Neighbours, (self.f,)
+        return type(self), (self.f,)
 
     @property
     def gram(self):
@@ -141,8 +139,12 @@ cdef class Neighbours:
         nearest, example = self.shares(slot)
         return self.nearest[slot], nearest, example
 
-    def replace(self, Py_ssize_t slot):
+    def on_put(self, slot=None):
         """Follow before the example replaces the vector in a slot."""
+        if slot is not None:
+            self.replace(slot)
+
+    cdef int replace(self, Py_ssize_t slot) except -1:
         cdef Py_ssize_t i, n = self.table.shape[0]
         cdef double distance, own = self.f.y.self_value
         require(self.f.store.n == n, "the nearest vectors are not known")
@@ -184,8 +186,8 @@ cdef class Neighbours:
 def draw(Expansion f, double drawn, bint is_weighted, double limit):
     """Draw a vector to remove, and divide the terms of the others by their chances to stay.
 
-    A random number from 0 to 1 is given, whether the chance of a vector is `1 - s |alpha| sqrt(k(x, x))`
-    and not the same for all, and the largest coefficient afterwards.
+    Chances are the same for all, or `1 - s |alpha| sqrt(k(x, x))`. `drawn` is a random number from 0 to
+    1, and `limit` the largest coefficient afterwards.
     """
     cdef Py_ssize_t c, i, slot = 0, n = f.store.n
     cdef double growth, rest = 0.0, total = 0.0
@@ -214,11 +216,10 @@ def draw(Expansion f, double drawn, bint is_weighted, double limit):
 
 
 def best_merging(const double[:, :] rows, Py_ssize_t first, const double[::1] row):
-    """Return the best merging of each vector with the first one.
+    """Return the best share h of the vector `first` in a merging with each (n,), and the losses (n,).
 
-    Given are the coefficients (n, labels), and the kernel row of the first one, which may end before the
-    last vector if that is it. A merged vector is h times the first one and 1 - h times the other. Returned
-    are the shares h (n,) and the squared norms of what is lost (n,), infinite for the first one itself.
+    Given are the coefficients (n, labels), and the kernel row of `first`, which may end before the last
+    vector if that is it. A loss is a squared norm, infinite for `first` itself.
     """
     cdef Py_ssize_t c, i, n = rows.shape[0]
     cdef double k

@@ -60,34 +60,18 @@ class Maintenance(Learned):
         return row @ self.f.matrix - share * np.array(self.f.last_scores())
 
 
-class Nearest(Maintenance):
+class Nearest(Neighbours, Maintenance):
     """The nearest other support vector and the incoming example take over the removed term."""
 
-    def __init__(self, f: Expansion) -> None:
-        super().__init__(f)
-        self._neighbours = Neighbours(f)
-
-    def squares(self) -> Floats:
-        return self._neighbours.squares()
-
     def take_over(self, slot: int, square: float) -> tuple[Floats, Floats]:
-        weights, gram = np.zeros(self.f.n), self._neighbours.gram
-        nearest, share, weights[slot] = self._neighbours.projection(slot)
+        weights, gram = np.zeros(self.f.n), self.gram
+        nearest, share, weights[slot] = self.projection(slot)
         weights[nearest] = share
         return weights, self._left(gram[slot] - share * gram[nearest], weights[slot])
 
-    def on_put(self, slot: int | None = None) -> None:
-        if slot is not None:
-            self._neighbours.replace(slot)
-
     def error(self) -> float:
-        kept = self._neighbours.gram
-        gram = self.f.store.gram() if len(kept) else kept
-        return float(np.abs(kept - gram).max(initial=0.0))
-
-    @property
-    def nbytes(self) -> int:
-        return self._neighbours.nbytes
+        gram = self.f.store.gram() if len(self.gram) else self.gram
+        return float(np.abs(self.gram - gram).max(initial=0.0))
 
 
 class Projection(Maintenance):

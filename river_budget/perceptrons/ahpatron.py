@@ -21,10 +21,10 @@ APART = 1e-8
 class Ahpatron(NormedPerceptron):
     """The Ahpatron, an aggressive perceptron whose updates cost about as much as a prediction.
 
-    An example with a margin below `1 - epsilon` becomes a support vector with the coefficient
-    `learning_rate`, and the hypothesis is projected onto a ball. Once the budget is full, the half
-    of the support vectors with the smaller coefficients is removed: their terms are projected onto
-    the span of the others, and the result is scaled to its previous norm.
+    An example with a margin below `1 - epsilon` becomes a support vector, and the hypothesis is
+    projected onto a ball. Once the budget is full, the half of the support vectors with the smaller
+    coefficients is removed: their terms are projected onto the span of the others, and the result
+    is scaled to its previous norm.
 
     Let `k(x, x) <= 1`, `p = learning_rate` and `U = norm_bound`. With
     `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`, it makes at most
@@ -33,9 +33,8 @@ class Ahpatron(NormedPerceptron):
     are our derivations; the constants of the paper's theorems differ.
 
     As in the authors' code, the example is added after the removal, whatever its margin is by then,
-    and of equal coefficients, the older ones are kept. Unlike there, a vector that is numerically
-    in the span of larger ones is removed, too. With more than two labels, the size of a vector's
-    coefficients is their Euclidean norm.
+    and the older of equal coefficients are kept. Unlike there, a vector that is numerically in the
+    span of larger ones is removed, too. With more than two labels, sizes are Euclidean norms.
 
     Parameters
     ----------

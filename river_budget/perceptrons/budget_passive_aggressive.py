@@ -34,14 +34,13 @@ class BudgetPassiveAggressive(NormedPerceptron):
     Use it for updates on margin errors with few vectors. Every example with a margin below 1 makes
     the step of PA-I. Once the budget is full, the support vector is removed whose term is nearest
     to its projection onto the span of the incoming example and, by `maintenance`, of other support
-    vectors, which take it over. This does not change the margin of the incoming example, which is a
-    candidate, too: its step is then projected onto all support vectors (`"projection"`), or not
-    made.
+    vectors, which take it over. The incoming example, whose margin this does not change, is a
+    candidate, too: its step is projected onto all support vectors (`"projection"`), or not made.
 
     The paper leaves open what follows. The candidate without an update, and the nearest vector in
-    the kernel's Hilbert space, are those of the KeLP library. With `"projection"`, an example that
-    is numerically in the span of the support vectors is projected even before the budget is full,
-    which is the same hypothesis. With more than two labels, a term is projected for each label.
+    the kernel's Hilbert space, are those of the KeLP library. With `"projection"`, an example in
+    the span of the support vectors is projected even before the budget is full, which is the same
+    hypothesis. With more than two labels, a term is projected for each label.
 
     Parameters
     ----------
@@ -50,8 +49,8 @@ class BudgetPassiveAggressive(NormedPerceptron):
     maintenance
         What takes over the term of a removed support vector, beside the incoming example:
         `"simple"` (BPA-S), nothing else; `"nearest"` (BPA-NN), its nearest support vector;
-        `"projection"` (BPA-P), all of them. The last two need `8 * budget ** 2` bytes. The time for
-        an update grows with the budget, for `"projection"` with its square.
+        `"projection"` (BPA-P), all of them, in time that grows with the square of the budget. The
+        last two need `8 * budget ** 2` bytes.
 
     References
     ----------

@@ -26,7 +26,7 @@ class BudgetedOGD(RandomPerceptron):
     BOGD draws all support vectors with the same probability, BOGD++ with
     `1 - s |alpha| sqrt(k(x, x))`, where s makes the sum 1; negative probabilities are 0, and the
     others are normalized. As in JSAT and the code of the Ahpatron's authors, a removal clips the
-    coefficients, to `clip * learning_rate`.
+    coefficients.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class BudgetedOGD(RandomPerceptron):
     regularization
         Weight lambda of the squared norm, at least 0.
     clip
-        Largest coefficient after a removal, in multiples of the learning rate, at least 1.
+        Largest coefficient after a removal, as a multiple of the learning rate, at least 1.
     sampling
         `"weighted"` (BOGD++) or `"uniform"` (BOGD).
 

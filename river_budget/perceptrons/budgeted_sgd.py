@@ -28,13 +28,11 @@ class BudgetedSGD(BudgetPerceptron):
     """Budgeted stochastic gradient descent (BSGD), with merging or removal.
 
     Use it on a long stream without drift: it approaches a support vector machine trained on all
-    examples. This is Pegasos on the regularized hinge or logistic loss: round t multiplies all
-    coefficients by `1 - 1 / t`, and an example with a loss becomes a support vector with the
-    coefficient `1 / (t lambda)` times the slope of the loss.
-
-    Once the budget is exceeded, the support vector with the smallest coefficient and another one
-    are merged into `z = h x + (1 - h) x'`, with the coefficient of the projection onto it. The
-    other one and h are those that change the hypothesis least.
+    examples. This is Pegasos: round t multiplies all coefficients by `1 - 1 / t`, and an example
+    with a loss becomes a support vector with the coefficient `1 / (t lambda)` times the slope of
+    the loss. Once the budget is exceeded, the support vector with the smallest coefficient and
+    another one are merged into `z = h x + (1 - h) x'`, with the coefficient of the projection onto
+    it. The other one and h are those that change the hypothesis least.
 
     From the authors' code (BudgetedSVM): golden section search finds h, to 0.0001; the incoming
     example may be merged or removed. Unlike there, h is from 0 to 1, and the larger vector takes
@@ -43,7 +41,7 @@ class BudgetedSGD(BudgetPerceptron):
     `1 / lambda` (1 in the code).
 
     To bound memory, a feature that only one of two vectors has is dropped below a hundredth of the
-    largest one, and the smallest of them while a vector has more than twice as many features as the
+    largest one, as are the smallest while there are more than twice as many features as in the
     longest example that became a support vector.
 
     Parameters

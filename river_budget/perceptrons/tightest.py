@@ -28,15 +28,14 @@ class TightestPerceptron(ValidatedPerceptron):
     to it, `c+` and `c-`. It is taken to be positive with probability
     `w+ = P(Beta(c+ + prior, c- + prior) > 1/2)`. Once the budget is full, a misclassified example
     is added, and the support vector (it may be the incoming one) is removed whose removal gives the
-    smallest expected hinge loss on all support vectors. So they are a validation set that is robust
-    to noisy labels, and no further example is stored.
+    smallest expected hinge loss on all support vectors: a validation set that is robust to noisy
+    labels, without further examples.
 
     For more than two labels, which the paper does not have, the weight of a label is the
     probability that its share is the largest under the Dirichlet posterior, and the loss is the
-    hinge loss of half the difference between its score and the largest other one.
-
-    If the scales that `RBF()` learns change the kernel values of the support vectors by more than 7
-    % after 512 examples, all counts start again from 0.
+    hinge loss of half the difference between its score and the largest other one. If the scales
+    that `RBF()` learns change the kernel values of the support vectors by more than 7 % after 512
+    examples, all counts start again from 0.
 
     Parameters
     ----------
