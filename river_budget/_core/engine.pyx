@@ -165,9 +165,6 @@ cdef class Engine:
         self.n_mistakes += self.answers[self.rival_of_label(label)] >= self.answers[label]
         return DUE_CHECK if self.n_rounds >= self.checked_at else 0
 
-    def commit(self):
-        pass
-
     def roll_back(self):
         return False
 

@@ -353,7 +353,8 @@ cdef class CountedTable(ValidationTable):
         By default, that is the nearest one; nothing happens and False is returned if it is not known.
         """
         cdef Py_ssize_t c, nearest = slot
-        require(self.f.store.n == self.n, "the table has other vectors than the hypothesis")
+        if self.f.store.n != self.n:
+            raise ValueError("the table has other vectors than the hypothesis")
         if slot < 0 and self.ranks:
             nearest = loops.unique_largest(self.f.store.rows, self.n)
         if nearest < 0:
