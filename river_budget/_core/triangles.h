@@ -132,17 +132,19 @@ static void NAME(take_column)(struct triangle *m, long j, double *column, long n
     for (long k = 0; k < m->n_terms; k++) m->terms[k * m->width + j] = 0.0;
 }
 
-/* Add the first terms, `GROUP` of them, to rows r and r + 1, of which the first block is given. */
-static inline void NAME(add_to_rows)(const struct triangle *m, double *a, long r) {
-    const double *w = m->terms, *x = w + m->width, *y = x + m->width, *z = y + m->width, *s = m->signs;
-    double *b = a + 4;
-    double a_w = s[0] * w[r], a_x = s[1] * x[r], a_y = s[2] * y[r], a_z = s[3] * z[r];
-    double b_w = s[0] * w[r + 1], b_x = s[1] * x[r + 1], b_y = s[2] * y[r + 1], b_z = s[3] * z[r + 1];
-    for (long j = 0; j <= r; j += 4, a += 16, b += 16) {
+/* Add the first terms, `GROUP` of them, to four rows from r on, of which the first block is given. */
+static inline void NAME(add_to_rows)(const struct triangle *m, double *block, long r) {
+    const double *w = m->terms, *x = w + m->width, *y = x + m->width, *z = y + m->width;
+    four factors[4][GROUP];
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < GROUP; k++) factors[i][k] = m->signs[k] * w[k * m->width + r + i] - (four){0};
+    PRAGMA(GCC unroll 2)
+    for (long j = 0; j <= r; j += 4, block += 16) {
         four w_j = CONST_FOUR(w + j), x_j = CONST_FOUR(x + j);
         four y_j = CONST_FOUR(y + j), z_j = CONST_FOUR(z + j);
-        FOUR(a) += (a_w * w_j + a_x * x_j) + (a_y * y_j + a_z * z_j);
-        FOUR(b) += (b_w * w_j + b_x * x_j) + (b_y * y_j + b_z * z_j);
+        for (int i = 0; i < 4; i++)
+            FOUR(block + 4 * i) += (factors[i][0] * w_j + factors[i][1] * x_j) +
+                                   (factors[i][2] * y_j + factors[i][3] * z_j);
     }
 }
 
@@ -153,13 +155,13 @@ static void NAME(multiply)(struct triangle *m, const double *x, double *product,
     for (long i = 0; i < n; blocks += 4 * i + 16, i += 4) {
         if (is_due) {
             NAME(add_to_rows)(m, blocks, i);
-            NAME(add_to_rows)(m, blocks + 8, i + 2);
             for (long r = 0; r < 4; r++) m->diagonal[i + r] = blocks[4 * i + 5 * r];
         }
         /* Blocks before the diagonal are multiplied as rows and as columns. */
         double s = x[i], t = x[i + 1], u = x[i + 2], v = x[i + 3];
         four p = {0}, q = {0}, r = {0}, w = {0};
         const double *block = blocks;
+        PRAGMA(GCC unroll 2)
         for (long j = 0; j < i; j += 4, block += 16) {
             four x_j = CONST_FOUR(x + j), a = CONST_FOUR(block), c = CONST_FOUR(block + 8);
             p += a * x_j, r += c * x_j;
