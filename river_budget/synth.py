@@ -81,10 +81,9 @@ class Stream(SyntheticDataset):
         cls.__doc__ = textwrap.indent(text + heading + examples, "    ").lstrip()
 
     def __post_init__(self) -> None:
-        fields: Any = dataclasses.fields(self)  # type: ignore[arg-type]
-        for field in fields:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
             check, value = field.metadata["check"], getattr(self, field.name)
-            if check is not None and not (value is None and field.default is None):
+            if check and (value is not None or field.default is not None):
                 check(field.name, value)
 
     def __iter__(self) -> Iterator[Any]:

@@ -309,7 +309,8 @@ def recovery_time(
 def _take(stream: Any, n: int, task: int) -> list[Any]:
     examples = [(x, y) for x, y, *_ in itertools.islice(stream, n)]
     if lacking := n - len(examples):
-        raise ValueError(f"the stream of task {task} is too short: {lacking} more examples needed")
+        error = f"the stream of task {task} is too short: {lacking} more examples are needed"
+        raise ValueError(error)
     return examples
 
 
