@@ -7,6 +7,7 @@ hold for any number of labels: with a score g_c(x) for each label c and the labe
 `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels, `g = g_+ = -g_-`, these are those
 of the papers. Every function raises ValueError, with the name of the argument, if one is out of
 range. An argument that is not listed here is the algorithm's attribute of that name after a run.
+The page on theory has our derivations.
 
 Parameters
 ----------
@@ -51,8 +52,7 @@ __all__ = [
 
 OF_RUN = "(our derivation, for a known run)"
 
-SMALLEST_FORGETRON_BUDGET = 83
-SMALLEST_SIMPLIFIED_BUDGET = 500
+SMALLEST_FORGETRON_BUDGET, SMALLEST_SIMPLIFIED_BUDGET = 83, 500
 
 # Integers up to here are exact as doubles.
 LARGEST_BUDGET = 2**53
@@ -69,12 +69,10 @@ R = TypeVar("R")
 
 
 def _checked(function: Callable[P, R]) -> Callable[P, R]:
-    signature = inspect.signature(function)
-
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
-            if value is not signature.parameters[name].default:
+        for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items():
+            if value is not None:
                 CHECKS.get(name, check_not_negative)(name, value)
         return function(*args, **kwargs)
 
@@ -133,8 +131,6 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
     (Theorem 2 of [^1]).
 
     >>> from river_budget.theory import bounds
-    >>> bounds.forgetron(norm=1.0, loss=10.0, budget=100).mistakes
-    42.0
     >>> bounds.forgetron(norm=2.0, loss=10.0, budget=50).failed
     ['a budget of at least 83', 'a norm of at most 0.9004']
     """
@@ -147,9 +143,7 @@ def forgetron_run(
     norm: float, loss: float, removal_damage: float, shrinking_loss: float
 ) -> Guarantee:
     """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
-    damage Q, the sum of all Psi_t, and the shrinking loss s, the sum of all `(1 - phi_t) / (1 + phi_t)`.
-
-    This is our derivation (see the page on theory), along the proof of Lemma 1 of [^1].
+    damage Q and the shrinking loss s (our derivation, along the proof of Lemma 1 of [^1]).
     """
     formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
     return Guarantee(f"after Forgetron paper, Lemma 1 {OF_RUN}", norm, loss, formula)
@@ -160,10 +154,7 @@ def projectron(
     norm: float, loss: float, eta: float, bound_improvement: float | None = None
 ) -> Guarantee:
     """Projectron with a fixed eta: `(||g||^2 + 2 L(g)) / (1 - 2 eta ||g||)` for `eta ||g|| < 1/2`
-    (Theorem 2 of [^2]).
-
-    For a Projectron++ with a fixed eta, the bound improvement is subtracted from the numerator.
-    This is our derivation from the proof of the theorem.
+    (Theorem 2 of [^2]); Projectron++: less the bound improvement in the numerator (our derivation).
     """
     name, numerator = "Projectron paper, Theorem 2", norm**2 + 2 * loss
     if bound_improvement is not None:
@@ -209,13 +200,7 @@ def ahpatron(
     norm: float, loss: float, budget: int, epsilon: float, learning_rate: float, norm_bound: float
 ) -> Guarantee:
     """Ahpatron: `(||g||^2 + 2 p L(g)) / (2 p - p^2 - 8 U (||g|| + p) / B)` for `||g|| <= U` and
-    `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)`.
-
-    This is our derivation (see the page on theory), along the paper's argument [^4].
-
-    >>> from river_budget.theory import bounds
-    >>> bounds.ahpatron(1.0, 10.0, 100, epsilon=0.5, learning_rate=0.25, norm_bound=1.0).mistakes
-    17.77...
+    `B >= 8 U (||g|| + p) / (2 p epsilon - p^2)` (our derivation, along the argument of [^4]).
     """
     p, damage = learning_rate, 8 * norm_bound * (norm + learning_rate) / budget
     holds = _limits(norm, norm_bound)
@@ -305,29 +290,20 @@ def simplified_forgetron(
 @_checked
 def forgetron_norm(budget: int) -> float:
     """Return the largest norm of a comparator of a Forgetron, `sqrt((B + 1) / ln(B + 1)) / 4`
-    (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound (Corollary 1
-    of [^2]).
-
-    >>> from river_budget.theory import bounds
-    >>> bounds.forgetron_norm(1500)
-    3.581...
+    (Theorem 2 of [^1]). A Projectron with this norm bound has the same mistake bound.
     """
     return math.sqrt((budget + 1) / math.log(budget + 1)) / 4
 
 
 @_checked
 def modified_randomized_budget_norm(budget: int) -> float:
-    """Return the largest norm of a comparator of a modified randomized budget perceptron,
-    `sqrt(B) / 8` (Theorem 1 of [^3]).
-    """
+    """Return the largest norm of a comparator of a modified randomized budget perceptron."""
     return math.sqrt(budget) / 8
 
 
 @_checked
 def simplified_forgetron_norm(budget: int) -> float:
-    """Return the largest norm of a comparator of a simplified Forgetron, `U / 2` with
-    `U^2 = B / (32 log_2(8 B))` (Theorem 2 of [^3]).
-    """
+    """Return the largest norm of a comparator of a simplified Forgetron, `U / 2`."""
     return math.sqrt(budget / (32 * math.log2(8 * budget))) / 2
 
 
@@ -339,13 +315,13 @@ def smallest_budget(largest_norm: Callable[[int], float], norm: float) -> int:
     1499
     """
     check_positive("norm", norm)
+    if norm > largest_norm(LARGEST_BUDGET):
+        raise ValueError(f"norm must be at most {largest_norm(LARGEST_BUDGET):.4g}, got {norm!r}")
     smallest: dict[Any, int] = {
         forgetron_norm: SMALLEST_FORGETRON_BUDGET,
         simplified_forgetron_norm: SMALLEST_SIMPLIFIED_BUDGET,
     }
     least = smallest.get(largest_norm, 1)
-    if norm > largest_norm(LARGEST_BUDGET):
-        raise ValueError(f"norm must be at most {largest_norm(LARGEST_BUDGET):.4g}, got {norm!r}")
     return least + bisect.bisect_left(range(least, LARGEST_BUDGET), norm, key=largest_norm)
 
 

@@ -20,10 +20,8 @@ Examples = Sequence[tuple[Features, Any]]
 
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
-# Initial grid of powers of 2 for the weight of the loss.
-COARSE_POWERS = range(-12, 13, 4)
-# Refinements of the best one.
-N_REFINEMENTS = 6
+# Initial grid of powers of 2 for the weight of the loss, and refinements of the best one.
+COARSE_POWERS, N_REFINEMENTS = range(-12, 13, 4), 6
 # Temperatures of the smoothed hinge loss, in turn.
 TEMPERATURES = 0.1, 0.005
 # Iterations for each temperature. Large weights of the loss would take thousands.
@@ -63,14 +61,6 @@ class Comparator:
     --------
     >>> from river_budget.theory import comparators
     >>> import river_budget as rb
-
-    >>> g = comparators.Comparator(rb.Linear(), [{"a": 1.0}, {"b": 1.0}], [3.0, -4.0])
-    >>> g.decision_function_one({"a": 0.5})
-    1.5
-    >>> g.norm
-    5.0
-    >>> g.hinge_loss([({"a": 0.1}, True), ({"b": 1.0}, False)])
-    0.7
 
     >>> vectors, matrix = [{"a": 1.0}, {"b": 1.0}], [[1.5, -1.5, 0.0], [0.0, -1.0, 1.0]]
     >>> g = comparators.Comparator(rb.Linear(), vectors, matrix, ["cat", "dog", "bird"])
@@ -149,10 +139,7 @@ class Comparator:
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
     """Return max(0, 1 - m) for the margins m of the labels with these columns (examples,)."""
-    rows, others = np.arange(len(scores)), scores.copy()
-    others[rows, columns] = -math.inf
-    margins = 0.5 * (scores[rows, columns] - others.max(axis=1, initial=-math.inf))
-    return np.maximum(0.0, 1.0 - margins)
+    return _losses(scores, columns).max(axis=1)
 
 
 def path_length(comparators: Sequence[Comparator]) -> float:
@@ -219,9 +206,9 @@ class Span:
 
     def best(self, bound: Callable[[float, float], float]) -> Comparator:
         """Return the comparator with the lowest bound, a function of norm and loss."""
-        shape = self._basis.shape[1], self._n_labels
-        best, lowest = np.zeros(shape), bound(0.0, float(len(self._examples)))
-        powers, step, at = [float(power) for power in COARSE_POWERS], 4.0, 0.0
+        best = np.zeros((self._basis.shape[1], self._n_labels))
+        lowest, at, step = bound(0.0, float(len(self._examples))), 0.0, 4.0
+        powers = [float(power) for power in COARSE_POWERS]
         for _ in range(N_REFINEMENTS + 1):
             for power in powers:
                 w = self._minimizer(power)
@@ -255,19 +242,25 @@ class Span:
         return found.reshape(shape)
 
 
+def _losses(scores: Floats, columns: Ints) -> Floats:
+    """Return the loss beside each rival, and 0 in the columns of the labels (examples, labels)."""
+    rows = np.arange(len(scores))
+    losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
+    losses[rows, columns] = 0.0
+    return losses
+
+
 def _smoothed_hinge(scores: Floats, columns: Ints, temperature: float) -> tuple[float, Floats]:
     """Return a smooth upper bound on the cumulative hinge loss, and its gradient by the scores.
 
     A logarithm of a sum of exponentials replaces the maximum over 0 and all rivals.
     """
-    rows = np.arange(len(scores))
-    losses = 1.0 + 0.5 * (scores - scores[rows, columns][:, None])
-    losses[rows, columns] = 0.0  # the label itself in the place of the 0
+    losses = _losses(scores, columns)
     largest = losses.max(axis=1, keepdims=True)
     odds = np.exp((losses - largest) / temperature)
     sums = odds.sum(axis=1, keepdims=True)
     slopes = 0.5 * odds / sums
-    slopes[rows, columns] -= 0.5
+    slopes[np.arange(len(scores)), columns] -= 0.5
     return float((largest + temperature * np.log(sums)).sum()), slopes
 
 
