@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 
 from river_budget._arrays import Floats, Ints, widened
-from river_budget._checks import check_count
 from river_budget._core.store import Store
 from river_budget.base import Labels, Perceptron
 from river_budget.kernels import Features, Kernel
@@ -20,6 +19,8 @@ Examples = Sequence[tuple[Features, Any]]
 
 # Eigenvalues of the Gram matrix below this fraction of the largest one are treated as 0.
 SMALLEST_EIGENVALUE = 1e-12
+# The span is that of so many examples at most, drawn with a seed.
+N_VECTORS, SEED = 300, 1
 # Initial grid of powers of 2 for the weight of the loss, and refinements of the best one.
 COARSE_POWERS, N_REFINEMENTS = range(-12, 13, 4), 6
 # Temperatures of the smoothed hinge loss, in turn.
@@ -157,11 +158,7 @@ class Span:
     Parameters
     ----------
     kernel, stream
-        The kernel, and the examples.
-    n_vectors
-        Maximum number of examples in the expansion, drawn at random from a longer stream.
-    seed
-        Random number generator seed for the draw.
+        The kernel, and the examples. 300 are drawn from more, with a fixed seed.
 
     Raises
     ------
@@ -181,18 +178,15 @@ class Span:
     (5.1, 14)
     """
 
-    def __init__(
-        self, kernel: Kernel, stream: Examples, n_vectors: int = 300, seed: int | None = 1
-    ) -> None:
+    def __init__(self, kernel: Kernel, stream: Examples) -> None:
         from scipy.linalg import eigh  # slow to import, and needed by certificates only
 
-        check_count("n_vectors", n_vectors)
         if not stream:
             raise ValueError("the stream has no examples")
         labels = Labels(len(stream), "")
         self._columns = labels.columns([y for _, y in stream])
         self._classes, self._n_labels = list(labels.column), len(labels.names)
-        chosen = np.random.default_rng(seed).permutation(len(stream))[:n_vectors]
+        chosen = np.random.default_rng(SEED).permutation(len(stream))[:N_VECTORS]
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
         store = _store_of(kernel, self._vectors)

@@ -222,9 +222,10 @@ def test_zero_is_the_best_if_all_other_bounds_are_infinite():
     assert g.norm == 0
 
 
-def test_long_streams_are_sampled():
+def test_long_streams_are_sampled(monkeypatch):
+    monkeypatch.setattr(comparators, "N_VECTORS", 20)
     stream = list(synth.TwoGaussians(200, seed=1))
-    g = Span(rb.RBF(gamma=1.0), stream, n_vectors=20).best(lambda norm, loss: norm**2 + 2 * loss)
+    g = Span(rb.RBF(gamma=1.0), stream).best(lambda norm, loss: norm**2 + 2 * loss)
     assert len(g.vectors) == 20
     assert {tuple(x.items()) for x in g.vectors} <= {tuple(x.items()) for x, _ in stream}
 
