@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from river_budget._arrays import Floats
+from river_budget._arrays import Floats, unpacked
 from river_budget._core.gram import appended, backward, forward, forward_of
-from river_budget._core.symmetric import unpacked
 from river_budget._state import Array, require
 from river_budget.base import Perceptron
 
