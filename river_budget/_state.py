@@ -184,11 +184,14 @@ class Between(Field[float]):
 AtLeast = Number = Between
 
 
-class Count(Field[int]):
-    """An integer of at least 0, the starting value."""
+# An integer of at least 0, the starting value.
+Count = functools.partial(Field[int], int, count)
 
-    def __init__(self, **names: str) -> None:
-        super().__init__(int, count, **names)
+# A dict of plain values or objects, which `_check_restored` validates; empty at the start.
+Dict = functools.partial(Field[dict[Any, Any]], dict, _dict)
+
+# The constructor seeds it.
+Random = Field[random.Random]
 
 
 class Array(Field[Floats]):
@@ -210,17 +213,6 @@ class Array(Field[Floats]):
 
     def _shape_of(self, owner: Any) -> list[int]:
         return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
-
-
-class Dict(Field[dict[Any, Any]]):
-    """A dict of plain values or objects, which `_check_restored` validates; empty at the start."""
-
-    def __init__(self, **names: str) -> None:
-        super().__init__(dict, _dict, **names)
-
-
-# The constructor seeds it.
-Random = Field[random.Random]
 
 
 class Part(Field[T]):
