@@ -76,15 +76,13 @@ class Labels:
         with contextlib.suppress(KeyError, TypeError):  # some are new, or refused
             return np.fromiter(map(self.column.__getitem__, y), np.int64, len(y))
 
-        def add(label: Any, weight: float) -> int:
-            return (self if weight else copy.copy(self)).add(label)
+        learned = copy.copy(self)
 
-        before = self.column, self.names
-        try:
-            columns = by_row(add, y, np.ones(len(y)) if weights is None else weights)
-        except ValueError:
-            self.column, self.names = before
-            raise
+        def add(label: Any, weight: float) -> int:
+            return (learned if weight else copy.copy(learned)).add(label)
+
+        columns = by_row(add, y, np.ones(len(y)) if weights is None else weights)
+        self.names, self.column = learned.names, learned.column
         return np.array(columns, np.int64)
 
     def state(self) -> State:

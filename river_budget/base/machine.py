@@ -62,18 +62,17 @@ class Parameter:
         self._name = name
 
     def __set__(self, model: Any, value: Any) -> None:
-        name = self._name
-        if name in vars(model):
+        if self._name in vars(model):
+            new = {self._name: value}
             raise AttributeError(
-                f"{name} cannot be changed: make a new model with clone({{{name!r}: {value!r}}})"
+                f"{self._name} cannot be changed: make a new model with clone({new})"
             )
-        vars(model)[name] = value
+        vars(model)[self._name] = value
 
 
-# Kernel values that are all below or all above these tell nothing about the data.
-LOW, HIGH = 0.01, 0.99
-# A warning is given after so many such examples in a row.
-N_FLAT_ROWS = 100
+# Kernel values that are all below or all above these tell nothing about the data. A warning is given
+# after so many such examples in a row.
+LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
 
 # The kernel rows of all examples are checked up to this number, one in 16 up to 1,024, and then one
 # in 32 up to 8,192.
@@ -112,10 +111,9 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
         self._labels = Labels(max_classes)
         self._f = engine
         self._class_weights = None if class_weight is None else ClassWeights(class_weight)
-        self._feature_scales = None
-        if any(kernel.learns_scales for kernel in engine.store.kernels):
-            self._feature_scales = Scales()
-            engine.store.means = self._feature_scales.sums
+        learns_scales = any(kernel.learns_scales for kernel in engine.store.kernels)
+        self._feature_scales = Scales() if learns_scales else None
+        engine.store.means = self._feature_scales.sums if self._feature_scales else None
         self._schedule()
 
     def __copy__(self) -> Any:
