@@ -508,7 +508,7 @@ def test_the_removal_damage_follows_its_definition():
         if model.n_mistakes == mistakes or len(vectors) < 4:
             continue
         grown = Comparator(RBF, [*vectors, x], [*alphas, float(w) if y else -float(w)])
-        mu = np.sign(alphas[0]) * grown.decision_function_one(vectors[0])
+        mu = np.sign(alphas[0]) * grown.scores(vectors[:1])[0, 1]
         phi = model.last_shrink_factor
         damage += (abs(alphas[0]) * phi) ** 2 + 2 * abs(alphas[0]) * phi * (1 - phi * mu)
     assert model.removal_damage == close(damage)
