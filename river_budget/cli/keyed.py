@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from typing import Annotated, Any
 
 import typer
 
 from river_budget.cli import files, options
-from river_budget.cli.app import app, notes
+from river_budget.cli.app import app
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
 
 @app.command()
-def keyed(
-    file: options.File = "-",
-    key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key",
-    target: options.Target = "y",
-    seq: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the column that numbers the lines of a key. [default: in order of arrival]"
-        ),
-    ] = None,
-    max_jump: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="With --seq, largest step from a key's number to its next, the first counted from "
-            "-1. A larger one is refused, since it would freeze the key.",
-        ),
-    ] = 10**9,
-    model: options.Model = options.DEFAULT_MODEL,
-    budget: options.Budget = 50,
-    gamma: options.Gamma = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = "utf-8-sig",
-    seed: options.Seed = 42,
-    on_error: options.OnErrorOption = options.OnError.STOP,
-    quiet: options.Quiet = False,
-) -> None:
+@dataclasses.dataclass
+class Keyed(Run):
     """Predict, then learn, line by line, with a model for each key.
 
     With --seq, a line that comes twice is learned once, and a label can come later than its line: as a
@@ -51,14 +25,60 @@ def keyed(
     lines of the key there were, and the share of right predictions among them. Each key has labels of its
     own. A summary ends the run, on standard error. With --on-error skip, a bad line stops no key.
     """
-    notes.disabled = quiet
-    make = options.maker(model, budget, gamma, seed)
-    columns = files.Columns(target, features, ignored, delimiter, (key, seq))
-    with files.opened(file, columns, encoding=encoding) as (reader, lines):
-        if reader.form == files.Format.LIBSVM:
-            raise ValueError("libsvm has no column for a key: csv and JSON lines have")
-        learner = _Learner(make, max_jump=max_jump)
-        _Keyed(learner, on_error, key, seq).through(reader.rows(lines))
+
+    key: Annotated[str, typer.Option(help="Name of the column with the key.")] = "key"
+    target: options.Target = "y"
+    seq: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the column that numbers the lines of a key. [default: in order of arrival]"
+        ),
+    ] = None
+    max_jump: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="With --seq, largest step from a key's number to its next, the first counted from "
+            "-1. A larger one is refused, since it would freeze the key.",
+        ),
+    ] = 10**9
+    algorithm: options.Model = options.DEFAULT_MODEL
+    budget: options.Budget = 50
+    gamma: options.Gamma = None
+    seed: options.Seed = 42
+
+    def run(self) -> None:
+        make = options.maker(self.algorithm, self.budget, self.gamma, self.seed)
+        columns = self.columns._replace(others=(self.key, self.seq))
+        with files.opened(self.file, columns, encoding=self.encoding) as (reader, lines):
+            if reader.form == files.Format.LIBSVM:
+                raise ValueError("libsvm has no column for a key: csv and JSON lines have")
+            self._states: dict[Any, bytes] = {}
+            self._n_of_key: collections.Counter[Any] = collections.Counter()
+            self._learner = _Learner(make, max_jump=self.max_jump)
+            self._cache = ModelCache(self._learner, self._states.get, self._states.__setitem__)
+            self.through(reader.rows(lines))
+
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        key = _column(row, self.key)
+        event = Event(key, self._n_of_key[key], row.x, row.label)
+        if self.seq is not None:
+            given = _column(row, self.seq)
+            number = files.parsed(str(given))
+            if type(number) is not int:
+                raise ValueError(f"the number {given!r} is not a whole one")
+            is_late = all(value is None for value in row.x.values())
+            event = event._replace(seq=number, x=None if is_late else row.x)
+        fields = self._cache.advance(event)._asdict()
+        self._n_of_key[key] += 1
+        self._next = Counts(self._n_lines, self._learner.n_labelled, self._learner.n_right)
+        return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
+
+    def memory(self) -> str:
+        self._cache.flush()
+        n = len(self._states)
+        n_bytes = sum(map(len, self._states.values()))
+        return f"{n:,} {'key' if n == 1 else 'keys'}, {n_bytes:,} bytes"
 
 
 class _Learner(KeyedLearner):
@@ -72,41 +92,6 @@ class _Learner(KeyedLearner):
         self.n_labelled += keyed.n_labelled - n_labelled
         self.n_right += keyed.n_right - n_right
         return prediction
-
-
-class _Keyed(Run):
-    """Predicts and learns each row with the model of its key."""
-
-    def __init__(
-        self, learner: _Learner, on_error: options.OnError, key: str, seq: str | None
-    ) -> None:
-        super().__init__(learner, on_error)
-        self._key = key
-        self._seq = seq
-        self._states: dict[Any, bytes] = {}
-        self._cache = ModelCache(learner, self._states.get, self._states.__setitem__)
-        self._n_of_key: collections.Counter[Any] = collections.Counter()
-
-    def answer(self, row: files.Row) -> dict[str, Any]:
-        key = _column(row, self._key)
-        event = Event(key, self._n_of_key[key], row.x, row.label)
-        if self._seq is not None:
-            given = _column(row, self._seq)
-            number = files.parsed(str(given))
-            if type(number) is not int:
-                raise ValueError(f"the number {given!r} is not a whole one")
-            is_late = all(value is None for value in row.x.values())
-            event = event._replace(seq=number, x=None if is_late else row.x)
-        fields = self._cache.advance(event)._asdict()
-        self._n_of_key[key] += 1
-        self._next = Counts(self._n_lines, self._model.n_labelled, self._model.n_right)
-        return {("prediction" if name == "y_pred" else name): fields[name] for name in fields}
-
-    def memory(self) -> str:
-        self._cache.flush()
-        n = len(self._states)
-        n_bytes = sum(map(len, self._states.values()))
-        return f"{n:,} {'key' if n == 1 else 'keys'}, {n_bytes:,} bytes"
 
 
 def _column(row: files.Row, name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import itertools
 import os
@@ -18,7 +19,6 @@ from river_budget.base import OnlineClassifier, classifier_of
 from river_budget.calibration import ClassifierWrapper
 from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, app, notes
-from river_budget.cli.options import OnError
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed.answers import check_label
 
@@ -32,32 +32,8 @@ SPOOL = 2**24
 
 
 @app.command()
-def learn(
-    file: options.File = "-",
-    target: options.Target = None,
-    model: options.Model = options.DEFAULT_MODEL,
-    budget: options.Budget = 100,
-    gamma: options.Gamma = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    form: options.Form = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = "utf-8-sig",
-    seed: options.Seed = 42,
-    path: Annotated[
-        Path | None,
-        typer.Option(
-            "--checkpoint",
-            callback=options.writable,
-            help="Save the model here, and go on from here if there is one already.",
-        ),
-    ] = None,
-    every: Annotated[
-        int, typer.Option(min=1, help="Number of lines from one checkpoint to the next.")
-    ] = 1000,
-    on_error: options.OnErrorOption = options.OnError.STOP,
-    quiet: options.Quiet = False,
-) -> None:
+@dataclasses.dataclass
+class Learn(Run):
     """Predict, then learn, line by line, and write lines of JSON.
 
     A line without a label is predicted and not learned, and so are all lines of a file without the
@@ -76,61 +52,100 @@ def learn(
     lines, and when the run ends: with its input, by a bad line, by Ctrl-C or SIGTERM, or because nobody
     reads on.
     """
-    notes.disabled = quiet
-    make = options.maker(model, budget, gamma, seed)
-    learner: Any = make()
-    record: dict[str, Any] = {}
-    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
-        raise CommandError(f"the directory of {path} cannot be written to")
-    is_new = path is None or not path.exists()
-    if path is not None and not is_new:
-        learner, record = _restored(path)
-        if repr(learner) != repr(make()):
-            raise CommandError(f"{path} holds another model than the options ask for")
-    columns = _completed(files.Columns(target, features, ignored, delimiter), record)
-    with files.opened(file, columns, form, encoding) as (reader, lines):
-        if reader.form != files.Format.LIBSVM and columns.target is None:
-            raise ValueError(f"{reader.form} needs --target, the name of the label")
-        if is_new and reader.no_labels:
-            raise ValueError(reader.no_labels)
-        name, n_rows = Path(file).name, 0
-        if not is_new:
-            lines, n_rows = _placed(lines, name, record)
-        recorded = Lines(lines, name)
-        rows = reader.rows(recorded)
-        recorded.done(sum(1 for _ in itertools.islice(rows, n_rows)))
-        saver = checkpoint.Checkpointer(learner, path, every) if path else None
-        _Learning(learner, on_error, recorded, reader.columns, record, saver).through(rows)
+
+    form: options.Form = None
+    algorithm: options.Model = options.DEFAULT_MODEL
+    budget: options.Budget = 100
+    gamma: options.Gamma = None
+    seed: options.Seed = 42
+    path: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoint",
+            callback=options.writable,
+            help="Save the model here, and go on from here if there is one already.",
+        ),
+    ] = None
+    every: Annotated[
+        int, typer.Option(min=1, help="Number of lines from one checkpoint to the next.")
+    ] = 1000
+
+    def run(self) -> None:
+        path, make = self.path, options.maker(self.algorithm, self.budget, self.gamma, self.seed)
+        self._model = make()
+        record: dict[str, Any] = {}
+        if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+            raise CommandError(f"the directory of {path} cannot be written to")
+        is_new = path is None or not path.exists()
+        if path is not None and not is_new:
+            self._model, record = _restored(path)
+            if repr(self._model) != repr(make()):
+                raise CommandError(f"{path} holds another model than the options ask for")
+        columns = _completed(self.columns, record)
+        with files.opened(self.file, columns, self.form, self.encoding) as (reader, lines):
+            if reader.form != files.Format.LIBSVM and columns.target is None:
+                raise ValueError(f"{reader.form} needs --target, the name of the label")
+            if is_new and reader.no_labels:
+                raise ValueError(reader.no_labels)
+            name, n_rows = Path(self.file).name, 0
+            if not is_new:
+                lines, n_rows = _placed(lines, name, record)
+            self._lines = Lines(lines, name)
+            rows = reader.rows(self._lines)
+            self._lines.done(sum(1 for _ in itertools.islice(rows, n_rows)))
+            self._saver = checkpoint.Checkpointer(self._model, path, self.every) if path else None
+            self._kept = {name: getattr(reader.columns, name) for name in KEPT}
+            self._kept["ignored"] = reader.columns.ignored or list(reader.columns.others) or None
+            self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
+            self.through(rows)
+
+    def answer(self, row: files.Row) -> dict[str, Any]:
+        if row.label is not None:
+            check_label(self._model, row.label)
+        return super().answer(row)
+
+    def learn(self, row: files.Row) -> None:
+        if row.label is not None:
+            self._model.learn_one(row.x, row.label)
+        super().learn(row)
+
+    def settle(self) -> None:
+        self._lines.done()
+        self._save(checkpoint.Checkpointer.step)
+
+    def close(self) -> None:
+        self._save(checkpoint.Checkpointer.save)
+
+    def _save(self, save: Callable[..., None]) -> None:
+        if self._saver is not None:
+            try:
+                save(self._saver, {"run": self.counts._asdict() | self._lines.place | self._kept})
+            except (checkpoint.CheckpointError, OSError) as error:
+                raise CommandError(f"no checkpoint can be saved: {error}") from None
 
 
 @app.command()
-def predict(
-    model_file: Annotated[
-        Path, typer.Option("--model-file", help="The model: a checkpoint of `learn` or `save`.")
-    ],
-    file: options.File = "-",
-    target: options.Target = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    form: options.Form = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = "utf-8-sig",
-    on_error: options.OnErrorOption = options.OnError.STOP,
-    quiet: options.Quiet = False,
-) -> None:
+@dataclasses.dataclass(kw_only=True)
+class Predict(Run):
     """Predict line by line with a saved model, and learn nothing.
 
     The answers are those of `learn`, and so are the columns of texts, and the target, the features and
     the ignored columns unless others are given. If the file has the target column, the predictions are
     compared with its labels.
     """
-    notes.disabled = quiet
-    model, record = _restored(model_file)
-    if not isinstance(classifier_of(model), OnlineClassifier | ClassifierWrapper):
-        raise CommandError(f"{model_file} holds no classifier of river_budget")
-    columns = _completed(files.Columns(target, features, ignored, delimiter), record)
-    with files.opened(file, columns, form, encoding) as (reader, lines):
-        Run(model, on_error).through(reader.rows(lines))
+
+    form: options.Form = None
+    model_file: Annotated[
+        Path, typer.Option("--model-file", help="The model: a checkpoint of `learn` or `save`.")
+    ]
+
+    def run(self) -> None:
+        self._model, record = _restored(self.model_file)
+        if not isinstance(classifier_of(self._model), OnlineClassifier | ClassifierWrapper):
+            raise CommandError(f"{self.model_file} holds no classifier of river_budget")
+        columns = _completed(self.columns, record)
+        with files.opened(self.file, columns, self.form, self.encoding) as (reader, lines):
+            self.through(reader.rows(lines))
 
 
 def _restored(path: Path) -> tuple[Any, dict[str, Any]]:
@@ -166,46 +181,6 @@ def _completed(columns: files.Columns, record: dict[str, Any]) -> files.Columns:
     again = columns.features or ()
     others = tuple(name for name in taken.pop("ignored", None) or () if name not in again)
     return columns._replace(**taken, others=others)
-
-
-class _Learning(Run):
-    """Predicts each row, and then learns it if it has a label; records which lines it has seen."""
-
-    def __init__(
-        self, model: Any, on_error: OnError, lines: Lines, columns: files.Columns, record: Any,
-        saver: checkpoint.Checkpointer | None,
-    ) -> None:  # fmt: skip
-        super().__init__(model, on_error)
-        self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
-        self._lines = lines
-        self._saver = saver
-        self._columns = {name: getattr(columns, name) for name in KEPT}
-        self._columns["ignored"] = columns.ignored or list(columns.others) or None
-
-    def answer(self, row: files.Row) -> dict[str, Any]:
-        if row.label is not None:
-            check_label(self._model, row.label)
-        return super().answer(row)
-
-    def learn(self, row: files.Row) -> None:
-        if row.label is not None:
-            self._model.learn_one(row.x, row.label)
-        super().learn(row)
-
-    def settle(self) -> None:
-        self._lines.done()
-        self._save(checkpoint.Checkpointer.step)
-
-    def close(self) -> None:
-        self._save(checkpoint.Checkpointer.save)
-
-    def _save(self, save: Callable[..., None]) -> None:
-        if self._saver is not None:
-            try:
-                record = self.counts._asdict() | self._lines.place | self._columns
-                save(self._saver, {"run": record})
-            except (checkpoint.CheckpointError, OSError) as error:
-                raise CommandError(f"no checkpoint can be saved: {error}") from None
 
 
 class Lines:

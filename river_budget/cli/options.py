@@ -108,7 +108,7 @@ Gamma = Annotated[
     ),
 ]
 DEFAULT_MODEL = "mnemotron"
-Model = Annotated[str, typer.Option(help="Name of the algorithm.")]
+Model = Annotated[str, typer.Option("--model", help="Name of the algorithm.")]
 Models = Annotated[
     str | None, typer.Option("--models", help="Names of algorithms, with commas. [default: all]")
 ]

@@ -6,6 +6,7 @@ Ctrl-C and SIGTERM stop a run between two rows.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import signal
 import sys
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from river_budget._features import shortened
 from river_budget.base import memory_of
-from river_budget.cli import files
+from river_budget.cli import files, options
 from river_budget.cli.app import CommandError, notes, progress
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
@@ -34,13 +35,33 @@ class Counts(NamedTuple):
         return self.n_right / self.n_labelled if self.n_labelled else None
 
 
-class Run:
+@dataclasses.dataclass
+class Command:
+    """A command: its fields are options, and `run` does its work."""
+
+    target: options.Target = None
+    features: options.Features = None
+    ignored: options.Ignored = None
+    delimiter: options.Delimiter = None
+
+    @property
+    def columns(self) -> files.Columns:
+        return files.Columns(self.target, self.features, self.ignored, self.delimiter)
+
+
+@dataclasses.dataclass
+class Run(Command):
     """Answers the rows of an input with a model, and counts them. A bad row stops it or is skipped."""
 
-    def __init__(self, model: Any, on_error: OnError) -> None:
+    file: options.File = "-"
+    encoding: options.Encoding = "utf-8-sig"
+    on_error: options.OnErrorOption = OnError.STOP
+    quiet: options.Quiet = False
+
+    def __post_init__(self) -> None:
+        notes.disabled = self.quiet
         self.counts = self._next = Counts()
-        self._model = model
-        self._on_error = on_error
+        self._model: Any = None
         self._n_lines = self._n_skipped = 0
         self._start = time.process_time()
         self._is_busy, self._signal = False, 0
@@ -114,7 +135,7 @@ class Run:
             self._is_busy = True
             self.learn(row)
         except ValueError as error:
-            if self._on_error is OnError.STOP:
+            if self.on_error is OnError.STOP:
                 raise ValueError(f"line {row.line}: {error}") from None
             print_answer({"error": shortened(str(error)), "line": row.line})
             self._is_busy = True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +20,7 @@ from river_budget import evaluate, kernels, theory
 from river_budget.base import Labels
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
+from river_budget.cli.runs import Command
 from river_budget.keyed.answers import check_given
 from river_budget.theory import bounds
 
@@ -43,76 +44,82 @@ CONTINUAL = {
 }
 
 
+@dataclasses.dataclass
+class Study(Command):
+    """A command that shows algorithms on whole streams."""
+
+    stream: options.Stream = "gaussians"
+    budget: options.Budget = 100
+    gamma: options.Gamma = None
+    seed: options.Seed = 42
+    json_file: options.JsonFile = None
+    plot_file: options.PlotFile = None
+
+    def kernel(self, published: float | None) -> kernels.RBF:
+        return kernels.RBF(published if self.gamma is None else self.gamma)
+
+    def print_table(
+        self, start: str, kernel: kernels.Kernel, headings: Sequence[str], lines: Iterable[Any]
+    ) -> None:
+        """Print a title, which the files have, too, and a table."""
+        is_open = getattr(kernel, "gamma", 0.0) is None
+        shown = f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
+        self.title = f"{self.stream}: {start}, budget {self.budget}, {shown}"
+        _print_table(self.title, headings, lines)
+
+    def report(self, figures: Any, plot: str, results: Any) -> None:
+        """Write figures, and draw results with the named function of `plots`, as far as is asked."""
+        if self.json_file:
+            content = {"title": self.title, "models": figures}
+            self.json_file.write_text(json.dumps(content, indent=1) + "\n")
+        if self.plot_file:
+            from river_budget import plots  # needs matplotlib
+
+            getattr(plots, plot)(results, self.title, self.plot_file)
+
+
 @app.command()
-def compare(
-    stream_name: options.Stream = "gaussians",
-    target: options.Target = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    delimiter: options.Delimiter = None,
-    budget: options.Budget = 100,
-    gamma: options.Gamma = None,
-    names: options.Models = None,
-    permutations: Annotated[
-        int, typer.Option(min=1, help="Number of orders; 1 keeps the stream's own.")
-    ] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None,
-    seed: options.Seed = 42,
-    json_file: options.JsonFile = None,
-    plot_file: options.PlotFile = None,
-) -> None:
+@dataclasses.dataclass
+class Compare(Study):
     """Run every algorithm on one stream, and print the best first.
 
     Validation is progressive: each example is predicted, then learned. The line below the table says
     which algorithms chance may have put behind the first.
     """
-    columns = files.Columns(target, features, ignored, delimiter)
-    (rows,), published = _streams(stream_name, columns, seed, limit)
-    kernel = kernels.RBF(published if gamma is None else gamma)
-    chosen = {
-        name: algorithm.build(kernel, budget, seed)
-        for name, algorithm in options.algorithms(names).items()
-    }
-    n_rounds = len(rows) * len(chosen) * permutations
-    with progress(n_rounds) as advance, files.blaming(stream_name):
-        comparison = evaluate.compare(chosen, rows, permutations, seed, after_examples=advance)
-    title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
-    lines = [
-        [name]
-        + [
-            f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if permutations > 1 else "")
-            for (mean, deviation), spec in zip(figures.values(), COMPARED.values(), strict=True)
+
+    names: options.Models = None
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Number of orders; 1 keeps the stream's own.")
+    ] = 1
+    limit: Annotated[int | None, typer.Option(min=1, help="Number of examples.")] = None
+
+    def run(self) -> None:
+        (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
+        kernel, n_orders = self.kernel(published), self.permutations
+        chosen = {
+            name: algorithm.build(kernel, self.budget, self.seed)
+            for name, algorithm in options.algorithms(self.names).items()
+        }
+        n_rounds = len(rows) * len(chosen) * n_orders
+        with progress(n_rounds) as advance, files.blaming(self.stream):
+            comparison = evaluate.compare(chosen, rows, n_orders, self.seed, after_examples=advance)
+        lines = [
+            [name]
+            + [
+                f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if n_orders > 1 else "")
+                for (mean, deviation), spec in zip(figures.values(), COMPARED.values(), strict=True)
+            ]
+            for name, figures in comparison.ranking()
         ]
-        for name, figures in comparison.ranking()
-    ]
-    _print_table(title, list(COMPARED), lines)
-    if len(lines) > 1:
-        print(comparison.verdict())
-    figures = comparison.to_dict()
-    _report(json_file, plot_file, title, figures, "plot_comparison", comparison)
+        self.print_table(f"{len(rows):,} examples", kernel, list(COMPARED), lines)
+        if len(lines) > 1:
+            print(comparison.verdict())
+        self.report(comparison.to_dict(), "plot_comparison", comparison)
 
 
 @app.command()
-def certify(
-    stream_name: options.Stream = "gaussians",
-    target: options.Target = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    delimiter: options.Delimiter = None,
-    budget: options.Budget = 1000,
-    gamma: options.Gamma = None,
-    limit: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Number of examples. For each 1,000 of them, the search for the comparators takes "
-            "some 15 seconds of processor time; with ten labels, some 40.",
-        ),
-    ] = 2000,
-    seed: options.Seed = 42,
-    json_file: options.JsonFile = None,
-    plot_file: options.PlotFile = None,
-) -> None:
+@dataclasses.dataclass
+class Certify(Study):
     """Print the mistakes of algorithms beside their mistake bounds.
 
     Each theorem is held against the hypothesis that makes its bound lowest in hindsight; the table has
@@ -120,48 +127,55 @@ def certify(
     scores, one for each label. Both Projectrons, the Ahpatron and projected gradient descent are compared
     with the norms that a Forgetron of the budget is compared with.
     """
-    columns = files.Columns(target, features, ignored, delimiter)
-    (rows,), published = _streams(stream_name, columns, seed, limit)
-    if published is None:
-        rows = _scaled(rows)
-    width: kernels.Kernel = kernels.RBF(published if gamma is None else gamma)
-    kernel = width.resolve(rows[0][0]) if rows else width
-    norm_bound = bounds.forgetron_norm(budget)
-    certificates: dict[str, theory.Certificate] = {}
-    with progress(10) as advance:
-        with files.blaming(stream_name):
-            span = theory.Span(kernel, rows)
-        advance("the comparators' span done")
-        for model in [
-            rb.KernelPerceptron(kernel),
-            rb.Forgetron(kernel, budget),
-            rb.Projectron(kernel, norm_bound=norm_bound),
-            rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
-            rb.SimplifiedForgetron(kernel, budget),
-            rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=seed),
-            rb.BudgetPassiveAggressive(kernel, budget),
-            rb.Ahpatron(kernel, budget, norm_bound=norm_bound),
-            rb.ProjectedGradient(kernel, budget, norm_bound=norm_bound),
-        ]:
-            certificate = theory.certify(model, rows, span=span)
-            certificates[certificate.name] = certificate
-            advance(f"{certificate.name} done")
-    title = _title(f"{stream_name}: {len(rows):,} examples", budget, kernel)
-    lines = [
-        [
-            name,
-            f"{certificate.n_mistakes:,}",
-            f"{bound.mistakes:,.0f}",
-            f"{bound.norm:.2f}",
-            f"{bound.loss:,.0f}",
-            "; lacks ".join([bound.theorem, *bound.failed]),
-        ]
-        for name, certificate in certificates.items()
-        for bound in certificate.guarantees
-    ]
-    _print_table(title, CERTIFIED, lines)
-    figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
-    _report(json_file, plot_file, title, figures, "plot_certificates", certificates)
+
+    budget: options.Budget = 1000
+    limit: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Number of examples. For each 1,000 of them, the search for the comparators takes "
+            "some 15 seconds of processor time; with ten labels, some 40.",
+        ),
+    ] = 2000
+
+    def run(self) -> None:
+        (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
+        if published is None:
+            rows = _scaled(rows)
+        kernel: kernels.Kernel = self.kernel(published)
+        if rows:
+            kernel = kernel.resolve(rows[0][0])
+        budget, norm_bound = self.budget, bounds.forgetron_norm(self.budget)
+        certificates: dict[str, theory.Certificate] = {}
+        with progress(10) as advance:
+            with files.blaming(self.stream):
+                span = theory.Span(kernel, rows)
+            advance("the comparators' span done")
+            for model in [
+                rb.KernelPerceptron(kernel),
+                rb.Forgetron(kernel, budget),
+                rb.Projectron(kernel, norm_bound=norm_bound),
+                rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
+                rb.SimplifiedForgetron(kernel, budget),
+                rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=self.seed),
+                rb.BudgetPassiveAggressive(kernel, budget),
+                rb.Ahpatron(kernel, budget, norm_bound=norm_bound),
+                rb.ProjectedGradient(kernel, budget, norm_bound=norm_bound),
+            ]:
+                certificate = theory.certify(model, rows, span=span)
+                certificates[certificate.name] = certificate
+                advance(f"{certificate.name} done")
+        lines = [
+            [
+                name, f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}", f"{bound.norm:.2f}",
+                f"{bound.loss:,.0f}", "; lacks ".join([bound.theorem, *bound.failed]),
+            ]
+            for name, certificate in certificates.items()
+            for bound in certificate.guarantees
+        ]  # fmt: skip
+        self.print_table(f"{len(rows):,} examples", kernel, CERTIFIED, lines)
+        figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
+        self.report(figures, "plot_certificates", certificates)
 
 
 def _scaled(rows: list[Example]) -> list[Any]:
@@ -178,34 +192,8 @@ def _scaled(rows: list[Example]) -> list[Any]:
 
 
 @app.command()
-def lifelong(
-    task_names: Annotated[
-        str,
-        typer.Argument(
-            metavar="TASKS",
-            help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
-            "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
-            f"brings), or streams separated by commas: {options.STREAMS}.",
-        ),
-    ] = "rotating-gaussians",
-    cycles: Annotated[
-        int, typer.Option(min=1, help="How many times the model goes through all tasks.")
-    ] = 2,
-    learn: Annotated[
-        int, typer.Option(min=1, help="Number of new examples each time a task is learned.")
-    ] = 1000,
-    test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500,
-    target: options.Target = None,
-    features: options.Features = None,
-    ignored: options.Ignored = None,
-    delimiter: options.Delimiter = None,
-    budget: options.Budget = 100,
-    gamma: options.Gamma = None,
-    names: options.Models = None,
-    seed: options.Seed = 42,
-    json_file: options.JsonFile = None,
-    plot_file: options.PlotFile = None,
-) -> None:
+@dataclasses.dataclass
+class Lifelong(Study):
     """Print what algorithms learn and forget over several tasks.
 
     The table shows the prequential error, the final accuracy over all tasks, the mean accuracy over
@@ -213,34 +201,58 @@ def lifelong(
     recover from a drift, and the model size. If tasks bring new labels, two more tables show the
     accuracy over the tasks learned so far after each step, and the forgetting of each class.
     """
-    columns = files.Columns(target, features, ignored, delimiter)
-    rows, published = _streams(task_names, columns, seed, test + cycles * learn, are_tasks=True)
-    kernel = kernels.RBF(published if gamma is None else gamma)
-    runs, chosen = {}, options.algorithms(names)
-    with progress(len(chosen)) as advance:
-        for name, algorithm in chosen.items():
-            model = algorithm.build(kernel, budget, seed)
-            with files.blaming(task_names):
-                run = evaluate.lifelong(model, rows, cycles * [*range(len(rows))], learn, test)
-            runs[name] = run
-            advance(f"{name} done")
-    trained = f"{len(rows)} tasks, {cycles} x {learn:,} examples each"
-    title = _title(f"{task_names}: {trained}", budget, kernel)
-    lines = [
-        [name, *(f"{factor * run.figures[key]:{spec}}" for key, factor, spec in CONTINUAL.values())]
-        for name, run in runs.items()
-    ]
-    _print_table(title, list(CONTINUAL), lines)
-    plot = "plot_continual_runs"
-    if run.brings_new_classes:
-        plot = "plot_class_incremental_runs"
-        steps = [f"task {j}" for j in run.task_sequence]
-        seen = [[name, *map(_percent, run.accuracy_seen)] for name, run in runs.items()]
-        _print_table("accuracy (%) over the tasks learned so far, after each step", steps, seen)
-        dropped = [[name, *map(_percent, run.class_forgetting)] for name, run in runs.items()]
-        _print_table("forgetting (%) of each class", list(map(str, run.classes)), dropped)
-    figures = {name: run.to_dict() for name, run in runs.items()}
-    _report(json_file, plot_file, title, figures, plot, runs)
+
+    stream: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASKS",
+            help="'rotating-gaussians' (two Gaussians at four angles), 'checkerboards' (2 x 2 "
+            "squares at three offsets), 'class-incremental' (ten classes, two of which each task "
+            f"brings), or streams separated by commas: {options.STREAMS}.",
+        ),
+    ] = "rotating-gaussians"
+    names: options.Models = None
+    cycles: Annotated[
+        int, typer.Option(min=1, help="How many times the model goes through all tasks.")
+    ] = 2
+    learn: Annotated[
+        int, typer.Option(min=1, help="Number of new examples each time a task is learned.")
+    ] = 1000
+    test: Annotated[int, typer.Option(min=1, help="Number of test examples for each task.")] = 500
+
+    def run(self) -> None:
+        limit = self.test + self.cycles * self.learn
+        tasks, published = _streams(self.stream, self.columns, self.seed, limit, are_tasks=True)
+        kernel, sequence = self.kernel(published), self.cycles * [*range(len(tasks))]
+        runs, chosen = {}, options.algorithms(self.names)
+        with progress(len(chosen)) as advance:
+            for name, algorithm in chosen.items():
+                model = algorithm.build(kernel, self.budget, self.seed)
+                with files.blaming(self.stream):
+                    runs[name] = evaluate.lifelong(model, tasks, sequence, self.learn, self.test)
+                advance(f"{name} done")
+        lines = [
+            [
+                name,
+                *(
+                    f"{factor * run.figures[key]:{spec}}"
+                    for key, factor, spec in CONTINUAL.values()
+                ),
+            ]
+            for name, run in runs.items()
+        ]
+        start = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
+        self.print_table(start, kernel, list(CONTINUAL), lines)
+        plot = "plot_continual_runs"
+        run = next(iter(runs.values()))
+        if run.brings_new_classes:
+            plot = "plot_class_incremental_runs"
+            steps = [f"task {j}" for j in run.task_sequence]
+            seen = [[name, *map(_percent, run.accuracy_seen)] for name, run in runs.items()]
+            _print_table("accuracy (%) over the tasks learned so far, after each step", steps, seen)
+            dropped = [[name, *map(_percent, run.class_forgetting)] for name, run in runs.items()]
+            _print_table("forgetting (%) of each class", list(map(str, run.classes)), dropped)
+        self.report({name: run.to_dict() for name, run in runs.items()}, plot, runs)
 
 
 def _streams(
@@ -311,22 +323,3 @@ def _print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[s
 
 def _percent(share: float) -> str:
     return "-" if share != share else f"{100 * share:.1f}"
-
-
-def _title(start: str, budget: int, kernel: kernels.Kernel) -> str:
-    is_open = getattr(kernel, "gamma", 0.0) is None
-    shown = f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
-    return f"{start}, budget {budget}, {shown}"
-
-
-def _report(
-    json_file: Path | None, picture: Path | None, title: str, figures: Any, plot: str, results: Any
-) -> None:
-    """Write figures, and draw results with the named function of `plots`, if there are files for them."""
-    if json_file:
-        content = {"title": title, "models": figures}
-        json_file.write_text(json.dumps(content, indent=1) + "\n")
-    if picture:
-        from river_budget import plots  # needs matplotlib
-
-        getattr(plots, plot)(results, title, picture)
