@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import numbers
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
@@ -13,9 +13,6 @@ from river_budget._state import LARGEST_ID, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
 from river_budget.keyed.answers import check_given, check_label, check_stored, predict, stored
-
-if TYPE_CHECKING:
-    from river_budget.bandit import ArmClassifiers
 
 
 class Event(NamedTuple):
@@ -263,6 +260,7 @@ def _text_bytes(state: bytes) -> int:
     return 8 + int.from_bytes(state[:8], "little")
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class PolicyLearner(KeyedLearner):
     """Chooses among the arms of each event, and learns the reward that comes later.
 
@@ -299,13 +297,7 @@ class PolicyLearner(KeyedLearner):
     1.0
     """
 
-    def __init__(
-        self,
-        factory: Callable[[], ArmClassifiers],
-        max_state_bytes: int = 900_000,
-        max_jump: int = 10**9,
-    ) -> None:
-        super().__init__(factory, max_state_bytes, max_jump=max_jump)
+    max_pending: int = dataclasses.field(default=100, init=False)  # The policy has its own.
 
     def _check_model(self, model: Any) -> None:
         from river_budget.bandit import ArmClassifiers  # slow to import
