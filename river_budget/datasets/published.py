@@ -73,10 +73,9 @@ class File(NamedTuple):
 class PublishedDataset(RemoteDataset):
     """Base class of the data sets. A file is in LIBSVM's format, or CSV with the given columns.
 
-    On first use, a file is downloaded, unpacked, checked in a temporary directory (its number of rows
-    and, if one is certain, its published checksum), and moved into River's cache directory
-    (`$RIVER_DATA`, or `~/river_data`). Its SHA-256 is recorded beside it (`a9a.sha256`) and checked
-    on every later use.
+    On first use, a file is downloaded and unpacked in a temporary directory, and moved into River's
+    cache directory (`$RIVER_DATA`, or `~/river_data`). On every use, its number of rows is checked
+    and, if one is certain, its published checksum.
 
     Attributes
     ----------
@@ -147,12 +146,12 @@ class PublishedDataset(RemoteDataset):
         """Download the file unless it is in the cache directory or `force` is true, and check it.
 
         With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
-        fails, or the file is not the published or recorded one.
+        fails, or the file is not the published one.
         """
         is_cached, fate = self.is_downloaded and not force, ""
         try:
             if is_cached:
-                _check_text(self.path, self._file.n_rows, self.path.parent)
+                _check_text(self.path, self._file.n_rows)
             else:
                 self._install(force, verbose)
         except (ModuleNotFoundError, OSError, ValueError) as error:
@@ -172,13 +171,13 @@ class PublishedDataset(RemoteDataset):
             download = Path(scratch, by_hand.name)
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
-                _digest(download)
+                _check_sum(download)
             else:
                 _fetch(self.url, download, verbose)
             files = {f.members: f.n_rows for f in self.files.values() if f.url == self.url}
             for members, n_rows in files.items():
                 text = _unpack(download, members)
-                _check_text(text, n_rows, directory)
+                _check_text(text, n_rows)
                 text.replace(directory / text.name)
 
 
@@ -200,7 +199,7 @@ def _fetch(url: str, path: Path, verbose: bool) -> None:
     for wait in WAITS:
         try:
             fetch(url, path, None)
-            _digest(path)
+            _check_sum(path)
             return
         except (OSError, ValueError):
             if wait is None:
@@ -220,7 +219,7 @@ def _unpack(path: Path, members: tuple[str, ...]) -> Path:
         except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
             raise ValueError(f"{archive.name} cannot be unpacked: {error}") from error
         if member != members[-1]:
-            _digest(path)
+            _check_sum(path)
     return path
 
 
@@ -232,28 +231,22 @@ def _opened(archive: Path, member: str) -> Any:
     return bz2.open(archive) if archive.suffix == ".bz2" else gzip.open(archive)
 
 
-def _check_text(path: Path, n_rows: int, directory: Path) -> None:
-    """Check a text by the SHA-256 recorded in a directory, or else by its number of rows."""
-    record, digest = directory / f"{path.name}.sha256", _digest(path)
-    if record.exists():
-        if digest in record.read_text():
-            return
-        raise ValueError(
-            f"{path.name} does not have the checksum recorded in {record.name} "
-            "(delete this record to accept the file)"
-        )
+def _check_text(path: Path, n_rows: int) -> None:
+    """Raise ValueError unless a text has its published checksum, if there is one, and number of rows."""
+    _check_sum(path)
     with path.open("rb") as lines:
         found = sum(not line.isspace() for line in lines)
     if found != n_rows:
         raise ValueError(f"{path.name} has {found:,} rows, expected {n_rows:,}")
-    record.write_text(f"{digest}  {path.name}\n")
 
 
-def _digest(path: Path) -> str:
-    """Return the checksum of a file; raise ValueError if another one is published."""
-    algorithm, _, expected = CHECKSUMS.get(path.name, "sha256:").partition(":")
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, algorithm).hexdigest()
-    if expected and found != expected:
-        raise ValueError(f"{path.name} has the {algorithm} checksum {found}, expected {expected}")
-    return found
+def _check_sum(path: Path) -> None:
+    """Raise ValueError if another checksum of a file is published."""
+    algorithm, _, expected = CHECKSUMS.get(path.name, "").partition(":")
+    if expected:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, algorithm).hexdigest()
+        if found != expected:
+            raise ValueError(
+                f"{path.name} has the {algorithm} checksum {found}, expected {expected}"
+            )

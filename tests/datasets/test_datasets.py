@@ -241,9 +241,7 @@ def test_a_cached_file_is_not_downloaded_again(adult, publisher, tmp_path, capsy
     assert list(data_set) == list(datasets.Adult9()) == ADULT
     assert data_set.is_downloaded
     assert publisher.requests == ["a9a"]
-    assert files(tmp_path / "Adult9") == ["a9a", "a9a.sha256"]
-    digest = hashlib.sha256(A9A).hexdigest()
-    assert (tmp_path / "Adult9" / "a9a.sha256").read_text() == f"{digest}  a9a\n"
+    assert files(tmp_path / "Adult9") == ["a9a"]
     out, err = capsys.readouterr()
     assert out == ""
     assert err == f"Downloading {publisher.url}/data/a9a\n"
@@ -252,7 +250,7 @@ def test_a_cached_file_is_not_downloaded_again(adult, publisher, tmp_path, capsy
 def test_only_the_text_of_an_archive_is_kept(publish, tmp_path):
     publish("MNIST", DIGITS, train=5)
     datasets.MNIST().download()
-    assert files(tmp_path / "MNIST") == ["mnist", "mnist.sha256"]
+    assert files(tmp_path / "MNIST") == ["mnist"]
 
 
 def test_each_file_is_hashed_once(publish, monkeypatch):
@@ -301,7 +299,7 @@ def test_a_broken_connection_is_retried(publish, publisher, tmp_path):
     publisher.cuts = [0, 20]
     assert len(list(datasets.MNIST())) == 3
     assert len(publisher.requests) == 3
-    assert files(tmp_path / "MNIST") == ["mnist", "mnist.sha256"]
+    assert files(tmp_path / "MNIST") == ["mnist"]
 
 
 def test_a_connection_that_always_breaks(publish, publisher, tmp_path):
@@ -399,30 +397,18 @@ def test_an_archive_put_there_by_hand_with_a_wrong_checksum(
     assert publisher.requests == []
 
 
-def test_a_cached_file_that_changed_is_rejected(adult, publisher, tmp_path):
+def test_a_cached_file_that_changed_is_rejected(adult, publisher, monkeypatch, tmp_path):
     data_set = datasets.Adult9()
     data_set.download()
+    monkeypatch.setitem(CHECKSUMS, "a9a", f"sha256:{hashlib.sha256(A9A).hexdigest()}")
     data_set.path.write_bytes(A9A.replace(b"+1", b"-1"))
     with pytest.raises(
-        datasets.DatasetError, match=r"recorded in a9a.sha256.*renamed to a9a.rejected"
+        datasets.DatasetError, match=r"has the sha256 checksum.*renamed to a9a.rejected"
     ):
         next(iter(data_set))
-    assert files(tmp_path / "Adult9") == ["a9a.rejected", "a9a.sha256"]
+    assert files(tmp_path / "Adult9") == ["a9a.rejected"]
     assert list(data_set) == ADULT
     assert len(publisher.requests) == 2
-
-
-def test_a_publisher_that_changes_a_file(adult, publisher, tmp_path):
-    data_set = datasets.Adult9()
-    data_set.download()
-    publisher.contents["a9a"] = A9A.replace(b"+1", b"-1")
-    with pytest.raises(datasets.DatasetError, match=r"recorded in a9a.sha256"):
-        data_set.download(force=True)
-    assert list(data_set) == ADULT
-    assert files(tmp_path / "Adult9") == ["a9a", "a9a.sha256"]
-    data_set.path.unlink()
-    (tmp_path / "Adult9" / "a9a.sha256").unlink()
-    assert [y for _, y in data_set] == [False, False, False]
 
 
 @pytest.mark.parametrize(
@@ -433,7 +419,7 @@ def test_files_can_be_put_there_by_hand(publish, publisher, tmp_path, name, cont
     (tmp_path / "MNIST").mkdir()
     (tmp_path / "MNIST" / name).write_bytes(content)
     assert len(list(datasets.MNIST())) == 3
-    assert files(tmp_path / "MNIST") == sorted({name, "mnist", "mnist.sha256"})
+    assert files(tmp_path / "MNIST") == sorted({name, "mnist"})
     assert publisher.requests == []
 
 
