@@ -11,7 +11,6 @@ import shutil
 import sys
 import tarfile
 import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -20,8 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from river.datasets.base import BINARY_CLF, RemoteDataset
 
-TIMEOUT = 60  # seconds without a byte from the server before an attempt fails
-WAITS = (1, 2, None)  # seconds after each failed attempt; the last error is raised
+TIMEOUT = 60  # seconds without a byte from the server before a download fails
 
 # By the name of a download or of a file unpacked from it; SHA-256 for texts. Each is certain: two or
 # more projects without common code state it, or the text was regenerated from its values.
@@ -187,7 +185,7 @@ def _libsvm_row(line: str) -> tuple[dict[str, float], float]:
 
 
 def _fetch(url: str, path: Path, verbose: bool) -> None:
-    """Download a file; try again if the connection breaks or the checksum is wrong."""
+    """Download a file, and check it."""
     try:
         import pooch
     except ModuleNotFoundError as error:
@@ -195,16 +193,8 @@ def _fetch(url: str, path: Path, verbose: bool) -> None:
         raise ModuleNotFoundError(message, name=error.name) from error
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)
-    fetch = pooch.HTTPDownloader(timeout=TIMEOUT)
-    for wait in WAITS:
-        try:
-            fetch(url, path, None)
-            _check_sum(path)
-            return
-        except (OSError, ValueError):
-            if wait is None:
-                raise
-            time.sleep(wait)
+    pooch.HTTPDownloader(timeout=TIMEOUT)(url, path, None)
+    _check_sum(path)
 
 
 def _unpack(path: Path, members: tuple[str, ...]) -> Path:
