@@ -191,9 +191,7 @@ cdef class Features:
         for e in range(feature.length):
             values[feature.entries[e].slot] = feature.entries[e].value
 
-    cdef int replace(
-        self, Layout layout, const double *values, Layout old, Py_ssize_t slot
-    ) except -1:
+    cdef int replace(self, Layout layout, const double *values, Layout old, Py_ssize_t slot) except -1:
         cdef Py_ssize_t j
         cdef Feature *feature
         self.mark += 1
