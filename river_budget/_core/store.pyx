@@ -1224,9 +1224,7 @@ cdef void add_arrays(Store self, Point *p, Inner *inner, Py_ssize_t g, double *r
 
 # Kernels that are Python functions.
 
-cdef int call_functions(
-    Store self, dict x, list others, double *values, Py_ssize_t stride
-) except -1:
+cdef int call_functions(Store self, dict x, list others, double *values, Py_ssize_t stride) except -1:
     """Write what the functions say of an example and others, or itself (n_kernels, stride)."""
     cdef Py_ssize_t i, slot
     for i, kernel in enumerate(self.kernels):
