@@ -292,8 +292,8 @@ cdef class Discriminant(Engine):
             self.answers[1] = logits[1] - logits[0]
             self.answers[0] = -self.answers[1]
 
-    cdef void get_probabilities(self, double *probabilities) noexcept nogil:
-        softmax(&self.outputs[2, 0], probabilities, self.n_labels)
+    cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil:
+        softmax(&self.outputs[2, 0], probabilities, n_labels)
 
     # Rounds.
 

@@ -98,7 +98,7 @@ cdef class Engine:
     cdef int answer(self) except -1 nogil:
         pass
 
-    cdef void get_probabilities(self, double *probabilities) noexcept nogil:
+    cdef void get_probabilities(self, double *probabilities, Py_ssize_t n_labels) noexcept nogil:
         pass
 
     # Rounds.

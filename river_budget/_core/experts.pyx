@@ -297,7 +297,8 @@ cdef class Experts(Engine):
         if self.archive is not None:
             self.archive.store.evaluate_like(self.store)
             self.archive.forecast()
-            self.archive.get_probabilities(&self.probabilities[self.n_experts - 1, 0])
+            own = &self.probabilities[self.n_experts - 1, 0]
+            self.archive.get_probabilities(own, self.n_labels)
         self.mix()
         return 0
 
