@@ -261,13 +261,17 @@ class Rounds:
         cdef Py_ssize_t label
         cdef double weight = 1.0
         cdef int due
-        f.claim()
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        # As `claim` and `release`, which ask for the thread once more.
+        f.require_closed()
+        f.owner = thread
         try:
             if type(w) is not float or w != 1.0:
                 f.store.evaluate(x)
                 weight = weight_of(w)
                 if weight == 0.0:
                     self._labels.check(y)
+                    f.release()
                     return
             try:
                 label = self._labels.column[y]
@@ -283,10 +287,13 @@ class Rounds:
             if due:
                 self._follow(due)
         except BaseException:
-            self._complete()
+            try:
+                self._complete()
+            finally:
+                f.release()
             raise
-        finally:
-            f.release()
+        if f.owner == thread:
+            f.owner = 0
 
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a set of features, a dict.

@@ -49,14 +49,12 @@ cdef class Expansion(Engine):
         if self.is_open:
             self.end()
 
-    cdef int end(self) except -1 nogil:
+    cdef int end(self) except -1:
         if self.sums is not None:
             self.sums.add(self.store)
-        if self.is_open:
-            self.n_weighted += self.y.weight != 1.0
-            self.largest_self_value = max(self.largest_self_value, self.y.self_value)
-            with gil:
-                self.close()
+        self.n_weighted += self.y.weight != 1.0
+        self.largest_self_value = max(self.largest_self_value, self.y.self_value)
+        self.close()
 
     def roll_back(self):
         self.require_free()
@@ -100,11 +98,11 @@ cdef class Expansion(Engine):
         cdef double margin = 0.5 * (self.answers[label] - self.answers[rival])
         self.y.label, self.y.rival, self.y.margin, self.y.weight = label, rival, margin, weight
         self.y.self_value = self.store.own_values[0]
-        if margin > threshold:
-            self.end()
-        else:
+        if not margin > threshold:
             self.is_open = self.store.keeps_filled = True
             self.store.owner, self.old_scale = self.owner, self.scale
+        elif self.sums is not None:
+            self.sums.add(self.store)
         self.n_mistakes += margin <= 0.0
         self.n_rounds += 1
         return DUE_UPDATE * self.is_open + DUE_CHECK * (self.n_rounds >= self.checked_at)
