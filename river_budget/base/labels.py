@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import decimal
-import itertools
 import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -92,17 +91,15 @@ class Labels:
         """Restore new labels, and give an engine that is restored next room for them."""
         columns = state["columns"]
         require(isinstance(columns, dict), "the labels have no columns")
-        n = len(columns)
+        labels, n = list(columns), len(columns)
         require(n <= self._limit, f"there are {n} labels, at most {self._limit} are allowed")
-        first, others = list(columns)[:2], list(columns)[2:]
-        for label in first:
-            self.add(label)
-        require(all(map(is_class, others)), "a label is missing")
-        # `add` takes time in proportion to the number of labels.
-        self.column.update(zip(others, itertools.count(2)))
-        self.names.extend(others)
-        given = {label: count(column) for label, column in columns.items()}
-        require(self.column == given, "the labels have the wrong columns")
+        require(all(map(is_class, labels)), "a label is missing")
+        # Only of a single label can 1 be the first.
+        expected = [1] if labels == [1] else list(range(n))
+        in_order = list(map(count, columns.values())) == expected and (n < 2 or labels[0] != 1)
+        require(in_order, "the labels have the wrong columns")
+        self.column = dict(columns)
+        self.names = 2 * labels if n == 1 else labels or self.names
         engine.widen(len(self.names))
 
 
