@@ -169,7 +169,6 @@ class PublishedDataset(RemoteDataset):
             download = Path(scratch, by_hand.name)
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
-                _check_sum(download)
             else:
                 _fetch(self.url, download, verbose)
             files = {f.members: f.n_rows for f in self.files.values() if f.url == self.url}
@@ -185,7 +184,6 @@ def _libsvm_row(line: str) -> tuple[dict[str, float], float]:
 
 
 def _fetch(url: str, path: Path, verbose: bool) -> None:
-    """Download a file, and check it."""
     try:
         import pooch
     except ModuleNotFoundError as error:
@@ -194,12 +192,12 @@ def _fetch(url: str, path: Path, verbose: bool) -> None:
     if verbose:
         print(f"Downloading {url}", file=sys.stderr)
     pooch.HTTPDownloader(timeout=TIMEOUT)(url, path, None)
-    _check_sum(path)
 
 
 def _unpack(path: Path, members: tuple[str, ...]) -> Path:
-    """Unpack nested archives beside a file, check those within, and return the last member."""
+    """Check and unpack nested archives beside a file, and return the last member."""
     for member in members:
+        _check_sum(path)
         archive, path = path, path.with_name(member)
         try:
             with _opened(archive, member) as source, path.open("wb") as target:
@@ -208,8 +206,6 @@ def _unpack(path: Path, members: tuple[str, ...]) -> Path:
             raise ValueError(f"{archive.name} does not contain {member}") from error
         except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
             raise ValueError(f"{archive.name} cannot be unpacked: {error}") from error
-        if member != members[-1]:
-            _check_sum(path)
     return path
 
 
