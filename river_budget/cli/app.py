@@ -20,9 +20,11 @@ from river_budget._features import shortened
 
 # Arguments become an object of the command's class, and that runs.
 app = typer.Typer(
-    rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
     result_callback=lambda command, **_: command.run(),
-)  # fmt: skip
+)
 
 # Click's UsageError, wherever this version of typer has it from.
 UsageError: Any = typer.BadParameter.__base__
