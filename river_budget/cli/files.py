@@ -116,7 +116,7 @@ def opened(
 
 @contextlib.contextmanager
 def blaming(file: str) -> Iterator[None]:
-    """Turn what is wrong with a file, as it is opened or read, into an error that names it."""
+    """Turn what is wrong with a file, as it is opened, read or written, into an error that names it."""
     try:
         yield
     except BrokenPipeError:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from river_budget._features import shortened
 from river_budget.base import memory_of
 from river_budget.cli import files, options
-from river_budget.cli.app import CommandError, notes, progress
+from river_budget.cli.app import notes, progress
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
 
@@ -159,9 +159,5 @@ def print_answer(fields: dict[str, Any]) -> None:
         line = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"the answer cannot be written as JSON: {error}") from None
-    try:
+    with files.blaming("standard output"):
         print(line, flush=True)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise CommandError(f"standard output: {error}") from None
