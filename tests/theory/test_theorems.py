@@ -269,9 +269,14 @@ def stored_columns(f, slot):
 def current_columns(f, slot):
     """Return the label of a vector as stored, and what is its rival now."""
     label, _ = stored_columns(f, slot)
-    scores = f.values()[slot]
+    scores = scores_of(f)[slot]
     scores[label] = -math.inf
     return [label, int(scores.argmax())]
+
+
+def scores_of(f):
+    """Return the scores at each vector (n, labels)."""
+    return f.store.gram() @ f.matrix
 
 
 def replace_mu(monkeypatch, combine, columns=stored_columns):
@@ -282,7 +287,7 @@ def replace_mu(monkeypatch, combine, columns=stored_columns):
             return f, y
 
         def margin_of(slot):
-            return combine(*f.values()[slot][columns(f, slot)].tolist())
+            return combine(*scores_of(f)[slot][columns(f, slot)].tolist())
 
         def overlap(slot):
             return combine(*((c == y.label) - (c == y.rival) for c in columns(f, slot)))
