@@ -66,10 +66,8 @@ IN_USE = "the model is in use: by another thread, or by its own kernel"
 cdef dict as_dict(Layout layout, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
     cdef Py_ssize_t j
-    x = {layout.columns[j]: values[j] for j in range(layout.m)}
-    for name, array in (arrays or {}).items():
-        x[name] = array.copy()
-    return x
+    numbers = {layout.columns[j]: values[j] for j in range(layout.m)}
+    return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
 
 
 cdef class Block:
@@ -386,7 +384,6 @@ cdef class Store:
         return as_dict(layout, <const double *> PyBytes_AS_STRING(values), arrays)
 
     def row_of(self, Py_ssize_t slot, Py_ssize_t kernel=0):
-        self.check_slot(slot)
         check_kernel(self, kernel)
         self.rows_of(slot)
         return self.by_slot[self.n_kernels + kernel, : self.n].copy()
@@ -401,17 +398,15 @@ cdef class Store:
         return np.array([self.self_value_of(slot, kernel) for slot in range(self.n)], np.float64)
 
     def distances(self, slot=None):
-        if slot is not None:
-            self.check_slot(slot)
         if self.z[0].inner < 0:  # in feature space
             return self.self_values() - 2 * (self.row() if slot is None else self.row_of(slot))
         with self:
             if slot is not None:
+                self.check_slot(slot)
                 load(self, slot)
-                return squared_distances(self, &self.other)
-            if not has_found(self):
+            elif not has_found(self):
                 find_rows(self)
-            return squared_distances(self, &self.point)
+            return squared_distances(self, &self.point if slot is None else &self.other)
 
     @property
     def nbytes(self):
