@@ -498,14 +498,11 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
     places, self.kernels, self.is_selective = {}, kernels, True
     self.n_inner = 0
     for i, kernel in enumerate(kernels):
-        values = kernel.spec
-        if values is None:
+        if kernel.spec is None:
             self.z[i].inner = -1
             continue
         spec = &self.z[i].spec
-        spec.statistic, spec.function, spec.degree = map(int, (values[0], values[1], values[4]))
-        spec.gamma, spec.coef0, spec.n_names = values[2], values[3], values[5]
-        spec.normalized = values[6]
+        spec[0] = kernel.spec._asdict()
         reads_all = kernel.active([UNKNOWN_NAME]) is None
         self.is_selective &= not reads_all
         has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS

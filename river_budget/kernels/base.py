@@ -23,18 +23,18 @@ LARGEST = 1e150
 
 
 class Spec(NamedTuple):
-    """A vector kernel as a function of an inner statistic, in the order that compiled code knows.
+    """A vector kernel as a function of an inner statistic, by the names that compiled code knows.
 
     Gamma is the factor of the statistic, or of each squared difference in a sum of rationals.
     """
 
-    inner_statistic: int
-    kernel_function: int
+    statistic: int
+    function: int
     gamma: float = 1.0
     coef0: float = 0.0
     degree: int = 1
     n_names: int = 0
-    is_normalized: bool = False
+    normalized: bool = False
 
 
 class Category(tuple[Any, str]):

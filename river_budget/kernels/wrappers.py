@@ -44,7 +44,7 @@ class Normalized(Kernel):
     @property
     def spec(self) -> Spec | None:  # type: ignore[override]
         spec = self.kernel.spec
-        return None if spec is None else spec._replace(is_normalized=True)
+        return None if spec is None else spec._replace(normalized=True)
 
     def resolve(self, names: Collection[Any]) -> Kernel:
         return Normalized(self.kernel.resolve(names))
@@ -69,7 +69,7 @@ class Cosine(Kernel):
     """
 
     has_unit_norm = True
-    spec = Linear.spec._replace(is_normalized=True)
+    spec = Linear.spec._replace(normalized=True)
 
     def __call__(self, x: Features, z: Features) -> float:
         return Normalized(Linear())(x, z)
