@@ -228,7 +228,7 @@ cdef class Discriminant(Engine):
     cdef char *phi
     cdef char *u
     cdef Loops *loops
-    cdef Py_ssize_t width, row_bytes, room
+    cdef Py_ssize_t width, n_rows, row_bytes, room
 
     def __init__(
         self, Store store not None, Py_ssize_t n_features, double forgetting, seed, bint learns_scales,
@@ -238,13 +238,13 @@ cdef class Discriminant(Engine):
         self.store, self.n_features, self.forgetting = store, n_features, forgetting
         self.learns_scales = learns_scales
         self.fourier = Fourier(n_features // 2, seed, scales)
-        self.width = (n_features + 7) // 8 * 8
+        self.width, self.n_rows = (n_features + 7) // 8 * 8, (n_features + 3) // 4 * 4
         self.row_bytes = self.width * dtype.itemsize
         self.loops = &loops[DOUBLES if dtype == np.float64 else FLOATS]
         self.features = np.empty(n_features)
         self.elements, self.product = zero_matrix((2, self.width), dtype)
         self.phi, self.u = address(self.elements), address(self.product)
-        self.P = zero_matrix((symmetric_place(self.width, 0),), dtype)
+        self.P = zero_matrix((symmetric_place(self.n_rows, 0),), dtype)
         self.p = address(self.P)
         self.kept = np.zeros((BUFFER if learns_scales else 0, 2))
         self.W, self.K, self.counts = np.zeros((0, self.width), dtype), np.zeros((0, 0)), np.zeros(0)
@@ -320,7 +320,7 @@ cdef class Discriminant(Engine):
         cdef bint is_known = self.counts[label] > 0.0
         if is_known:
             self.adapt(label, weight)
-        self.loops.multiply(self.p, self.phi, self.u, self.width)
+        self.loops.multiply(self.p, self.phi, self.u, self.n_rows)
         gain = self.regress(label, weight, 1.0)
         residuals, product = &self.outputs[3, 0], &self.outputs[1, 0]
         if is_known:
@@ -351,7 +351,7 @@ cdef class Discriminant(Engine):
                 )
         # Below 0 by rounding alone.
         self.loops.scale(self.u, sqrt(gain) if variance > 0.0 else 0.0, self.width)
-        self.loops.subtract(self.p, factor, self.u, self.width)
+        self.loops.subtract(self.p, factor, self.u, self.n_rows)
         return gain
 
     cdef double times_inverse(self, const double *x, double *product) noexcept nogil:
@@ -405,7 +405,7 @@ cdef class Discriminant(Engine):
         self.features[:] = 0.0
         self.features[direction] = 1.0
         self.loops.convert(&self.features[0], 1.0, self.phi, self.n_features)
-        self.loops.column(self.p, direction, self.u, self.width)
+        self.loops.column(self.p, direction, self.u, self.n_rows)
         if self.loops.dot(self.phi, self.u, self.width) < LARGEST:
             factor = 1.0 / self.forgetting
             for c in range(self.n_labels):

@@ -1,8 +1,9 @@
 /* Symmetric matrices of floats or doubles as lower triangles, for products and rank-one updates.
 
    A triangle is a group of 8 rows after the other; those of group g have 8 (g + 1) elements each, so the
-   blocks on the diagonal are whole. Lengths are multiples of 8, and what is beyond the matrix is 0. This
-   header includes itself for each width of vectors and each type; see `lanes.h` and `loops.h`. */
+   blocks on the diagonal are whole. A matrix has a multiple of 4 rows; lengths of vectors are multiples
+   of 8, and what is beyond the matrix is 0. This header includes itself for each width of vectors and
+   each type; see `lanes.h` and `loops.h`. */
 #ifndef T
 #include "lanes.h"
 
@@ -79,7 +80,7 @@ static void OF_TYPE(multiply)(const void *m, const void *vector, void *result, l
     const T *a = m, *x = vector;
     T *product = result;
     for (long g = 0; g < n; g += 8) {
-        for (long i = g; i < g + 8; i += 4) {
+        for (long i = g; i < g + 8 && i < n; i += 4) {
             const T *b = a + g + 8, *c = b + g + 8, *d = c + g + 8;
             EIGHT p = {0}, q = {0}, r = {0}, s = {0};
             for (long j = 0; j < g; j += 8) {
