@@ -8,7 +8,7 @@ Pendigits and MNIST in five of two. Embeddings and pictures are arrays. Accuracy
 rows of all classes at the end, the mean over seeds of the order and of the random features. A round is
 `predict_one` and `learn_one`, in the last fifth of the shuffled rows.
 
-With `--steps`, models in single and in double precision learn so many rows of three streams, of which they see
+With `--steps`, models in single and in double precision learn so many rows of four streams, of which they see
 20,000 rows, or all of Pendigits, again and again. Accuracy in % is that on the last tenth, in blocks of 1,000
 rows that are predicted and then learned.
 """
@@ -117,7 +117,7 @@ BLOCK, N_ROWS = 1_000, 20_000
 
 
 def sources() -> dict[str, list]:
-    """Return the rows of three streams, with their labels."""
+    """Return the rows of four streams, with their labels."""
     data = load("pendigits")
     return {
         "Pendigits": list(zip(dense(data["X_train"]), data["y_train"].tolist(), strict=True)),
@@ -125,6 +125,7 @@ def sources() -> dict[str, list]:
         "RandomRBF (5)": list(
             synth.RandomRBF(1, 1, n_classes=5, n_features=10, n_centroids=20).take(N_ROWS)
         ),
+        "Waveform (3)": list(synth.Waveform(seed=1).take(N_ROWS)),
     }
 
 
