@@ -52,6 +52,7 @@ cdef class Engine:
     cdef int begin(self) except -1
     cdef int evaluate(self, x) except -1
     cdef int forecast(self) except -1 nogil
+    cdef int learn_rows(self, Block block, Py_ssize_t stop, double threshold) except -1 nogil
     cdef int learn_example(
         self, Py_ssize_t label, double weight, double threshold
     ) except -1 nogil

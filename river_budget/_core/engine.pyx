@@ -115,23 +115,33 @@ cdef class Engine:
 
     cpdef int scan(self, Block block, double threshold) except -1:
         cdef int due = 0
-        cdef double weight
         cdef Py_ssize_t stop = min(block.n_rows, block.row + MOST_ROWS)
-        require(block.labels is not None, "the block is not one to learn")
+        if block.labels is None:
+            raise ValueError("the block is not one to learn")
         self.begin()
         self.store.owner = self.owner
         try:
-            with nogil:
-                while block.row < stop and due == 0:
-                    self.store.evaluate_row(block, block.row)
-                    if self.prepare():
-                        self.store.evaluate_row(block, block.row)
-                    weight = 1.0 if block.weights is None else block.weights[block.row]
-                    due = self.learn_example(block.labels[block.row], weight, threshold)
-                    block.row += 1
+            # Where each round is an update, it would take longer to give up the GIL.
+            due = self.learn_rows(block, min(stop, block.row + 1), threshold)
+            if due == 0:
+                with nogil:
+                    due = self.learn_rows(block, stop, threshold)
         finally:
             self.is_busy = False
             self.store.owner = self.owner if self.is_open else 0
+        return due
+
+    cdef int learn_rows(self, Block block, Py_ssize_t stop, double threshold) except -1 nogil:
+        """Learn rows of a block up to one after which something is due."""
+        cdef int due = 0
+        cdef double weight
+        while block.row < stop and due == 0:
+            self.store.evaluate_row(block, block.row)
+            if self.prepare():
+                self.store.evaluate_row(block, block.row)
+            weight = 1.0 if block.weights is None else block.weights[block.row]
+            due = self.learn_example(block.labels[block.row], weight, threshold)
+            block.row += 1
         return due
 
     cdef int learn_example(

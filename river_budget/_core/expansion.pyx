@@ -133,7 +133,8 @@ cdef class Expansion(Engine):
         cdef Py_ssize_t i, n = self.store.n, best = n
         cdef double limit = INFINITY
         cdef int64_t *inserted = self.store.inserted
-        require(n <= costs.shape[0], "a cost is needed for each vector")
+        if n > costs.shape[0]:
+            raise ValueError("a cost is needed for each vector")
         for i in range(costs.shape[0]):
             limit = min(limit, costs[i])
         for i in range(n):

@@ -232,7 +232,8 @@ cdef class ValidationTable:
         cdef Py_ssize_t c, i, m = self.m, n = self.n
         cdef Expansion f = self.f
         cdef bint is_binary = f.n_labels == 2
-        require(f.store.n == n, "the table has other vectors than the hypothesis")
+        if f.store.n != n:
+            raise ValueError("the table has other vectors than the hypothesis")
         if not self.is_own:
             self.store.evaluate_like(f.store)
         self.reserve(m + 1, n + 1)
