@@ -338,6 +338,11 @@ cdef class CountedTable(ValidationTable):
     def __cinit__(self, *_):
         self.ranks = isinstance(self.f.store.kernels[0], (RBF, RationalQuadratic))
 
+    cpdef Py_ssize_t nearest_to_example(self) except -2:
+        """Return the vector nearest to the example of the expansion; -1 if it is not known."""
+        require(self.f.store.n == self.n, "the table has other vectors than the hypothesis")
+        return loops.unique_largest(self.f.store.rows, self.n) if self.ranks else -1
+
     def nearest(self, Py_ssize_t slot):
         """Return the vector nearest to another one, the incoming one included; -1 if it is not known."""
         cdef double own
@@ -353,11 +358,7 @@ cdef class CountedTable(ValidationTable):
 
         By default, that is the nearest one; nothing happens and False is returned if it is not known.
         """
-        cdef Py_ssize_t c, nearest = slot
-        if self.f.store.n != self.n:
-            raise ValueError("the table has other vectors than the hypothesis")
-        if slot < 0 and self.ranks:
-            nearest = loops.unique_largest(self.f.store.rows, self.n)
+        cdef Py_ssize_t c, nearest = self.nearest_to_example() if slot < 0 else slot
         if nearest < 0:
             return False
         self.reserve(self.m, self.n)

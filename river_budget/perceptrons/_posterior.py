@@ -25,10 +25,14 @@ LARGEST = 1e12
 def largest(parameters: Floats) -> Floats:
     """Return P(theta_c is the largest share) under Dirichlet distributions (rows, labels).
 
-    The parameters are positive (rows, labels). The shares are in the proportions of independent
+    The parameters are positive (rows, labels). With two labels, the result is a value of the
+    regularized incomplete Beta function. With more, the shares are in the proportions of independent
     Gamma variables, over whose largest value is integrated, with an error of at most 1e-8.
     """
     bounded = parameters / np.maximum(1.0, parameters.max(axis=1, keepdims=True) / LARGEST)
+    if parameters.shape[1] == 2:
+        positive = scipy.special.betainc(bounded[:, 0], bounded[:, 1], 0.5)
+        return np.stack((1.0 - positive, positive), axis=1)
     return np.array([_largest_of_many(row) for row in bounded]).reshape(parameters.shape)
 
 

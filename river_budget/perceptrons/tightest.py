@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.removal import CountedTable
 from river_budget.base import ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import Kernel
+from river_budget.kernels import Features, Kernel
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons._validation import ValidatedPerceptron
 
@@ -71,6 +72,21 @@ class TightestPerceptron(ValidatedPerceptron):
         self.prior = prior
         self._validation = CountedTable(self._f, budget + 1)
 
+    def posteriors_one(self, x: Features) -> dict[Any, float]:
+        """Return the posterior probability w_c of each label c at the support vector nearest to x.
+
+        All are equal if there is no support vector. Raises ValueError as `scores_one`.
+        """
+        return self._by_label(self._posteriors(x))
+
+    def posterior_one(self, x: Features) -> float:
+        """Return the weight w+ of the support vector nearest to x.
+
+        Raises ValueError if there are more than two labels, or a value of x is refused.
+        """
+        self._labels.require_two("posteriors_one")
+        return self._posteriors(x)[1]
+
     def _on_rescaled(self) -> None:
         vectors, gram = self._validation, self._f.store.gram()
         similarity = _similarity(vectors.kernel_values, gram)
@@ -94,6 +110,17 @@ class TightestPerceptron(ValidatedPerceptron):
         if nearest < 0:
             nearest = self._nearest_to_removed(f, r)
         vectors.finish(r, nearest)
+
+    def _posteriors(self, x: Features) -> list[float]:
+        f, vectors = self._f, self._validation
+        f.best(x)
+        counts = np.zeros((1, f.n_labels))
+        if f.n:
+            nearest = vectors.nearest_to_example()
+            if nearest < 0:
+                nearest = f.cheapest(f.store.distances())
+            counts[:, : vectors.n_labels] = vectors.counts_of([nearest])
+        return _posterior.largest(counts + self.prior)[0].tolist()
 
     def _nearest_to_removed(self, f: Expansion, r: int) -> int:
         """Return the slot nearest to slot r by distance; `f.n` for the incoming example."""

@@ -194,6 +194,7 @@ def test_counts_stay_finite_with_large_kernel_values():
     for x, y in NOISY:
         x = {name: 1e30 * value for name, value in x.items()}
         model.learn_one(x, y)
+        assert 0 <= model.posterior_one(x) <= 1
     assert model.state()["validation"]["counts"].max() > 1e60
 
 

@@ -185,9 +185,9 @@ def test_simplified_forgetron_by_hand():
 def test_tightest_counts_by_hand():
     model = rb.TightestPerceptron(rb.RBF(gamma=1.0), budget=3)
     model.learn_one({"u": 0.0}, True, w=2.0)
-    assert model.state()["validation"]["counts"].tolist() == [[0.0, 2.0]]
+    assert model.posterior_one({"u": 0.0}) == close(1 - 0.5**3)  # Beta(3, 1)
     model.learn_one({"u": 0.0}, True, w=3.0)
-    assert model.state()["validation"]["counts"].tolist() == [[0.0, 5.0]]
+    assert model.posterior_one({"u": 0.0}) == close(1 - 0.5**6)  # Beta(6, 1)
 
 
 def test_the_weight_divides_the_noise_variance():

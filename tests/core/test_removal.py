@@ -174,23 +174,14 @@ def test_scores_follow_additions_and_removals(n_labels):
         assert max(table.errors().values()) < 1e-12
 
 
-def counted_at(table, x):
-    """Return the vector at which an example is counted; -1 if the nearest one is not known."""
-    before = table.counts_of(slice(table.n)).copy()
-    begin(table.f, x, 1)
-    if not table.count():
-        table.f.roll_back()
-        return -1
-    return int((table.counts_of(slice(table.n)) - before).sum(axis=1).argmax())
-
-
 def test_the_nearest_vector_is_known_unless_kernel_values_tie_or_underflow():
     f = expansion()
     table = CountedTable(f, 5)
     for a in (0.0, 1.0, -1.0, 3.0):
         learn(table, {"a": a}, 1)
     for a, nearest in [(0.1, 0), (0.9, 1), (-5.0, 2), (2.5, 3), (2.0, -1), (100.0, -1)]:
-        assert counted_at(table, {"a": a}) == nearest
+        f.best({"a": a})
+        assert table.nearest_to_example() == nearest
     begin(f, {"a": 9.0}, 1)
     table.join()
     assert [table.nearest(i) for i in range(5)] == [-1, 0, 0, 1, 3]
@@ -200,7 +191,7 @@ def test_a_larger_value_of_other_kernels_may_mean_a_larger_distance():
     table = CountedTable(Expansion(Store([rb.Linear()])), 5)
     for a in (1.0, 2.0):
         learn(table, {"a": a}, 1)
-    assert (counted_at(table, {"a": 1.5}), table.nearest(0)) == (-1, -1)
+    assert (table.nearest_to_example(), table.nearest(0)) == (-1, -1)
 
 
 def test_counts_move_to_the_nearest_vector_and_stay_bounded():

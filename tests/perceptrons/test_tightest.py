@@ -72,6 +72,9 @@ def test_a_trace_by_hand():
     assert state() == [(2, -1, 0, 1.5), (0.5, 1, 1.5, 0), (0, 1, 3.5, 2)]
     assert (model.n_mistakes, model.n_rounds) == (5, 10)
 
+    assert model.posterior_one({"u": 2.1}) == pytest.approx(2**-2.5)
+    assert model.posterior_one({"u": 0.5}) == pytest.approx(1 - 2**-2.5)
+
 
 def test_the_losses_of_that_trace():
     """The losses in the comments above."""
@@ -132,10 +135,22 @@ def test_bananas():
     assert accuracy.get() >= 0.88
 
 
+def test_the_posterior_without_support_vectors():
+    assert rb.TightestPerceptron().posterior_one({"u": 1.0}) == 0.5
+
+
 @pytest.mark.parametrize("prior", [0.0, -1.0, math.nan, "flat"])
 def test_priors_out_of_range(prior):
     with pytest.raises(ValueError, match="prior"):
         rb.TightestPerceptron(prior=prior)
+
+
+def test_the_nearest_vector_is_found_if_all_kernel_values_underflow():
+    model = rb.TightestPerceptron(rb.RBF(gamma=5.0), budget=10)
+    model.learn_one({"u": 0.0}, False)
+    model.learn_one({"u": 10.0}, True)
+    assert model.posterior_one({"u": 25.0}) == pytest.approx(0.75)
+    assert model.posterior_one({"u": -25.0}) == pytest.approx(0.25)
 
 
 def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
@@ -147,10 +162,11 @@ def test_counts_move_to_the_nearest_vector_if_all_kernel_values_underflow():
         assert model._nearest_to_removed(model._f, r) == nearest
 
 
-def of_two_labels(parameters):
-    """Return the weights of two labels under Beta distributions."""
+def test_the_weights_of_two_labels_are_those_of_scipy():
+    parameters = np.exp(np.random.default_rng(1).normal(0.0, 4.0, (500, 2)))
     positive = special.betainc(*parameters.T, 0.5)
-    return np.stack((1.0 - positive, positive), axis=1)
+    expected = np.stack((1.0 - positive, positive), axis=1)
+    assert (_posterior.largest(parameters) == expected).all()
 
 
 def test_the_weights_of_a_model_are_those_of_its_counts():
@@ -162,13 +178,13 @@ def test_the_weights_of_a_model_are_those_of_its_counts():
     model._validation.join()
     model._validation.renew(0.7, _posterior.largest)
     weights = weights_of(model)[:20]
-    assert (weights == of_two_labels(counts + 0.7)).all()
+    assert weights == pytest.approx(_posterior.largest(counts + 0.7), rel=1e-12)
     # Only those of changed counts are computed anew.
     weights_of(model)[:20] = 0.5
     weights_of(model)[7] = math.nan
     model._validation.renew(0.7, _posterior.largest)
     expected = np.full((20, 2), 0.5)
-    expected[7] = of_two_labels(counts[[7]] + 0.7)[0]
+    expected[7] = _posterior.largest(counts[[7]] + 0.7)[0]
     assert weights_of(model)[:20] == pytest.approx(expected, rel=1e-12)
 
 
@@ -246,3 +262,4 @@ def test_a_stored_model_goes_on_exactly():
         learner.learn_many(X[:50], y[:50])
         learner.learn_one({"u": 0.3, "v": 0.1}, 1)
     assert content(restored.state()) == content(model.state())
+    assert rb.TightestPerceptron().posterior_one({"u": 1.0}) == 0.5
