@@ -20,10 +20,10 @@ from matplotlib import colormaps, rcParams
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
+from matplotlib.lines import Line2D
 
 from river_budget.base import Machine
 from river_budget.evaluate import Comparison, ContinualRun
-from river_budget.kernels import Kernel
 from river_budget.metrics import CalibrationError, FadingError
 from river_budget.theory import Certificate
 
@@ -39,8 +39,8 @@ FORMATS = frozenset(FigureCanvasBase.filetypes)
 
 DOTS_PER_INCH = 72
 
-# Approximate number of points in a curve.
-N_POINTS = 500
+Runs = Mapping[str, ContinualRun]
+Pair = tuple[Any, Any]
 
 
 def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
@@ -55,16 +55,11 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes, curve, scale in [(left, "errors", 100), (right, "support_sizes", 1)]:
-        values = {
-            name: scale * np.array([getattr(run, curve) for run in runs])
-            for name, runs in comparison.runs.items()
-        }
-        x = next(iter(comparison.runs.values()))[0].examples
-        _draw_lines(axes, {name: (x, each.mean(axis=0)) for name, each in values.items()})
-        for line, each in zip(axes.lines, values.values(), strict=True):
-            mean, deviation = each.mean(axis=0), each.std(axis=0)
-            band = mean - deviation, mean + deviation
-            axes.fill_between(x, *band, color=line.get_color(), alpha=0.2)
+        for name, runs in comparison.runs.items():
+            x, values = runs[0].examples, scale * np.array([getattr(run, curve) for run in runs])
+            mean, deviation = values.mean(axis=0), values.std(axis=0)
+            color = _draw_line(axes, name, x, mean).get_color()
+            axes.fill_between(x, mean - deviation, mean + deviation, color=color, alpha=0.2)
     # The errors on the first few examples would flatten all curves.
     late = [run.errors[len(x) // 20 :] for runs in comparison.runs.values() for run in runs]
     left.set(xlabel="examples", ylabel="online error (%)", ylim=(0, 110 * max(map(max, late))))
@@ -74,25 +69,25 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
     return figure
 
 
-def plot_continual_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
+def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
     """Plot error and support size over time, and the accuracy matrix of each run."""
-    n_columns = min(7, len(runs))
-    heights = [4, 2 * math.ceil(len(runs) / n_columns)]
+    heights = [4, 2 * math.ceil(len(runs) / 7)]
     figure = Figure(figsize=(14, sum(heights)), layout="constrained")
     above, below = figure.subfigures(2, 1, height_ratios=heights, squeeze=False).ravel()
     left, right = above.subplots(1, 2)
     draw_errors(left, {name: run.wrong for name, run in runs.items()})
-    _draw_lines(right, {name: _subsample(run.support_sizes) for name, run in runs.items()})
+    for name, run in runs.items():
+        _draw_line(right, name, run.support_sizes)
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     for axes in (left, right):
         mark_drifts(axes, next(iter(runs.values())).drifts)
     _add_legend(right)
-    for axes, (name, run) in zip(_grid(below, len(runs), n_columns), runs.items(), strict=True):
+    for axes, (name, run) in zip(_grid(below, len(runs), 7), runs.items(), strict=True):
         draw_accuracy_matrix(axes, run, name)
     _save(figure, title, path)
 
 
-def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, path: Path) -> None:
+def plot_class_incremental_runs(runs: Runs, title: str, path: Path) -> None:
     """Plot the accuracy on all classes seen so far, and the forgetting of each class."""
     width = max(4, 0.3 * len(next(iter(runs.values())).classes))
     figure = Figure(figsize=(8 + width, max(4, 1 + 0.3 * len(runs))), layout="constrained")
@@ -105,7 +100,7 @@ def plot_class_incremental_runs(runs: Mapping[str, ContinualRun], title: str, pa
 
 def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
     """Plot mistakes and their bound over time, as `theory.certify` returns them, in panels."""
-    figure, panels = _panels(len(certificates), 3, (3.4, 2.4))
+    figure, panels = _panels(len(certificates), 3, 3.4, 2.4)
     for axes, (name, certificate) in zip(panels, certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
         axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
@@ -116,14 +111,10 @@ def plot_certificates(certificates: Mapping[str, Certificate], title: str, path:
 
 
 def plot_decision_regions(
-    models: Mapping[str, Machine],
-    names: tuple[Any, Any],
-    limits: tuple[float, float],
-    title: str,
-    path: Path,
+    models: Mapping[str, Machine], names: Pair, limits: Pair, title: str, path: Path
 ) -> None:
     """Plot the decision regions of models, one panel for each; see `draw_decision_regions`."""
-    figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), (2.2, 2.4))
+    figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), 2.2, 2.4)
     for axes, (name, model) in zip(panels, models.items(), strict=True):
         draw_decision_regions(axes, model, names, limits)
         axes.set_title(_plain(f"{name} ({model.n_support})"), fontsize="x-small")
@@ -136,14 +127,15 @@ def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: P
     above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
     draw_reliability(above, errors)
     above.legend(loc="upper left", fontsize="small")
-    bins = {name: np.reshape(metric.bins, (-1, 3)).T for name, metric in errors.items()}
-    _draw_lines(below, {name: (p, w / w.sum()) for name, (p, _, w) in bins.items()}, marker=".")
+    for name, metric in errors.items():
+        p, _, w = np.reshape(metric.bins, (-1, 3)).T
+        _draw_line(below, name, p, w / w.sum(), marker=".")
     below.set(xlabel="mean probability", ylabel="share", ylim=(0, None))
     _save(figure, title, path)
 
 
 def draw_decision_regions(
-    axes: Axes, model: Any, names: tuple[Any, Any], limits: tuple[float, float], n_points: int = 80
+    axes: Axes, model: Any, names: Pair, limits: Pair, n_points: int = 80
 ) -> None:
     """Draw the decision regions of a model, as Figure 2 of the Tightest paper does.
 
@@ -185,13 +177,12 @@ def draw_errors(axes: Axes, wrong: Mapping[str, Any], factor: float = 0.99) -> N
 
     `wrong` tells whether each prediction was wrong (examples,).
     """
-    curves: dict[str, list[float]] = {name: [] for name in wrong}
     for name, mistakes in wrong.items():
-        metric = FadingError(factor)
+        metric, curve = FadingError(factor), []
         for mistake in mistakes:
             metric.update(False, bool(mistake))
-            curves[name].append(100 * metric.get())
-    _draw_lines(axes, {name: _subsample(c) for name, c in curves.items()}, linewidth=1)
+            curve.append(100 * metric.get())
+        _draw_line(axes, name, curve, linewidth=1)
     axes.set(xlabel="examples", ylabel="fading error (%)", ylim=(0, None))
 
 
@@ -204,15 +195,16 @@ def draw_accuracy_matrix(axes: Axes, run: ContinualRun, title: str) -> None:
     axes.set_xlabel("accuracy (%) on task", fontsize=6)
 
 
-def draw_accuracy_seen(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
+def draw_accuracy_seen(axes: Axes, runs: Runs) -> None:
     """Draw the accuracy on all tasks so far after each step (see `ContinualRun`)."""
-    _draw_lines(axes, {n: (100 * run.accuracy_seen,) for n, run in runs.items()}, marker=".")
+    for name, run in runs.items():
+        _draw_line(axes, name, 100 * run.accuracy_seen, marker=".")
     sequence = next(iter(runs.values())).task_sequence
     axes.set_xticks(range(len(sequence)), [str(j) for j in sequence])
     axes.set(xlabel="after learning task", ylabel="accuracy on all tasks so far (%)", ylim=(0, 103))
 
 
-def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
+def draw_class_forgetting(axes: Axes, runs: Runs) -> None:
     """Draw the forgetting of each class (columns) by each model (rows).
 
     Cells are empty for classes that the last step brings.
@@ -224,20 +216,18 @@ def draw_class_forgetting(axes: Axes, runs: Mapping[str, ContinualRun]) -> None:
 
 
 def draw_expert_weights(
-    axes: Axes,
-    rounds: Sequence[int],
-    history: Sequence[Mapping[tuple[Kernel, float, float], float]],
+    axes: Axes, rounds: Sequence[int], history: Sequence[Mapping[Any, float]]
 ) -> None:
     """Draw the total weight of Mnemotron's experts with each forgetting factor over time.
 
     `history` is `Mnemotron.expert_weights` at each of the rounds, which ascend.
     """
     factors = sorted({factor for weights in history for _, factor, _ in weights})
-    totals = [
+    shares = [
         [sum(w for (_, f, _), w in weights.items() if f == factor) for weights in history]
         for factor in factors
     ]
-    axes.stackplot(rounds, totals, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
+    axes.stackplot(rounds, shares, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
     _add_legend(axes, "forgetting factor")
 
@@ -245,8 +235,9 @@ def draw_expert_weights(
 def draw_reliability(axes: Axes, errors: Mapping[str, CalibrationError]) -> None:
     """Draw the frequency of labels against their probability; on the diagonal they are equal."""
     axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    bins = {f"{n} ({metric.get():.3f})": metric.bins for n, metric in errors.items()}
-    _draw_lines(axes, {n: np.reshape(b, (-1, 3)).T[:2] for n, b in bins.items()}, marker=".")
+    for name, metric in errors.items():
+        p, frequency, _ = np.reshape(metric.bins, (-1, 3)).T
+        _draw_line(axes, f"{name} ({metric.get():.3f})", p, frequency, marker=".")
     axes.set(ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
 
 
@@ -273,37 +264,29 @@ def _plain(text: Any) -> str:
     return str(text).replace("$", r"\$")
 
 
-def _panels(n: int, n_columns: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+def _panels(n: int, n_columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
     """Return a figure with n panels of the given size, and the panels."""
-    n_columns = min(n, n_columns)
-    n_rows = math.ceil(n / n_columns)
-    figure = Figure(figsize=(size[0] * n_columns, size[1] * n_rows + 0.4), layout="constrained")
+    size = width * min(n, n_columns), height * math.ceil(n / n_columns) + 0.4
+    figure = Figure(figsize=size, layout="constrained")
     return figure, _grid(figure, n, n_columns)
 
 
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:
     """Return n panels of a figure; the rest of the last row stays empty."""
-    panels = figure.subplots(math.ceil(n / n_columns), n_columns, squeeze=False).ravel()
-    for axes in panels[n:]:
-        axes.set_axis_off()
-    return list(panels[:n])
+    shape = math.ceil(n / n_columns), min(n, n_columns)
+    return [figure.add_subplot(*shape, i) for i in range(1, n + 1)]
 
 
-def _draw_lines(axes: Axes, lines: Mapping[str, Any], **style: Any) -> None:
-    """Draw lines by name, in the default colours and three line styles."""
-    axes.set_prop_cycle(cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"])
-    for name, line in lines.items():
-        axes.plot(*line, label=_plain(name), **style)
+def _draw_line(axes: Axes, name: str, *values: Any, **style: Any) -> Line2D:
+    """Draw the next line of some axes, in the default colours and three line styles."""
+    styles = cycler(linestyle=["-", "--", ":"]) * rcParams["axes.prop_cycle"]
+    drawn, _ = axes.get_legend_handles_labels()
+    style |= list(styles)[len(drawn) % len(styles)]
+    return axes.plot(*values, label=_plain(name), **style)[0]
 
 
 def _add_legend(axes: Axes, title: str | None = None) -> None:
     axes.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-
-
-def _subsample(values: Any) -> tuple[Any, Any]:
-    """Return the positions and values of some points of a curve."""
-    positions = np.arange(0, len(values), max(1, len(values) // N_POINTS))
-    return positions, np.asarray(values)[positions]
 
 
 def _save(figure: Figure, title: str, path: Path | None) -> None:
