@@ -63,7 +63,7 @@ def test_what_there_is_not():
 
 @pytest.mark.slow
 def test_no_heavy_library_is_imported_with_the_package(imported):
-    heavy = ["sklearn", "matplotlib", "pandas", "scipy.linalg", "scipy.special", "typer", "pooch"]
+    heavy = ["sklearn", "matplotlib", "pandas", "scipy.linalg", "scipy.special", "typer"]
     assert imported("package", heavy) == []
 
 

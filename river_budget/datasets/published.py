@@ -11,9 +11,11 @@ import shutil
 import sys
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -152,7 +154,7 @@ class PublishedDataset(RemoteDataset):
                 _check_text(self.path, self._file.n_rows)
             else:
                 self._install(force, verbose)
-        except (ModuleNotFoundError, OSError, ValueError) as error:
+        except (HTTPException, OSError, ValueError) as error:
             if is_cached and isinstance(error, ValueError):
                 rejected = self.path.replace(f"{self.path}.rejected")
                 fate = f"; the file was renamed to {rejected.name}"
@@ -170,7 +172,10 @@ class PublishedDataset(RemoteDataset):
             if by_hand.is_file() and not force:
                 shutil.copy(by_hand, download)
             else:
-                _fetch(self.url, download, verbose)
+                if verbose:
+                    print(f"Downloading {self.url}", file=sys.stderr)
+                with urllib.request.urlopen(self.url, timeout=TIMEOUT) as response:
+                    download.write_bytes(response.read())
             files = {f.members: f.n_rows for f in self.files.values() if f.url == self.url}
             for members, n_rows in files.items():
                 text = _unpack(download, members)
@@ -181,17 +186,6 @@ class PublishedDataset(RemoteDataset):
 def _libsvm_row(line: str) -> tuple[dict[str, float], float]:
     y, *pairs = line.split()
     return {name: float(value) for name, _, value in (p.partition(":") for p in pairs)}, float(y)
-
-
-def _fetch(url: str, path: Path, verbose: bool) -> None:
-    try:
-        import pooch
-    except ModuleNotFoundError as error:
-        message = "a download needs pooch: pip install pooch"
-        raise ModuleNotFoundError(message, name=error.name) from error
-    if verbose:
-        print(f"Downloading {url}", file=sys.stderr)
-    pooch.HTTPDownloader(timeout=TIMEOUT)(url, path, None)
 
 
 def _unpack(path: Path, members: tuple[str, ...]) -> Path:

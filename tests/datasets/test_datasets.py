@@ -5,19 +5,15 @@ import functools
 import gzip
 import hashlib
 import http.server
-import importlib
 import io
 import itertools
-import sys
 import tarfile
 import threading
 import zipfile
 
 import numpy as np
-import pooch
 import pytest
 
-import river_budget
 from river_budget import datasets
 from river_budget.datasets.published import CHECKSUMS, PublishedDataset
 
@@ -264,15 +260,10 @@ def test_each_file_is_hashed_once(publish, monkeypatch):
     assert [name.rpartition("/")[2] for name in hashed] == ["mnist.bz2", "mnist"]
 
 
-def test_a_download_can_be_silent(publish, monkeypatch, capsys, caplog):
-    logger = pooch.get_logger()
-    monkeypatch.setattr(logger, "handlers", [caplog.handler])
-    logger.info("before")
+def test_a_download_can_be_silent(publish, capsys):
     publish("MNIST", DIGITS, train=5)
     datasets.MNIST().download(verbose=False)
     assert capsys.readouterr() == ("", "")
-    logger.info("after")
-    assert caplog.messages == ["before", "after"]
 
 
 def test_a_download_can_be_forced(adult, publisher):
@@ -301,7 +292,7 @@ def test_a_connection_that_breaks(publish, publisher, tmp_path):
 
 
 BROKEN = {
-    "404 Client Error": None,
+    "HTTP Error 404: Not Found": None,
     "mnist.bz2 cannot be unpacked: Compressed file ended": DIGITS[:-10],
     "mnist.bz2 cannot be unpacked: Invalid data stream": b"<html>Please log in</html>",
     "mnist has 1 rows, expected 5": bz2.compress(b"5 153:3\n"),
@@ -419,23 +410,6 @@ def test_a_wrong_file_put_there_by_hand_is_rejected(adult, tmp_path):
     ):
         list(datasets.Adult9())
     assert list(datasets.Adult9()) == ADULT
-
-
-def test_only_a_download_needs_pooch(adult, monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(datasets.DatasetError, match=r"needs pooch: pip install pooch"):
-        list(datasets.Adult9())
-    (tmp_path / "Adult9").mkdir(exist_ok=True)
-    (tmp_path / "Adult9" / "a9a").write_bytes(A9A)
-    assert list(datasets.Adult9()) == ADULT
-
-
-def test_data_sets_are_imported_without_pooch(monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("river_budget.datasets")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(river_budget, "datasets", datasets)
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    assert importlib.import_module("river_budget.datasets") is not datasets
 
 
 def test_river_decides_where_files_are(monkeypatch, tmp_path):
