@@ -18,7 +18,6 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from typing import IO, Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
 
 from river_budget.cli.app import CommandError, notes
 
@@ -36,8 +35,8 @@ REFUSED = {
     r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 
-# What reading a broken file may raise; RuntimeError if it has a password, or another method of zip.
-UNREADABLE = (OSError, EOFError, ValueError, RuntimeError, csv.Error, zlib.error, BadZipFile)
+# What reading a broken file may raise.
+UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zlib.error)
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -45,9 +44,9 @@ DELIMITERS = ",;\t|"
 # So many lines tell which columns of csv have texts. A pipe's first line does: others may come late.
 N_FIRST = 1000
 
-# How files begin; the last are those of bzip2, xz and zstd.
-GZIP, ZIP, PARQUET = b"\x1f\x8b", b"PK\x03\x04", b"PAR1"
-PACKED = (b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
+# How files begin; the last are those of zip, bzip2, xz and zstd.
+GZIP, PARQUET = b"\x1f\x8b", b"PAR1"
+PACKED = (b"PK\x03\x04", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
 
 
 # How lines are written: csv, libsvm or jsonl.
@@ -89,23 +88,13 @@ def opened(
             raise CommandError("standard input is closed")
         data: Any = sys.stdin.buffer if file == "-" else stack.enter_context(open(file, "rb"))
         magic, is_whole = data.peek(4), data.seekable()
-        if magic.startswith((ZIP, PARQUET)) and not is_whole:
-            data = io.BytesIO(data.read())
-        if magic.startswith(GZIP):
-            data = stack.enter_context(gzip.open(data))
-        elif magic.startswith(ZIP):
-            archive = ZipFile(data)
-            # macOS adds files that begin so.
-            names = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
-            if len(names) != 1:
-                raise ValueError(f"the archive has {len(names)} files: expected one")
-            data = stack.enter_context(archive.open(names[0]))
-        elif magic.startswith(PACKED):
-            raise ValueError("compressed by another program than gzip or zip: unpack it first")
+        if magic.startswith(PACKED):
+            raise ValueError("compressed by another program than gzip: unpack it first")
         if magic.startswith(PARQUET):
-            header, lines = _parquet(data)
+            header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
             form = Format.JSONL
         else:
+            data = gzip.GzipFile(fileobj=data) if magic.startswith(GZIP) else data
             text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
@@ -127,7 +116,7 @@ def blaming(file: str) -> Iterator[None]:
 
 def format_of(name: str) -> Format | None:
     """Return the format that a file's name tells, compressed or not."""
-    stem = name.removesuffix(".gz").removesuffix(".zip")
+    stem = name.removesuffix(".gz")
     if stem.endswith(".parquet"):
         return Format.JSONL
     return next((form for form in Format if stem.endswith(f".{form}")), None)

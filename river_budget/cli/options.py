@@ -71,8 +71,8 @@ Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}
 File = Annotated[
     str,
     typer.Argument(
-        help="csv, libsvm, JSON lines or (with pyarrow) parquet, compressed by gzip or zip or "
-        "not; - is standard input."
+        help="csv, libsvm, JSON lines or (with pyarrow) parquet, compressed by gzip or not; - is "
+        "standard input."
     ),
 ]
 Form = Annotated[
