@@ -35,8 +35,8 @@ REFUSED = {
     r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 
-# What reading a broken file may raise.
-UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zlib.error)
+# What reading a broken file may raise, or one in an encoding that is not known.
+UNREADABLE = (OSError, EOFError, LookupError, ValueError, csv.Error, zlib.error)
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -232,11 +232,9 @@ class Reader:
         features, ignored = self.columns.features, self.columns.ignored or ()
         try:
             if self._is_csv:
-                n_cells, n_columns = len(item), len(self.header)
-                if n_cells != n_columns:
-                    comparison = "more" if n_cells > n_columns else "fewer"
-                    error = f"{comparison} cells ({n_cells}) than the header has ({n_columns})"
-                    raise ValueError(error)
+                width = len(self.header)
+                if len(item) != width:
+                    raise ValueError(f"the header has {width} columns, this line {len(item)}")
                 cells: dict[Any, Any] = dict(zip(self.header, map(_decoded, item), strict=True))
             else:
                 cells = _json(item) if self.form == Format.JSONL else _libsvm(item)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import enum
 import functools
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -34,14 +33,6 @@ def _character(text: str | None) -> str | None:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise typer.BadParameter(f"{text!r} is not one character, nor tab")
     return delimiter
-
-
-def _known_encoding(name: str) -> str:
-    try:
-        io.TextIOWrapper(io.BytesIO(), name)
-    except (LookupError, ValueError):
-        raise typer.BadParameter(f"no encoding of texts is called {name!r}") from None
-    return name
 
 
 def writable(path: Path | None) -> Path | None:
@@ -92,7 +83,7 @@ Ignored = Annotated[
     str | None,
     typer.Option("--ignore", callback=_names, help="Columns to leave out, such as ids and dates."),
 ]
-Encoding = Annotated[str, typer.Option(callback=_known_encoding, help="Encoding of the input.")]
+Encoding = Annotated[str, typer.Option(help="Encoding of the input.")]
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Stop at a bad line, or skip it: answer with its error and number.")
 ]

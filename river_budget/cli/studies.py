@@ -103,14 +103,11 @@ class Compare(Study):
         n_rounds = len(rows) * len(chosen) * n_orders
         with progress(n_rounds) as advance, files.blaming(self.stream):
             comparison = evaluate.compare(chosen, rows, n_orders, self.seed, after_examples=advance)
-        lines = [
-            [name]
-            + [
-                f"{mean:{spec}}" + (f" ± {deviation:{spec}}" if n_orders > 1 else "")
-                for (mean, deviation), spec in zip(figures.values(), COMPARED.values(), strict=True)
-            ]
-            for name, figures in comparison.ranking()
-        ]
+        shown = "{0:{2}} ± {1:{2}}" if n_orders > 1 else "{0:{2}}"
+        lines = []
+        for name, figures in comparison.ranking():
+            cells = zip(figures.values(), COMPARED.values(), strict=True)
+            lines.append([name, *(shown.format(*figure, spec) for figure, spec in cells)])
         self.print_table(f"{len(rows):,} examples", kernel, list(COMPARED), lines)
         if len(lines) > 1:
             print(comparison.verdict())
@@ -231,16 +228,10 @@ class Lifelong(Study):
                 with files.blaming(self.stream):
                     runs[name] = evaluate.lifelong(model, tasks, sequence, self.learn, self.test)
                 advance(f"{name} done")
-        lines = [
-            [
-                name,
-                *(
-                    f"{factor * run.figures[key]:{spec}}"
-                    for key, factor, spec in CONTINUAL.values()
-                ),
-            ]
-            for name, run in runs.items()
-        ]
+        lines = []
+        for name, run in runs.items():
+            cells = [f"{factor * run.figures[k]:{spec}}" for k, factor, spec in CONTINUAL.values()]
+            lines.append([name, *cells])
         start = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
         self.print_table(start, kernel, list(CONTINUAL), lines)
         plot = "plot_continual_runs"
