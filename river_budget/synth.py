@@ -19,7 +19,7 @@ from river_budget import _checks
 
 __all__ = [
     "ClassIncremental", "NoisyCheckerboard", "RarePositives", "RecurringConcepts", "RotatingGaussians",
-    "Router", "ShiftingCheckerboard", "TwoGaussians", "UnitVectors",
+    "Router", "ShiftingCheckerboard", "TwoGaussians",
 ]  # fmt: skip
 
 # How many places are tried for each cluster. The one farthest from the clusters so far is taken.
@@ -404,51 +404,6 @@ def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -
         points.append(places[distances.index(max(distances))])
     closest = min(math.dist(a, b) for a, b in itertools.combinations(points, 2))
     return [{i: separation / closest * v for i, v in enumerate(point)} for point in points]
-
-
-class UnitVectors(Stream):
-    """The worst case for any budget: one more unit vector than the model can store.
-
-    All examples are positive, and the kernel is linear. A model lacks one of the `budget + 1` unit
-    vectors; `against` yields that one, whose margin is 0, so each round is a mistake, while the sum
-    of all unit vectors has margin 1. So no algorithm with this budget can have a mistake bound
-    against comparators of norm `sqrt(budget + 1)`
-    ([Dekel, Shalev-Shwartz & Singer 2005](https://papers.nips.cc/paper/2806-the-forgetron-a-kernel-based-perceptron-on-a-fixed-budget), section 2).
-
-    The stream itself cycles through the unit vectors, the worst order for algorithms that remove the
-    oldest support vector.
-
-    Examples
-    --------
-    >>> import river_budget as rb
-    >>> stream = rb.synth.UnitVectors(budget=2, n_samples=4)
-    >>> model = rb.Stoptron(rb.Linear(), budget=2)
-    >>> for x, y in stream.against(model):
-    ...     model.learn_one(x, y)
-    >>> model.n_mistakes
-    4
-    """
-
-    budget: int = _count(dataclasses.MISSING, "Budget of the models.")
-    n_samples: int = _length(10_000)
-
-    sparse = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.n_features = self.budget + 1
-
-    def _example(self, t: int, rng: random.Random) -> Example:
-        return {t % (self.budget + 1): 1.0}, True
-
-    def against(self, model: Any) -> Iterator[Example]:
-        """Yield, in each round, the first unit vector that is not a support vector of the model.
-
-        The model, of this package, must learn each example before the next one is drawn.
-        """
-        for _ in range(self.n_samples):
-            held = {name for vector in model.support_vectors for name in vector}
-            yield {next(name for name in itertools.count() if name not in held): 1.0}, True
 
 
 class Router(Stream):

@@ -5,10 +5,8 @@ import math
 
 import numpy as np
 import pytest
-from algorithms import BUDGET, CLASSES, PERCEPTRONS, UNBOUNDED
 from river.datasets import synth as river_synth
 
-import river_budget as rb
 from river_budget import synth
 
 
@@ -283,23 +281,3 @@ def test_the_strengths_of_a_router_turn_around():
 def test_parameters_out_of_range(make, name):
     with pytest.raises(ValueError, match=name):
         make()
-
-
-@pytest.mark.parametrize("name", sorted(CLASSES.keys() & PERCEPTRONS.keys() - UNBOUNDED))
-def test_no_budget_withstands_the_unit_vectors(name):
-    """Every round is a mistake, and the sum of the unit vectors never errs."""
-    model = CLASSES[name](rb.Linear())
-    stream = synth.UnitVectors(BUDGET, n_samples=200)
-    comparator = dict.fromkeys(range(BUDGET + 1), 1.0)
-    for x, y in stream.against(model):
-        assert model.decision_function_one(x) <= 0
-        model.learn_one(x, y)
-        assert rb.Linear()(comparator, x) == 1.0
-    assert model.n_mistakes == 200
-
-
-def test_cycling_defeats_algorithms_that_remove_the_oldest():
-    for model in [rb.RemoveOldestPerceptron(rb.Linear(), 7), rb.Forgetron(rb.Linear(), 7)]:
-        for x, y in synth.UnitVectors(7, n_samples=100):
-            model.learn_one(x, y)
-        assert model.n_mistakes == 100
