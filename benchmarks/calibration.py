@@ -1,27 +1,23 @@
 """Calibration error and log loss of the models' own probabilities and of the calibrated ones.
 
-    python -m benchmarks.calibration [--accuracy] [PICTURE]
+    python -m benchmarks.calibration [--accuracy]
 
 Progressive validation of the first 20,000 examples in order, after a StandardScaler, with a budget of
 100. The kernel is RBF(gamma=1.0) on Bananas and the default elsewhere; Mnemotron uses its own kernels.
 The table is in Markdown. Streams that are not part of River are read from the directory given by
 RIVER_BUDGET_DATA and left out if they are absent. `--accuracy` adds the accuracy of the model and of
-the label with the largest calibrated probability. PICTURE, if it is given, gets the reliability
-diagram of Tightest and Forgetron on Bananas.
-
+the label with the largest calibrated probability.
 """
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 from river import metrics, preprocessing
 
 import river_budget as rb
 from benchmarks.streams import labelled, named
-from river_budget import plots
 from river_budget.base import Machine
 from river_budget.datasets import DatasetError
 from river_budget.metrics import CalibrationError
@@ -29,7 +25,6 @@ from river_budget.metrics import CalibrationError
 BUDGET = 100
 STREAMS = ["Bananas", "Phishing", "Adult9", "Elec2", "Pendigits"]
 KERNELS = {"Bananas": rb.RBF(gamma=1.0)}
-PICTURED = "Bananas", ["TightestPerceptron", "Forgetron"]
 
 # Largest calibration error to reach.
 GOALS = {
@@ -123,8 +118,6 @@ def header(*, with_accuracy: bool) -> str:
 
 def main() -> None:
     with_accuracy = "--accuracy" in sys.argv
-    paths = [Path(argument) for argument in sys.argv[1:] if argument != "--accuracy"]
-    pictured = {}
     print(header(with_accuracy=with_accuracy))
     for stream in STREAMS:
         try:
@@ -135,11 +128,6 @@ def main() -> None:
         for name, model in models(stream).items():
             result = measure(model, examples)
             print(row(stream, name, result, with_accuracy=with_accuracy), flush=True)
-            if stream == PICTURED[0] and name in PICTURED[1]:
-                pictured[name] = result.raw.error
-                pictured[f"Calibrated({name})"] = result.calibrated.error
-    for path in paths:
-        plots.plot_reliability(pictured, f"{PICTURED[0]}, budget {BUDGET}", path)
 
 
 if __name__ == "__main__":

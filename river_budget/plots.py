@@ -24,14 +24,14 @@ from matplotlib.lines import Line2D
 
 from river_budget.base import Machine
 from river_budget.evaluate import Comparison, ContinualRun
-from river_budget.metrics import CalibrationError, FadingError
+from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
 
 __all__ = [
     "FORMATS", "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting",
-    "draw_decision_regions", "draw_errors", "draw_expert_weights", "draw_reliability", "mark_drifts",
+    "draw_decision_regions", "draw_errors", "draw_expert_weights", "mark_drifts",
     "plot_certificates", "plot_class_incremental_runs", "plot_comparison", "plot_continual_runs",
-    "plot_decision_regions", "plot_reliability",
+    "plot_decision_regions",
 ]  # fmt: skip
 
 # Supported file name extensions.
@@ -118,19 +118,6 @@ def plot_decision_regions(
     for axes, (name, model) in zip(panels, models.items(), strict=True):
         draw_decision_regions(axes, model, names, limits)
         axes.set_title(_plain(f"{name} ({model.n_support})"), fontsize="x-small")
-    _save(figure, title, path)
-
-
-def plot_reliability(errors: Mapping[str, CalibrationError], title: str, path: Path) -> None:
-    """Plot reliability diagrams, and below them the share of the predictions in each bin."""
-    figure = Figure(figsize=(7, 6), layout="constrained")
-    above, below = figure.subplots(2, 1, height_ratios=[4, 1], sharex=True)
-    draw_reliability(above, errors)
-    above.legend(loc="upper left", fontsize="small")
-    for name, metric in errors.items():
-        p, _, w = np.reshape(metric.bins, (-1, 3)).T
-        _draw_line(below, name, p, w / w.sum(), marker=".")
-    below.set(xlabel="mean probability", ylabel="share", ylim=(0, None))
     _save(figure, title, path)
 
 
@@ -230,15 +217,6 @@ def draw_expert_weights(
     axes.stackplot(rounds, shares, labels=[f"{factor:g}" for factor in factors], alpha=0.8)
     axes.set(xlabel="examples", ylabel="weight", ylim=(0, 1), xlim=(rounds[0], rounds[-1]))
     _add_legend(axes, "forgetting factor")
-
-
-def draw_reliability(axes: Axes, errors: Mapping[str, CalibrationError]) -> None:
-    """Draw the frequency of labels against their probability; on the diagonal they are equal."""
-    axes.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    for name, metric in errors.items():
-        p, frequency, _ = np.reshape(metric.bins, (-1, 3)).T
-        _draw_line(axes, f"{name} ({metric.get():.3f})", p, frequency, marker=".")
-    axes.set(ylabel="frequency", xlim=(0, 1), ylim=(0, 1))
 
 
 def mark_drifts(axes: Axes, drifts: Sequence[int]) -> None:

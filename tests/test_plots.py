@@ -4,12 +4,11 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-import numpy as np
 from matplotlib.figure import Figure
 from river import dummy
 
 import river_budget as rb
-from river_budget import evaluate, metrics, plots, synth, theory
+from river_budget import evaluate, plots, synth, theory
 
 
 @pytest.fixture
@@ -67,7 +66,6 @@ def test_names_of_models_with_dollars_are_no_formulas(tmp_path):
     plots.plot_comparison(evaluate.compare({name: model}, stream), "", path)
     plots.plot_certificates({name: theory.certify(model, stream)}, "", path)
     plots.plot_decision_regions({name: model}, (0, 1), (0.0, 1.0), "", path)
-    plots.plot_reliability({name: metrics.CalibrationError()}, "", path)
 
 
 def test_the_boundary_is_where_the_hypothesis_is_zero(axes):
@@ -162,29 +160,6 @@ def test_errors_fade(axes):
     plots.draw_errors(axes, {"a": [1, 0, 0]}, factor=0.5)
     (line,) = axes.lines
     assert line.get_ydata() == pytest.approx([100, 100 / 3, 100 / 7])
-
-
-@pytest.fixture
-def calibration_error():
-    error = metrics.CalibrationError()
-    for y, p in [(True, 0.8), (False, 0.8), (False, 0.1)]:
-        error.update(y, {True: p, False: 1 - p})
-    return error
-
-
-def test_frequencies_are_drawn_against_probabilities(axes, calibration_error):
-    plots.draw_reliability(axes, {"a": calibration_error})
-    diagonal, line = axes.lines
-    assert diagonal.get_xydata().tolist() == [[0, 0], [1, 1]]
-    assert line.get_xydata() == pytest.approx(np.array([[0.1, 0.0], [0.8, 0.5]]))
-    assert line.get_label() == f"a ({calibration_error.get():.3f})"
-
-
-def test_reliability_diagrams_are_written_to_a_file(tmp_path, calibration_error):
-    path = tmp_path / "reliability.png"
-    errors = {"a": calibration_error, "new": metrics.CalibrationError()}
-    plots.plot_reliability(errors, "title", path)
-    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_drifts_are_marked(axes):
