@@ -148,19 +148,15 @@ class PublishedDataset(RemoteDataset):
         With `verbose`, the URL is printed on standard error. Raises DatasetError if the download
         fails, or the file is not the published one.
         """
-        is_cached, fate = self.is_downloaded and not force, ""
         try:
-            if is_cached:
+            if self.is_downloaded and not force:
                 _check_text(self.path, self._file.n_rows)
             else:
                 self._install(force, verbose)
         except (HTTPException, OSError, ValueError) as error:
-            if is_cached and isinstance(error, ValueError):
-                rejected = self.path.replace(f"{self.path}.rejected")
-                fate = f"; the file was renamed to {rejected.name}"
             raise DatasetError(
-                f"{type(self).__name__}: {error}{fate}\nTo install {self._file.names[0]} by hand, "
-                f"download it from {self.url} into {self.path.parent}"
+                f"{type(self).__name__}: {error}\nTry download(force=True), or install "
+                f"{self._file.names[0]} by hand, from {self.url} into {self.path.parent}"
             ) from error
 
     def _install(self, force: bool, verbose: bool) -> None:
