@@ -72,7 +72,6 @@ class CalibrationError(base.MultiClassMetric):
 
     @property
     def bins(self) -> list[Bin]:
-        """The bins that are not empty."""
         return [Bin(p / w, hits / w, w) for w, p, hits in self._sums.tolist() if w > 0.0]
 
     def update(self, y_true: Any, y_pred: dict[Any, float], w: float = 1.0) -> None:

@@ -67,9 +67,8 @@ class Reject(ClassifierWrapper):
         inner, _ = _unwrapped(model)
         if doubt == "novelty" and not hasattr(inner, "novelty_one"):
             name = type(inner).__name__
-            raise ValueError(
-                f"{name} keeps no examples, so there is no novelty: use doubt='entropy'"
-            )
+            error = f"{name} keeps no examples, so there is no novelty: use doubt='entropy'"
+            raise ValueError(error)
         inherited = base.Classifier.predict_proba_one
         if doubt == "entropy" and type(classifier_of(model)).predict_proba_one is inherited:
             raise ValueError(f"model must predict probabilities for their entropy, got {model!r}")

@@ -215,9 +215,8 @@ class SensITVehicle(PublishedDataset):
 
     def __init__(self, positive: Collection[int] = (3,), part: str = "train"):
         if not set(positive) < {1, 2, 3} or not positive:
-            raise ValueError(
-                f"positive must be one or two of the classes 1, 2, 3, got {positive!r}"
-            )
+            error = f"positive must be one or two of the classes 1, 2, 3, got {positive!r}"
+            raise ValueError(error)
         super().__init__(part)
         self.positive = positive
 

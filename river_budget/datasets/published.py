@@ -133,7 +133,6 @@ class PublishedDataset(RemoteDataset):
 
     @property
     def is_downloaded(self) -> bool:
-        """Whether the file is in the cache directory."""
         return self.path.is_file()
 
     @property
@@ -223,6 +222,5 @@ def _check_sum(path: Path) -> None:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, algorithm).hexdigest()
         if found != expected:
-            raise ValueError(
-                f"{path.name} has the {algorithm} checksum {found}, expected {expected}"
-            )
+            error = f"{path.name} has the {algorithm} checksum {found}, expected {expected}"
+            raise ValueError(error)
