@@ -59,5 +59,6 @@ cdef class Posteriors:
     ) noexcept nogil
     # Learn it with n vectors before, of which it has replaced the one in the slot, if any.
     cdef void update(self, Py_ssize_t slot, Py_ssize_t n) noexcept nogil
+    cdef void fold_scale(self, Py_ssize_t e) noexcept nogil
     # Return the largest element of Q k - e_slot for the kernel row of the vector in a slot.
     cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil

@@ -203,8 +203,7 @@ cdef class Posteriors:
         for e in range(self.n_experts):
             self.scales[e] *= self.factors[e]
             if self.scales[e] < SMALLEST_SCALE:
-                with gil:
-                    self.fold_scale(e)
+                self.fold_scale(e)
         if 0 <= slot < n:
             replace(self, slot, n)
             return
@@ -229,14 +228,17 @@ cdef class Posteriors:
                 term = new_terms(&self.inverses.matrices[z], 1, 1.0)
                 loops.add_multiple(term, sqrt(1.0 / self.g[z]), &self.u[z, 0], n_after)
 
-    def fold_scale(self, Py_ssize_t e):
+    cdef void fold_scale(self, Py_ssize_t e) noexcept nogil:
         """Multiply the common factor of an expert into its posterior."""
-        scale, covariances = self.scales[e], self.covariances
-        with np.errstate(under="ignore"):
-            for array in covariances.blocks[e], covariances.diagonals[e]:
-                array *= scale
-            for array in covariances.terms[e], self.means.base[e]:
-                array *= sqrt(scale)
+        cdef Py_ssize_t i
+        cdef double scale = self.scales[e], root = sqrt(scale)
+        matrix, means = &self.covariances.matrices[e], &self.means[e, 0, 0]
+        for i in range(matrix.terms - matrix.blocks):  # and the diagonal, which stands behind them
+            matrix.blocks[i] *= scale
+        for i in range(MOST_TERMS * self.width):
+            matrix.terms[i] *= root
+        for i in range(self.n_columns * self.width):
+            means[i] *= root
         self.scales[e] = 1.0
 
     cdef double residual(self, Py_ssize_t z, const double *row, Py_ssize_t slot) noexcept nogil:
@@ -294,7 +296,7 @@ cdef class Posteriors:
     @property
     def nbytes(self):
         arrays = (
-            self.kernels, self.factors, self.noises, self.scales, self.means, self.r,
+            self.kernels, self.factors, self.noises, self.scales, self.means, self.r, self.g,
             self.margins, self.q, self.u, self.c, self.a, self.covariances, self.inverses,
         )
         return sum([array.nbytes for array in arrays])
