@@ -48,5 +48,9 @@ static int supported_lanes(void) {
 static int supported_lanes(void) { return 2; }
 #endif
 
-/* The widest vectors of at most so many doubles. */
-static int widest_lanes(int most) { return most < supported_lanes() ? most : supported_lanes(); }
+/* The widest vectors of at most so many doubles, if these are at least two. */
+static int widest_lanes(int most) {
+    int lanes = supported_lanes();
+    while (lanes > 2 && lanes > most) lanes /= 2;
+    return lanes;
+}
