@@ -14,7 +14,7 @@ cdef struct Feature:                  # a feature row: the values of one name in
     int32_t length                    # vectors with a value other than 0
     int32_t room                      # of the list
     int32_t mark                      # of the last search that found the name
-    double *column                    # values by slots (capacity,); NULL: in the list
+    double *column                    # values by slots (capacity,), in lines of the cache; NULL: in the list
     Entry *entries                    # the list (room,)
 
 

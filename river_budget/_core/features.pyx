@@ -7,7 +7,7 @@ import numpy as np
 
 from libc.math cimport signbit
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memmove, memset
 
 from river_budget._arrays import padded
@@ -15,6 +15,7 @@ from river_budget._arrays import padded
 cdef enum:
     # A feature is in a column if at least one in so many vectors has a value of it other than 0.
     SHARE = 8
+    COLUMN_HEAD = 9  # an address, and what it may take to the next line of the cache
 
 
 def zero_matrix(shape, dtype):
@@ -36,10 +37,17 @@ cdef int reallocate(void **memory, size_t n_bytes) except -1 nogil:
     memory[0] = checked(realloc(memory[0], n_bytes + 1))
 
 
-cdef int widen(double **values, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
-    """Make room for more slots, with zeros from n on."""
-    reallocate(<void **> values, capacity * sizeof(double))
-    memset(values[0] + n, 0, (capacity - n) * sizeof(double))
+cdef double *new_column(Py_ssize_t capacity) except NULL nogil:
+    """Return zeros that begin at a line of the cache; before them is the address to free."""
+    cdef void **memory = <void **> checked(calloc(capacity + COLUMN_HEAD, sizeof(double)))
+    cdef void **column = <void **> ((<size_t> (memory + COLUMN_HEAD)) // 64 * 64)
+    column[-1] = memory
+    return <double *> column
+
+
+cdef void free_column(double *column) noexcept nogil:
+    if column != NULL:
+        free((<void **> column)[-1])
 
 
 cdef inline bint is_stored(double value) noexcept nogil:
@@ -72,9 +80,9 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
     """Move a feature to a column if enough of n vectors have it, else to a list."""
     cdef bint is_common = feature.length and feature.length * SHARE >= n
     cdef Py_ssize_t i
-    cdef double *column = NULL
+    cdef double *column
     if is_common and feature.column == NULL:
-        widen(&column, 0, capacity)
+        column = new_column(capacity)
         for i in range(feature.length):
             column[feature.entries[i].slot] = feature.entries[i].value
         free(feature.entries)
@@ -85,7 +93,7 @@ cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 n
         for i in range(capacity):
             if is_stored(column[i]):
                 append(feature, i, column[i])
-        free(column)
+        free_column(column)
 
 
 cdef class Layout:
@@ -110,7 +118,7 @@ cpdef Layout new_layout(list names):
 
 
 cdef void release(Feature *feature) noexcept:
-    free(feature.column)
+    free_column(feature.column)
     free(feature.entries)
 
 
@@ -143,9 +151,13 @@ cdef class Features:
 
     cdef int extend(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t r
+        cdef double *column
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
-                widen(&self.rows[r].column, self.capacity, capacity)
+                column = new_column(capacity)
+                memcpy(column, self.rows[r].column, self.capacity * sizeof(double))
+                free_column(self.rows[r].column)
+                self.rows[r].column = column
         self.capacity = capacity
 
     cdef int set_n(self, Py_ssize_t n) except -1:
@@ -242,7 +254,7 @@ cdef class Features:
         cdef Py_ssize_t r
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
-                total += self.capacity * sizeof(double)
+                total += (self.capacity + COLUMN_HEAD) * sizeof(double)
             elif self.rows[r].entries != NULL:
                 total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
         return total
