@@ -258,7 +258,7 @@ static void NAME(combine)(double constant, const double *statistics, double fact
 
 static void NAME(exponential)(double gamma, long n, double *row) {
     long i = 0;
-    for (; i + 4 * W <= n; i += 4 * W) EXPONENTIALS(4)
+    for (; i + 6 * W <= n; i += 6 * W) EXPONENTIALS(6)
     for (; i < n; i += W) EXPONENTIALS(1)
 }
 
