@@ -14,7 +14,7 @@ import operator
 import random
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -36,9 +36,6 @@ LARGEST_ID = LARGEST_COUNT - 2
 
 # What rounding may add to an element of a matrix, as a share of the largest one.
 ROUNDING = 1e-6
-
-# The state of `random.Random`: its version, and the length of its internal array.
-RANDOM_VERSION, RANDOM_LENGTH = 3, 625
 
 
 def require(condition: Any, message: str) -> None:
@@ -92,22 +89,22 @@ def require_definite(matrices: Floats, otherwise: str) -> None:
 
 
 def dumped(held: Any) -> Any:
-    """Return the state of a random number generator, and a dict of any type as a plain dict."""
+    """Return what an attribute holds as a plain value: a random state, an object's state, a dict."""
     if isinstance(held, random.Random):
-        _, internal, gauss = held.getstate()
-        return {"internal": np.array(internal, np.int64), "gauss": gauss}
+        return np.array(held.getstate()[1], np.uint32)
+    if hasattr(held, "state"):
+        return held.state()
     return dict(held.items()) if hasattr(held, "items") else held
 
 
-def load(owner: Any, name: str, value: Any) -> None:
-    """Restore an attribute from what `dumped` returned."""
+def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
+    """Restore an attribute from what `dumped` returned, and a `restore` from what else is given."""
     held: Any = getattr(owner, name, None)
     if isinstance(held, random.Random):
-        internal, gauss = integers(value["internal"], (RANDOM_LENGTH,)), value["gauss"]
-        gauss = None if gauss is None else finite(gauss)
-        is_valid = ((internal >= 0) & (internal < 2**32)).all()
-        require(is_valid, "the state of a random number generator is out of range")
-        held.setstate((RANDOM_VERSION, tuple(internal.tolist()), gauss))
+        internal = _array(value, np.uint32, (None,)).tolist()
+        held.setstate((held.VERSION, tuple(internal), None))
+    elif hasattr(held, "restore"):
+        held.restore(value, *given)
     elif hasattr(held, "items"):
         # It is filled, so that it keeps its type. That of an encoder may have columns.
         held.clear()
@@ -137,14 +134,23 @@ class Field(Generic[T]):
     """What a class declares that it learns: an attribute of its instances.
 
     `make` makes the starting value, unless the constructor of the class does. `check` returns a
-    valid value of a state, or raises ValueError. `key` is its name in the state.
+    valid value of a state, or raises ValueError. Without it, the value is None, which nothing
+    changes, or an object with `state` and `restore`. The latter also takes the attributes of the
+    owner that `given` names. `key` is the name in the state.
     """
 
     def __init__(
-        self, make: Any = None, check: Any = None, *, key: str = "", doc: str = ""
+        self,
+        make: Callable[[], T] | None = None,
+        check: Callable[[Any], T] | None = None,
+        *,
+        given: Sequence[str] = (),
+        key: str = "",
+        doc: str = "",
     ) -> None:
         self.make = make
         self.check = check
+        self.given = given
         self.key = key
         self.__doc__ = doc and textwrap.fill(doc, 92)
 
@@ -163,14 +169,17 @@ class Field(Generic[T]):
 
     def load(self, owner: Any, value: Any) -> None:
         """Restore the value. Raises ValueError if it is invalid."""
-        load(owner, self.name, value if self.check is None else self.check(value))
+        if self.check is not None:
+            load(owner, self.name, self.check(value))
+        elif getattr(owner, self.name) is not None:
+            load(owner, self.name, value, [getattr(owner, name) for name in self.given])
 
 
 class Between(Field[float]):
     """A finite float from `least` to `most`, which starts at `least`, or at 0 if there is none."""
 
     def __init__(
-        self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: str
+        self, least: float = -math.inf, most: float = math.inf, *, start: Any = None, **names: Any
     ) -> None:
         if start is None:
             start = least if least > -math.inf else 0.0
@@ -200,7 +209,7 @@ class Array(Field[Floats]):
     Its shape is numbers and (dotted) names of attributes. The state is cut or filled to this shape.
     """
 
-    def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: str) -> None:
+    def __init__(self, *shape: int | str, start: Sequence[int] | None = None, **names: Any) -> None:
         super().__init__(None if start is None else lambda: np.zeros(start), **names)
         self.shape = shape
 
@@ -213,34 +222,6 @@ class Array(Field[Floats]):
 
     def _shape_of(self, owner: Any) -> list[int]:
         return [n if isinstance(n, int) else operator.attrgetter(n)(owner) for n in self.shape]
-
-
-class Part(Field[T]):
-    """An object with `state` and `restore` of its own, or None, which has no state.
-
-    `state` and `restore` name attributes of the owner that these methods take as further arguments.
-    """
-
-    def __init__(
-        self,
-        make: Callable[[], T] | None = None,
-        *,
-        state: Sequence[str] = (),
-        restore: Sequence[str] = (),
-        **names: str,
-    ) -> None:
-        super().__init__(make, **names)
-        self.state = state
-        self.restore = restore
-
-    def dump(self, owner: Any) -> Any:
-        part = getattr(owner, self.name)
-        return None if part is None else part.state(*(getattr(owner, n) for n in self.state))
-
-    def load(self, owner: Any, value: Any) -> None:
-        part = getattr(owner, self.name)
-        if part is not None:
-            part.restore(value, *(getattr(owner, n) for n in self.restore))
 
 
 class Learned:

@@ -13,7 +13,7 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._core.calibration import LARGEST_GAP, Calibrator
-from river_budget._state import Learned, Part
+from river_budget._state import Field, Learned
 from river_budget.base import OnlineClassifier, Perceptron, documented
 from river_budget.base.frames import by_row, dicts_of, frame_like, frame_of, labels_of, series_like
 from river_budget.base.labels import weights_of
@@ -145,7 +145,7 @@ class Calibrated(ClassifierWrapper):
     [^2]: [Hazan, E., Agarwal, A. and Kale, S., 2007. Logarithmic regret algorithms for online convex optimization. Machine Learning, 69, pp.169-192.](https://doi.org/10.1007/s10994-007-5016-8)
     """
 
-    calibrator = Part[Calibrator]()
+    calibrator = Field[Calibrator]()
 
     def __init__(
         self, model: base.Classifier | Pipeline, forgetting: Sequence[float] = (1.0, 0.998, 0.99)

@@ -13,7 +13,7 @@ from river_budget._checks import check_count, check_dtype, check_not_negative, c
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Part, require
+from river_budget._state import Field, require
 from river_budget.base import ClassWeight, Machine, documented
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
@@ -129,7 +129,7 @@ class Mnemotron(Machine):
     _f: Experts
 
     # Its engine has its labels when it is restored: that of the model comes first.
-    _archive = Part[Archive | None]()
+    _archive = Field[Archive | None]()
 
     def __init__(
         self,

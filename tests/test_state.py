@@ -18,9 +18,9 @@ from river_budget._state import (
     Between,
     Count,
     Dict,
+    Field,
     Learned,
     Number,
-    Part,
     Random,
     bytes_of,
     require,
@@ -48,8 +48,8 @@ class Model(Learned):
     factor = Between(0.0, 1.0, start=0.5)
     _square = Number(key="squared_norm")
     _rng = Random()
-    _sums = Part(Sums)
-    _none = Part()
+    _sums = Field(Sums)
+    _none = Field()
 
     def __init__(self):
         self._rng = random.Random(1)
@@ -119,7 +119,9 @@ def test_bytes_are_those_of_arrays_and_parts():
         ("sums", {"n": 2, "values": np.zeros((1, 2))}, "shape"),
         ("sums", {"n": -1, "values": np.zeros((0, 2))}, "count"),
         ("sums", {"n": 1, "values": np.full((1, 2), np.nan)}, "finite"),
-        ("rng", {"internal": np.zeros(3, np.int64), "gauss": None}, "shape"),
+        ("rng", np.zeros(3, np.uint32), "wrong size"),
+        ("rng", np.zeros(625, np.int64), "uint32"),
+        ("rng", np.full(625, 2**32 - 1, np.uint32), "invalid state"),
     ],
 )
 def test_an_invalid_value_is_refused(key, value, message):

@@ -19,7 +19,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
-from river_budget._state import Learned, Part, bytes_of
+from river_budget._state import Field, Learned, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import ClassWeight, ClassWeights, Labels, weights_of
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
@@ -90,10 +90,10 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     # An example is an update if its margin is at most this.
     _threshold = 0.0
 
-    _labels = Part[Labels](restore=["_f"])
-    _feature_scales = Part[Scales | None]()
-    _f = Part[Any](key="hypothesis")
-    _class_weights = Part[ClassWeights | None](restore=["n_rounds", "_labels"], key="class_counts")
+    _labels = Field[Labels](given=["_f"])
+    _feature_scales = Field[Scales | None]()
+    _f = Field[Any](key="hypothesis")
+    _class_weights = Field[ClassWeights | None](given=["n_rounds", "_labels"], key="class_counts")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

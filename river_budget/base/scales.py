@@ -10,7 +10,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._core.sums import Sums
-from river_budget._state import AtLeast, Between, Dict, Learned, Number, Part, finite, require
+from river_budget._state import AtLeast, Between, Dict, Field, Learned, Number, finite, require
 from river_budget.kernels import Kernel
 from river_budget.kernels.wrappers import Scaled
 
@@ -53,7 +53,7 @@ class Scales(Learned):
     equal. `gamma` is 1 over the sum of the variances of the scaled features, or 0.
     """
 
-    sums = Part[Sums](Sums)
+    sums = Field[Sums](Sums)
     factors = Dict()
     pooled = Between(0.0, math.inf, start=1.0)
     gamma = AtLeast(0.0)

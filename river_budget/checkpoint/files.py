@@ -19,7 +19,7 @@ from river_budget.checkpoint.codec import MODELS, CheckpointError, Tensors, part
 from river_budget.checkpoint.disk import write
 
 FORMAT = "river_budget checkpoint"
-VERSION = 10
+VERSION = 11
 
 # Errors that a forged file may raise.
 FORGED = (

@@ -7,14 +7,14 @@ import random
 from river_budget._core.choices import uniform
 from river_budget._core.expansion import Expansion
 from river_budget._core.removal import ValidationTable
-from river_budget._state import Part, State, count, require
+from river_budget._state import Field, State, count, require
 from river_budget.base import BudgetPerceptron
 
 
 class ValidatedPerceptron(BudgetPerceptron):
     """A perceptron with a validation set."""
 
-    _validation = Part[ValidationTable]()
+    _validation = Field[ValidationTable]()
 
     def numerical_errors(self) -> dict[str, float]:
         return self._validation.errors()

@@ -7,7 +7,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_choice, check_positive
 from river_budget._core.choices import cheapest
-from river_budget._state import Part
+from river_budget._state import Field
 from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
 from river_budget.kernels import Kernel
 from river_budget.kernels.base import LARGEST
@@ -59,7 +59,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
 
     _threshold = 1.0
 
-    _maintenance = Part[Maintenance]()
+    _maintenance = Field[Maintenance]()
     removal_displacement = AtLeast(
         0.0, doc="D, the sum of the distances in Hilbert space by which removals have moved f."
     )

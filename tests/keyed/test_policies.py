@@ -245,7 +245,7 @@ def test_factories_that_are_refused():
 
 
 def test_a_state_that_is_too_large_says_what_helps():
-    small = keyed.PolicyLearner(policy, max_state_bytes=10_000)
+    small = keyed.PolicyLearner(policy, max_state_bytes=7_000)
     events = [Event("a", t, {f"name-{t}": 1.0}, arms=ARMS) for t in range(40)]
     refuses("smaller max_pending", fold, small, events)
 
