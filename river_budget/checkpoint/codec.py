@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from types import UnionType
@@ -55,52 +54,45 @@ class Part:
     def __init__(self, model: type, /, *rules: Callable[[Any], object], **kinds: Any) -> None:
         self.model = model
         self.rules = rules
+        self.kinds = kinds
         # Of what a constructor takes any number, a new object has none, and an old one a state.
         parameters = inspect.signature(model).parameters.values()
         self.names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-        self._has_state = hasattr(model, "restore")
-        self._kinds = {} if self._has_state else kinds
-        inner = {name: getattr(kind, "each", kind) for name, kind in kinds.items()}
-        self._objects = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
 
     def parameters(self, model: Any) -> State:
         return {name: getattr(model, name) for name in self.names}
 
     def state(self, model: Any) -> State:
-        if self._has_state:
+        if hasattr(model, "restore"):
             return model.state()
         return {name: dumped(getattr(model, name)) for name in self._learned(model)}
 
     def restore(self, model: Any, state: State) -> None:
-        if self._has_state:
+        if hasattr(model, "restore"):
             return model.restore(state)
         for name in self._learned(model):
             load(model, name, state[name])
 
-    def _held(self, model: Any) -> list[str]:
-        return [name for name in self._kinds if hasattr(model, name)]
+    def _held(self, model: Any) -> dict[str, Any]:
+        """Return the kinds of the attributes that an object has, unless it has a state of its own."""
+        kinds = {} if hasattr(model, "restore") else self.kinds
+        return {name: kind for name, kind in kinds.items() if hasattr(model, name)}
 
     def _learned(self, model: Any) -> list[str]:
         return [name for name in self._held(model) if name not in self.names]
 
     def check(self, model: Any) -> None:
         """Raise ValueError if the object cannot be stored."""
-        for name in self._held(model):
-            kind, held = self._kinds[name], getattr(model, name)
-            shown = f"its {name.removeprefix('_')}"
-            if isinstance(kind, Each):
-                require(hasattr(held, "items"), f"{shown} is not a dict")
-                for key, item in held.items():
-                    if not is_of(kind.each, item):
-                        raise ValueError(f"{shown}[{key!r}] cannot be {item!r:.100}")
-            elif not is_of(kind, held):
-                raise ValueError(f"{shown} cannot be {held!r:.100}")
+        for name, kind in self._held(model).items():
+            check(f"its {name.removeprefix('_')}", getattr(model, name), kind)
         for rule in self.rules:
             rule(model)
 
     def converted(self, values: State, convert: Callable[..., Any], tensors: Tensors) -> State:
         """Return parameters or a state, each value converted with the classes that it may have."""
-        return {name: convert(v, tensors, self._objects.get(name)) for name, v in values.items()}
+        inner = {name: getattr(kind, "each", kind) for name, kind in self.kinds.items()}
+        among = {name: kind for name, kind in inner.items() if isinstance(kind, dict)}
+        return {name: convert(v, tensors, among.get(name)) for name, v in values.items()}
 
 
 # The classes whose objects can be stored in some place, by name.
@@ -137,32 +129,33 @@ def part_of(value: Any, among: Listed) -> Part:
     part = part_named(name, among)
     if part is not None and part.model is type(value):
         return part
-    if isinstance(value, FuncTransformer):
-        reason = ": its function is code: apply it to x before the pipeline"
-    elif isinstance(value, kernels.FunctionKernel):
-        reason = ": its function is code"
-    elif among is not MODELS:
-        raise CheckpointError(f"only {', '.join(among)} can, and not its {name}")
-    else:
-        part_named("", MODELS)  # so that all are known
-        others = ", ".join(list(MODELS)[len(ALGORITHMS) :])
-        reason = f"; these classes can: the classifiers of river_budget, {others}"
-    raise CheckpointError(f"{name} cannot be stored{reason}")
+    ours = ["the classifiers of river_budget"] if among is MODELS else []
+    allowed = ", ".join(ours + [name for name in among if name not in ALGORITHMS])
+    is_code = isinstance(value, FuncTransformer | kernels.FunctionKernel)
+    reason = "its function is code" if is_code else f"only {allowed} can"
+    raise CheckpointError(f"{name} cannot be stored: {reason}")
 
 
-def is_of(kind: Any, value: Any) -> bool:
-    """Return whether a value is of a kind; see `Part`."""
+def check(name: str, value: Any, kind: Any) -> None:
+    """Raise ValueError, with a name, if a value is not of a kind; see `Part`."""
     match kind:
+        case Each(each):
+            require(hasattr(value, "items"), f"{name} is not a dict")
+            for key, item in value.items():
+                check(f"{name}[{key!r}]", item, each)
+            return
         case range():
-            return type(value) is int and value in kind
+            is_valid = type(value) is int and value in kind
         case dict():
-            return bool(part_of(value, kind))
+            is_valid = bool(part_of(value, kind))
         case (least, most):
-            return isinstance(value, Real) and least <= value <= most
+            is_valid = isinstance(value, Real) and least <= value <= most
         case type() | UnionType():
-            return isinstance(value, kind)
+            is_valid = isinstance(value, kind)
         case _:
-            return kind(value)
+            is_valid = kind(value)
+    if not is_valid:
+        raise ValueError(f"{name} cannot be {value!r:.100}")
 
 
 def outline(model: Any) -> str:
@@ -189,14 +182,12 @@ def written(value: Any, tensors: Tensors, among: Listed | None = None) -> Any:
         if all(isinstance(key, str) for key in value):
             return {"state": dict(items)}
         return {"dict": [[written(key, tensors), item] for key, item in items]}
-    if among is None and kind is int:
-        if abs(value) > LARGEST_INTEGER:
+    if among is None and kind in (int, float):
+        if kind is int and abs(value) > LARGEST_INTEGER:
             raise CheckpointError("an integer that is too large for a float cannot be stored")
         return value
-    if among is None and kind is float:
-        return value if math.isfinite(value) else {"float": repr(value)}
     if among is not None or isinstance(value, kernels.Kernel):
-        part = part_of(value, KERNELS if among is None else among)
+        part = part_of(value, among or KERNELS)
         try:
             part.check(value)
             parameters = part.converted(part.parameters(value), written, tensors)
@@ -222,7 +213,7 @@ def read(node: Any, tensors: Tensors, among: Listed | None = None) -> Any:
     """Return what was `written`. Raises ValueError or others if it does not fit together."""
     match node:
         case {"class": name}:
-            part = part_named(name, KERNELS if among is None else among)
+            part = part_named(name, among or KERNELS)
             if part is None:
                 raise ValueError(f"an object of the class {name!r:.100} cannot be here")
             parameters = part.converted(node["parameters"], read, tensors)
@@ -246,8 +237,6 @@ def read(node: Any, tensors: Tensors, among: Listed | None = None) -> Any:
             return [read(item, tensors) for item in node]
         case {"tensor": name}:
             return tensors[name]
-        case {"float": text}:
-            return float(text)
         case _:
             ((kind, items),) = node.items()
             return CONTAINERS[kind](read(item, tensors) for item in items)

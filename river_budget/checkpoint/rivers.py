@@ -21,7 +21,7 @@ from river.preprocessing.impute import Constant
 
 from river_budget import active, bandit, calibration, preprocessing, rejection
 from river_budget._state import LARGEST_COUNT, State, count, require
-from river_budget.checkpoint.codec import MODELS, Each, Part, is_of, listed, outline
+from river_budget.checkpoint.codec import MODELS, Each, Part, listed, outline
 
 COUNTS = range(LARGEST_COUNT)
 LARGEST = sys.float_info.max
@@ -69,6 +69,10 @@ class Sampler(Part):
     def parameters(self, model: Any) -> State:
         follows = model.desired_dist is model._actual_dist
         return super().parameters(model) | ({"desired_dist": None} if follows else {})
+
+
+def _is_order(value: Any) -> bool:
+    return isinstance(value, Real) and (value == math.inf or abs(value) <= 1000)
 
 
 def _is_pattern(value: Any) -> bool:
@@ -176,7 +180,7 @@ CLASSES = listed(
         rivers.MinMaxScaler, _extremes_agree, window_size=NoneType, min=Each(listed(MINIMUM)),
         max=Each(listed(MAXIMUM)),
     ),
-    Part(rivers.Normalizer, order=lambda p: p == math.inf or is_of((-1000, 1000), p)),
+    Part(rivers.Normalizer, order=_is_order),
     StatImputer(rivers.StatImputer, stats=Each(IMPUTERS)),
     Part(
         rivers.OneHotEncoder, _columns_agree, drop_zeros=bool, drop_first=bool, values=Each(set),

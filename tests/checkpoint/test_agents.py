@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 
 import pytest
 from forging import UNIT_NORM, change, forged, parts, paths
@@ -12,7 +13,7 @@ from river_budget import checkpoint, synth
 from river_budget.checkpoint import CheckpointError
 
 STREAM = list(synth.Router(n_arms=2, n_samples=12, seed=1))
-JUNK = [None, -1, 10**400, {"float": "nan"}, "x", [1]]
+JUNK = [None, -1, 10**400, math.nan, "x", [1]]
 
 
 def policy():

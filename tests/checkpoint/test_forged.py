@@ -6,6 +6,7 @@ import contextlib
 import copy
 import functools
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -166,7 +167,7 @@ def test_no_number_may_be_beyond_all_counts_or_not_finite(name):
     for path in places:
         if "dict" in path or "tuple" in path:
             continue  # labels and names: any number can be one
-        for value in (HUGE, -HUGE, {"float": "nan"}, {"float": "inf"}, True):
+        for value in (HUGE, -HUGE, math.nan, math.inf, True):
             forgery = copy.deepcopy(content)
             change(forgery["model"]["state"], path, value)
             refused(forgery, tensors)
@@ -195,7 +196,7 @@ def test_a_kernel_resolves_the_one_that_the_model_was_given():
     refused(content, tensors, "expected the kernels")
     content, tensors = parts(trained(rb.Mnemotron(budget=5)))
     additive = store_of(content)["kernels"]["tuple"][1]["parameters"]
-    for names in (["0", "1"], 5, {"float": "1.0"}):
+    for names in (["0", "1"], 5, {"float": 1.0}):
         additive["names"] = names
         refused(content, tensors)
 
@@ -221,7 +222,7 @@ def sums_in(content):
     return content["model"]["state"]["feature_scales"]["state"]["sums"]["state"]
 
 
-@pytest.mark.parametrize("mean", [None, "x", {"float": "nan"}, 1e200])
+@pytest.mark.parametrize("mean", [None, "x", math.nan, 1e200])
 def test_forged_means_are_refused(mean):
     content, tensors = with_means()
     sums_in(content)["means"] = {"state": {"u": mean}}
@@ -299,7 +300,7 @@ def test_labels_have_the_columns_of_their_order(columns):
     refused(content, tensors, r"the labels have the wrong columns|-1 is not a count")
 
 
-@pytest.mark.parametrize("label", [None, {"float": "nan"}, [1]], ids=str)
+@pytest.mark.parametrize("label", [None, math.nan, [1]], ids=str)
 @pytest.mark.parametrize("position", [0, 1, 3])
 def test_missing_and_unhashable_labels_are_refused(label, position):
     content, tensors = parts(FOUR)
@@ -372,7 +373,7 @@ def test_matrices_of_a_mnemotron_are_possible(name, forge):
 def test_forged_parameters_of_kernels_are_refused(name):
     kernel = rb.Polynomial(degree=2)
     content, tensors = parts(trained(rb.Forgetron(kernel)))
-    for value in (HUGE, -1, None, "x", {"float": "nan"}, [1]):
+    for value in (HUGE, -1, None, "x", math.nan, [1]):
         forgery = copy.deepcopy(content)
         forgery["model"]["parameters"]["kernel"]["parameters"][name] = value
         refused(forgery, tensors)
@@ -397,12 +398,12 @@ MINIMUM = ("state", "min", "state", "u")
 IMPUTERS = ("state", "stats", "state")
 OPTIMIZER = ("parameters", "optimizer")
 FORGED_TRANSFORMERS = [
-    ("StandardScaler", "StandardScaler", ("state", "means", "state", "u"), {"float": "nan"}),
+    ("StandardScaler", "StandardScaler", ("state", "means", "state", "u"), math.nan),
     ("StandardScaler", "StandardScaler", ("state", "vars", "state", "u"), -1.0),
     ("StandardScaler", "StandardScaler", ("state", "counts", "state", "u"), HUGE),
     ("StandardScaler", "StandardScaler", ("state", "counts"), {"state": {}}),
     ("StandardScaler", "StandardScaler", ("parameters", "window_size"), 10**9),
-    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), {"float": "nan"}),
+    ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), math.nan),
     ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), "low"),
     ("MinMaxScaler", "MinMaxScaler", (*MINIMUM, "state", "min"), 1e9),
     ("MinMaxScaler", "MinMaxScaler", MINIMUM, MEAN),
@@ -423,14 +424,14 @@ FORGED_TRANSFORMERS = [
     ("BagOfWords", "BagOfWords", ("parameters", "tokenizer"), "print"),
     ("TFIDF", "TFIDF", ("state", "n"), 1),
     ("TFIDF", "TFIDF", ("state", "dfs", "state", "river"), -3),
-    ("LogisticRegression", "LogisticRegression", ("state", "intercept"), {"float": "inf"}),
+    ("LogisticRegression", "LogisticRegression", ("state", "intercept"), math.inf),
     ("LogisticRegression", "LogisticRegression", ("state", "_weights", "state", "u"), "x"),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "state", "n_iterations"), -1),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), "fast"),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "class"), "Zeros"),
     ("LogisticRegression", "LogisticRegression", OPTIMIZER, 0.1),
     ("LogisticRegression", "LogisticRegression", (*OPTIMIZER, "parameters", "lr"), 0.1),
-    ("LogisticRegression", "LogisticRegression", ("parameters", "intercept_lr"), {"float": "nan"}),
+    ("LogisticRegression", "LogisticRegression", ("parameters", "intercept_lr"), math.nan),
     ("LogisticRegression with l1", "LogisticRegression", ("parameters", "l2"), 0.5),
     ("LogisticRegression", "LogisticRegression", ("parameters", "clip_gradient"), None),
 ]
@@ -545,7 +546,7 @@ def whole(name, n_labels):
 
 
 VALUES = [
-    None, -1, 0, 1, 10**30, HUGE, 1e308, "x", "0", [], {}, True, {"float": "nan"}, {"float": "-inf"},
+    None, -1, 0, 1, 10**30, HUGE, 1e308, "x", "0", [], {}, True, math.nan, -math.inf,
     {"tuple": [1]}, {"tuple": []}, {"set": ["x"]}, {"dict": []}, {"dict": [["u", 1.0]]},
     {"state": {}}, {"tensor": "0"},
 ]  # fmt: skip
