@@ -72,7 +72,7 @@ class Sampler(Part):
 
 
 def _is_order(value: Any) -> bool:
-    return isinstance(value, Real) and (value == math.inf or abs(value) <= 1000)
+    return isinstance(value, Real) and (-1000 <= value <= 1000 or value == math.inf)
 
 
 def _is_pattern(value: Any) -> bool:
