@@ -6,11 +6,9 @@ import inspect
 import math
 import numbers
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-# With larger weights, products of coefficients and kernel values could overflow.
-LARGEST_WEIGHT = 1e12
 # A smaller weight is 0: its products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
 
@@ -25,37 +23,30 @@ def warn(message: str) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-def check_real(name: str, value: Any) -> None:
-    if not _is_real(value) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
+def number(expected: str, is_valid: Callable[[Any], bool]) -> Callable[[str, Any], None]:
+    """Return the check of a parameter that is a valid number; its error tells what is expected."""
+
+    def check(name: str, value: Any) -> None:
+        if not (_is_real(value) and is_valid(value)):
+            raise ValueError(f"{name} must be {expected}, got {value!r}")
+
+    return check
 
 
-def check_positive(name: str, value: Any) -> None:
-    if not _is_real(value) or not 0 < value < math.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+check_real = number("a finite number", math.isfinite)
+check_positive = number("a positive finite number", lambda value: 0 < value < math.inf)
+check_not_negative = number("a finite number of at least 0", lambda value: 0 <= value < math.inf)
+check_probability = number("a number from 0 to 1", lambda value: 0 <= value <= 1)
 
-
-def check_not_negative(name: str, value: Any) -> None:
-    if not _is_real(value) or not 0 <= value < math.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-
-
-def check_weight(name: str, value: Any, least: float = 0) -> None:
-    if not _is_real(value) or not least <= value <= LARGEST_WEIGHT:
-        raise ValueError(
-            f"{name} must be a number from {least:g} to {LARGEST_WEIGHT:g}, got {value!r}"
-        )
+# With larger weights, products of coefficients and kernel values could overflow.
+check_weight = number("a number from 0 to 1e+12", lambda value: 0 <= value <= 1e12)
+check_class_weight = number("a number from 1e-12 to 1e+12", lambda value: 1e-12 <= value <= 1e12)
 
 
 def weight_of(w: Any) -> float:
     """Return the weight of an example as a float. Raises ValueError if it is invalid."""
     check_weight("w", w)
     return float(w) if w >= SMALLEST_WEIGHT else 0.0
-
-
-def check_probability(name: str, value: Any) -> None:
-    if not _is_real(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must be a number from 0 to 1, got {value!r}")
 
 
 def check_count(name: str, value: Any, most: int | None = None) -> None:

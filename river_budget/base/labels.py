@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, Ints
-from river_budget._checks import check_weight, weight_of
+from river_budget._checks import check_class_weight, weight_of
 from river_budget._core.engine import Engine
 from river_budget._state import State, count, integers, require
 from river_budget.base.frames import by_row
 
 ClassWeight = Mapping[Any, float] | str
-
-SMALLEST_CLASS_WEIGHT = 1e-12
 
 
 class Labels:
@@ -142,8 +140,7 @@ class ClassWeights:
         self._given: dict[Any, float] | None = None
         if isinstance(given, Mapping):
             for label, weight in given.items():
-                name = f"class_weight: the weight of {label!r}"
-                check_weight(name, weight, least=SMALLEST_CLASS_WEIGHT)
+                check_class_weight(f"class_weight: the weight of {label!r}", weight)
             self._given = {label: float(weight) for label, weight in given.items()}
         elif not isinstance(given, str) or given != "balanced":
             raise ValueError(f"class_weight must be a dict of weights or 'balanced', got {given!r}")

@@ -139,7 +139,9 @@ REFUSED = {
     "RandomSampler cannot be stored: its desired_dist\\[True\\] cannot be inf": imblearn.RandomSampler(
         forgetron(), {False: 0.5, True: float("inf")}
     ),
-    "Agg.*Kurtosis cannot be stored: only Mean, ": feature_extraction.Agg("u", "c", stats.Kurtosis())
+    "Agg.*Kurtosis cannot be stored: only Mean, ": feature_extraction.Agg(
+        "u", "c", stats.Kurtosis()
+    )
     | forgetron(),
 }
 
