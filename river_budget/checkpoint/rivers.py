@@ -72,7 +72,7 @@ class Sampler(Part):
 
 
 def _is_order(value: Any) -> bool:
-    return isinstance(value, Real) and (-1000 <= value <= 1000 or value == math.inf)
+    return value == math.inf or (isinstance(value, Real) and abs(float(value)) <= 1000)
 
 
 def _is_pattern(value: Any) -> bool:
