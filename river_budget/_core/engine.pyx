@@ -291,8 +291,7 @@ class Rounds:
                 label = self._labels.add(y)
             if self._class_weights is not None:
                 f.store.evaluate(x)
-                self._class_weights.begin([label])
-                weight *= self._class_weights.next(label, self._labels)
+                weight *= self._class_weights.following([label], f.n_rounds, self._labels)[0]
             due = f.round(x, label, weight, self._threshold)
             if due:
                 self._follow(due)

@@ -134,7 +134,7 @@ def weights_of(w: Any, n: int) -> Floats:
 class ClassWeights:
     """The weight of each class, given or from the number of its examples so far."""
 
-    __slots__ = ("_counts", "_given", "_last", "_n_before", "_total")
+    __slots__ = ("_counts", "_given", "_last", "_n_before")
 
     def __init__(self, given: ClassWeight) -> None:
         self._given: dict[Any, float] | None = None
@@ -144,41 +144,30 @@ class ClassWeights:
             self._given = {label: float(weight) for label, weight in given.items()}
         elif not isinstance(given, str) or given != "balanced":
             raise ValueError(f"class_weight must be a dict of weights or 'balanced', got {given!r}")
-        # The number of examples of each label, by columns, for balanced weights, and their sum.
+        # The number of examples of each label, by columns, for balanced weights.
         self._counts = [0, 0]
-        self._total = 0
         # The columns of the last examples, which may not be learned, and the number of those before.
         self._last: list[int] = []
         self._n_before = 0
 
-    def begin(self, columns: list[int]) -> None:
-        """Begin with examples that may be learned, of classes with these columns."""
-        self._last, self._n_before = columns, self._total
-
-    def next(self, column: int, labels: Labels) -> float:
-        """Return the weight of the class of the next example, which is counted first."""
+    def following(self, columns: list[int], n_rounds: int, labels: Labels) -> list[float]:
+        """Return the weights of the classes of the examples after so many rounds, and count them."""
         if self._given is not None:
-            return self._given.get(labels.names[column], 1.0)
-        counts = self._counts
-        if column >= len(counts):
+            return [self._given.get(labels.names[column], 1.0) for column in columns]
+        self._last, self._n_before = columns, n_rounds
+        counts, weights = self._counts, []
+        for n, column in enumerate(columns, n_rounds + 1):
             counts += [0] * (column + 1 - len(counts))
-        counts[column] += 1
-        self._total += 1
-        return self._total / ((len(counts) - counts.count(0)) * counts[column])
-
-    def following(self, columns: list[int], labels: Labels) -> list[float]:
-        """Return the weights of the classes of the next examples; see `next`."""
-        self.begin(columns)
-        return [self.next(column, labels) for column in columns]
+            counts[column] += 1
+            weights.append(n / ((len(counts) - counts.count(0)) * counts[column]))
+        return weights
 
     def take_back(self, n_rounds: int) -> None:
         """Uncount those of the last examples that were not learned, given the number of rounds."""
-        if self._given is not None:
-            return
-        n_before, n_counted = self._n_before, sum(self._counts)
-        for column in self._last[n_rounds - n_before : n_counted - n_before]:
-            self._counts[column] -= 1
-        self._total = n_rounds
+        if self._given is None:
+            n_before, n_counted = self._n_before, sum(self._counts)
+            for column in self._last[n_rounds - n_before : n_counted - n_before]:
+                self._counts[column] -= 1
 
     def state(self) -> Ints | None:
         return np.array(self._counts, np.int64) if self._given is None else None
@@ -188,7 +177,7 @@ class ClassWeights:
         if self._given is not None:
             require(counts is None, "given class weights need no counts")
             return
-        self._counts, self._total = integers(counts, (None,)).tolist(), n_rounds
+        self._counts = integers(counts, (None,)).tolist()
         # A label whose first example was interrupted has none.
         counted = {column for column, n in enumerate(self._counts) if n != 0}
         require(

@@ -220,7 +220,8 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
                 learned = weights > 0
                 block, columns, weights = block.kept(learned), columns[learned], weights[learned]
             if self._class_weights is not None and len(columns):
-                weights = weights * self._class_weights.following(columns.tolist(), self._labels)
+                n_rounds, given = self.n_rounds, columns.tolist()
+                weights *= self._class_weights.following(given, n_rounds, self._labels)
             block.begin(columns, weights)
             self._learn_block(block)
         except BaseException:
