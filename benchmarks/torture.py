@@ -141,7 +141,7 @@ def torture(n_kills: int, n_rounds: int = N_ROUNDS, seed: int = 1) -> Report:
                 # A byte is written after the save, so at most one more example was learned.
                 report.losses += start < reached // EVERY * EVERY
                 report.replayed += max(0, reached - start)
-                left = set(Path(directory).glob(f".{path.name}.*.tmp"))
+                left = set(Path(directory).glob(f".{path.name}.checkpoint.*"))
                 report.left += len(left)
             report.runs += 1
             report.losses += len(left)

@@ -124,7 +124,7 @@ def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
 class Checkpointer:
     """Saves a model every `every` examples of a loop.
 
-    A save that fails leaves all files as they were. Processes with the same path take turns.
+    A save that fails leaves all files as they were. Processes that save in one directory take turns.
 
     Parameters
     ----------

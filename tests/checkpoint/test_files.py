@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -233,24 +234,40 @@ def writer_in_mid_write(path):
         writer.kill()
 
 
-def test_temporary_files_of_killed_writers_are_swept(path, writer_in_mid_write):
+def test_writers_take_turns_and_remove_what_killed_ones_left(path, writer_in_mid_write):
     (left,) = os.listdir(path.parent)
-    checkpoint.save(rb.Forgetron(), path)
-    assert set(os.listdir(path.parent)) == {left, path.name}  # the writer is alive
+    waiting = threading.Thread(target=checkpoint.save, args=(rb.Forgetron(), path))
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    assert os.listdir(path.parent) == [left]
     writer_in_mid_write.kill()
-    writer_in_mid_write.wait()
+    waiting.join()
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_temporary_files_of_killed_writers_are_removed(path):
+    for end in ("tmp", "old"):
+        path.with_name(f".{path.name}.checkpoint.{end}").write_bytes(b"half a mod")
     checkpoint.save(rb.Forgetron(), path.with_name("other"))
-    checkpoint.save(rb.Forgetron(), path.with_name(left.split(".")[1]))
-    assert left in os.listdir(path.parent)  # it belongs to another checkpoint
+    assert len(os.listdir(path.parent)) == 3, "they belong to another checkpoint"
+    for keep in (1, 3):
+        checkpointer(path, keep).save()
+    assert set(os.listdir(path.parent)) == {"other", path.name, f"{path.name}.1"}
+
+
+def test_a_temporary_file_is_no_way_to_write_elsewhere(path):
+    elsewhere = path.with_name("elsewhere")
+    elsewhere.write_text("mine")
+    path.with_name(f".{path.name}.checkpoint.tmp").symlink_to(elsewhere)
     checkpoint.save(rb.Forgetron(), path)
-    assert left not in os.listdir(path.parent)
+    assert elsewhere.read_text() == "mine"
 
 
-def test_files_of_others_are_not_swept(path):
-    others = [f".{path.name}", f".{path.name}.swp", f".{path.name}.1.0123abcd.tmp", "x.tmp"]
+def test_files_of_others_stay(path):
+    others = [f".{path.name}", f".{path.name}.swp", f".{path.name}.tmp", "x.tmp"]
     for name in others:
         path.with_name(name).write_text("mine")
-        os.utime(path.with_name(name), (0, 0))
     checkpoint.save(rb.Forgetron(), path)
     assert set(os.listdir(path.parent)) == {path.name, *others}
 
