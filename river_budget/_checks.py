@@ -12,8 +12,6 @@ from typing import Any
 # A smaller weight is 0: its products with step sizes could underflow.
 SMALLEST_WEIGHT = 1e-100
 
-DTYPES = ("float32", "float64")
-
 
 def warn(message: str) -> None:
     """Warn of the line that called the package. Native code has no frames."""
@@ -67,14 +65,14 @@ def check_indices(name: str, indices: Sequence[int], n: int, what: str) -> None:
             raise ValueError(error)
 
 
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
+def one_of(*choices: str) -> Callable[[str, Any], None]:
+    """Return the check of a parameter that is one of some strings."""
 
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str) or value not in choices:
+            raise ValueError(f"{name} must be one of {list(choices)}, got {value!r}")
 
-def check_dtype(dtype: Any) -> None:
-    if not isinstance(dtype, str) or dtype not in DTYPES:
-        raise ValueError(f"dtype must be one of the strings {DTYPES}, got {dtype!r}")
+    return check
 
 
 def _is_real(value: Any) -> bool:

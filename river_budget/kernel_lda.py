@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from river_budget._checks import check_count, check_dtype, check_probability
+from river_budget._checks import check_count, check_probability
 from river_budget._core.discriminant import BUFFER, Discriminant
 from river_budget._core.store import Store
 from river_budget._features import is_array
-from river_budget._state import AtLeast, require
-from river_budget.base import ClassWeight, OnlineClassifier, documented
+from river_budget._state import AtLeast, Field, require
+from river_budget.base import OnlineClassifier, documented, parameter
 from river_budget.base.machine import NEVER
 from river_budget.base.scales import next_update
 from river_budget.kernels import RBF
@@ -18,6 +18,12 @@ from river_budget.kernels import RBF
 SHARE_OF_NUMBERS, SHARE_OF_ARRAYS = 0.5, 0.2
 
 MOST_FEATURES = 10_000
+
+
+def check_n_features(name: str, n_features: Any) -> None:
+    """Raise ValueError, with the name of a parameter, unless it is a number of random features."""
+    check_count(name, n_features, MOST_FEATURES)
+    require(n_features % 2 == 0, f"{name} must be even, got {n_features}")
 
 
 @documented
@@ -68,36 +74,25 @@ class KernelLDA(OnlineClassifier):
     [^2]: [Momeni, Mazumder & Liu 2024](https://arxiv.org/abs/2412.15571)
     """
 
-    _f: Discriminant
+    _f = Field[Discriminant](key="hypothesis")
 
     _gamma = AtLeast(0.0)
 
-    def __init__(
-        self,
-        n_features: int = 300,
-        forgetting: float = 1.0,
-        kernel: RBF | None = None,
-        seed: int = 0,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_n_features("n_features", n_features)
-        check_probability("forgetting", forgetting)
-        require(forgetting, "forgetting must be above 0 and at most 1, got 0")
-        given = RBF() if kernel is None else kernel
-        require(isinstance(given, RBF), f"kernel must be an RBF, got {kernel!r}")
-        is_whole = isinstance(seed, int | np.integer)
-        require(is_whole, f"seed must be a whole number, got {seed!r}")
-        check_dtype(dtype)
-        store = Store([given], dtype, [given.learns_scales])
+    n_features: int = parameter(default=300, check=check_n_features)
+    forgetting: float = parameter(default=1.0, check=check_probability)
+    kernel: RBF | None = None
+    seed: int = 0
+
+    def _new_engine(self) -> Discriminant:
+        require(self.forgetting, "forgetting must be above 0 and at most 1, got 0")
+        given = RBF() if self.kernel is None else self.kernel
+        require(isinstance(given, RBF), f"kernel must be an RBF, got {given!r}")
+        is_whole = isinstance(self.seed, int | np.integer)
+        require(is_whole, f"seed must be a whole number, got {self.seed!r}")
+        store = Store([given], self.dtype, [given.learns_scales])
+        learns, seed = given.learns_scales, int(self.seed)
         scales: Any = {}, 1.0, given.gamma or 0.0
-        f = Discriminant(store, n_features, forgetting, int(seed), given.learns_scales, scales)
-        super().__init__(f, class_weight, max_classes, dtype)
-        self.n_features = n_features
-        self.forgetting = forgetting
-        self.kernel = kernel
-        self.seed = seed
+        return Discriminant(store, self.n_features, self.forgetting, seed, learns, scales)
 
     @property
     def resolved_kernel(self) -> Any:
@@ -132,9 +127,3 @@ class KernelLDA(OnlineClassifier):
         is_learning = scales is not None and f.n_rounds < BUFFER
         f.checked_at = next_update(f.n_rounds) if is_learning else NEVER
         f.sums = scales.sums if scales is not None and is_learning else None
-
-
-def check_n_features(name: str, n_features: Any) -> None:
-    """Raise ValueError, with the name of a parameter, unless it is a number of random features."""
-    check_count(name, n_features, MOST_FEATURES)
-    require(n_features % 2 == 0, f"{name} must be even, got {n_features}")

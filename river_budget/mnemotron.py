@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, check_dtype, check_not_negative, check_positive
+from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.discriminant import Discriminant
 from river_budget._core.experts import Experts
 from river_budget._core.store import Store
-from river_budget._state import Field, require
-from river_budget.base import ClassWeight, Machine, documented
+from river_budget._state import Part, require
+from river_budget.base import Machine, documented, parameter
 from river_budget.base.scales import Scales
 from river_budget.kernel_lda import KernelLDA, check_n_features
 from river_budget.kernels import (
@@ -126,46 +126,31 @@ class Mnemotron(Machine):
     [^4]: [Herbster & Warmuth 1998](https://doi.org/10.1023/A:1007424614876)
     """
 
-    _f: Experts
+    _f = Field[Experts](key="hypothesis")
 
     # Its engine has its labels when it is restored: that of the model comes first.
     _archive = Field[Archive | None]()
 
-    def __init__(
-        self,
-        budget: int = 100,
-        kernels: Sequence[Kernel] | None = None,
-        forgetting: Sequence[Any] | None = None,
-        novelty: float = 0.01,
-        class_weight: ClassWeight | None = None,
-        repeats: bool = True,
-        archive: int | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_count("budget", budget)
-        check_not_negative("novelty", novelty)
+    budget: int = parameter(default=100, check=check_count)
+    kernels: Sequence[Kernel] | None = None
+    forgetting: Sequence[Any] | None = None
+    novelty: float = parameter(default=0.01, check=check_not_negative)
+    repeats: bool = True
+    archive: int | None = parameter(default=None, check=check_n_features)
+
+    def _new_engine(self) -> Experts:
+        repeats, archive = self.repeats, self.archive
         require(isinstance(repeats, bool), f"repeats must be True or False, got {repeats!r}")
-        if archive is not None:
-            check_n_features("archive", archive)
-        check_dtype(dtype)
-        self._given = _kernels_of(kernels)
-        pairs = _pairs_of_kernels(forgetting, kernels, len(self._given))
+        self._given = _kernels_of(self.kernels)
+        pairs = _pairs_of_kernels(self.forgetting, self.kernels, len(self._given))
         learns = any(kernel.learns_scales for kernel in self._given)
         self._is_scaled = [
             learns and (kernel.learns_scales or not kernel.is_radial) for kernel in self._given
         ]
-        store = Store(self._given, dtype, self._is_scaled)
-        self._archive = None if archive is None else Archive(archive, dtype=dtype)
+        store = Store(self._given, self.dtype, self._is_scaled)
+        self._archive = None if archive is None else Archive(archive, dtype=self.dtype)
         engine = None if self._archive is None else self._archive.engine
-        f = Experts(store, store.empty_like(), pairs, budget, novelty, repeats, engine)
-        super().__init__(f, class_weight, max_classes, dtype)
-        self.budget = budget
-        self.kernels = kernels
-        self.forgetting = forgetting
-        self.novelty = novelty
-        self.repeats = repeats
-        self.archive = archive
+        return Experts(store, store.empty_like(), pairs, self.budget, self.novelty, repeats, engine)
 
     @property
     def expert_weights(self) -> dict[tuple[Kernel, float, float], float]:

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 from river import base
 from river.compose import Pipeline
 
-from river_budget._checks import check_choice, check_probability
+from river_budget._checks import check_probability, one_of
 from river_budget.base import classifier_of, documented
 from river_budget.base.frames import by_row, dicts_of, frame_of, series_like
 from river_budget.calibration import Calibrated, ClassifierWrapper
@@ -63,7 +63,7 @@ class Reject(ClassifierWrapper):
     ) -> None:
         super().__init__(model)
         check_probability("threshold", threshold)
-        check_choice("doubt", doubt, ("novelty", "entropy"))
+        one_of("novelty", "entropy")("doubt", doubt)
         inner, _ = _unwrapped(model)
         if doubt == "novelty" and not hasattr(inner, "novelty_one"):
             name = type(inner).__name__

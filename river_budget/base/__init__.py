@@ -1,7 +1,7 @@
 """Base classes of the algorithms: `machine`, `perceptron`.
 
-`labels` also has weights, `frames` are mini-batches, `scales` are learned, `documented` completes
-docstrings.
+`parameters` of constructors are declared, `labels` also has weights, `frames` are mini-batches,
+`scales` are learned, `documented` completes docstrings.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from .machine import (
     innermost_of,
     memory_of,
 )
+from .parameters import parameter
 from .perceptron import BudgetPerceptron, GrowingPerceptron, Perceptron, RandomPerceptron
 
 __all__ = [
     "Array", "AtLeast", "Between", "BudgetPerceptron", "ClassWeight", "Count", "Example",
     "Expansion", "GrowingPerceptron", "Labels", "Machine", "Number",
     "OnlineClassifier", "Perceptron", "RandomPerceptron", "classifier_of", "documented",
-    "forget_prediction", "innermost_of", "memory_of", "with_example",
+    "forget_prediction", "innermost_of", "memory_of", "parameter", "with_example",
 ]  # fmt: skip

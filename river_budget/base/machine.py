@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import copy
 import functools
-import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -16,12 +15,13 @@ from river import base
 from river.compose import Pipeline
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_count, warn
+from river_budget._checks import check_count, one_of, warn
 from river_budget._core.engine import CHECK, Engine, Rounds
 from river_budget._features import as_given
 from river_budget._state import Field, Learned, bytes_of
 from river_budget.base.frames import frame_like, frame_of, labels_of, rows_of, series_like
 from river_budget.base.labels import ClassWeight, ClassWeights, Labels, weights_of
+from river_budget.base.parameters import Parametrized, parameter
 from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 from river_budget.kernels import Features
 
@@ -55,21 +55,6 @@ def memory_of(model: Any) -> int:
     return classifier._raw_memory_usage if own is None else own  # noqa: SLF001
 
 
-class Parameter:
-    """A parameter that can only be set once, by the constructor; it is read like any attribute."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __set__(self, model: Any, value: Any) -> None:
-        if self._name in vars(model):
-            new = {self._name: value}
-            raise AttributeError(
-                f"{self._name} cannot be changed: make a new model with clone({new})"
-            )
-        vars(model)[self._name] = value
-
-
 # Kernel values that are all below or all above these tell nothing about the data. A warning is given
 # after so many such examples in a row.
 LOW, HIGH, N_FLAT_ROWS = 0.01, 0.99, 100
@@ -83,8 +68,12 @@ SMALL_STRIDE, LARGE_STRIDE = 16, 32
 NEVER = 2**62
 
 
-class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
+class OnlineClassifier(Parametrized, Learned, Rounds, base.MiniBatchClassifier):
     """The River face of an `Engine` f, which a subclass makes: labels, weights and frames."""
+
+    class_weight: ClassWeight | None = parameter(default=None, kw_only=True)
+    max_classes: int = parameter(default=1000, check=check_count, kw_only=True)
+    dtype: str = parameter(default="float32", check=one_of("float32", "float64"), kw_only=True)
 
     _multiclass = True
     # An example is an update if its margin is at most this.
@@ -95,22 +84,12 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
     _f = Field[Any](key="hypothesis")
     _class_weights = Field[ClassWeights | None](given=["n_rounds", "_labels"], key="class_counts")
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
-            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-                setattr(cls, name, Parameter(name))
-
-    def __init__(
-        self, engine: Engine, class_weight: ClassWeight | None, max_classes: int, dtype: str
-    ) -> None:
-        check_count("max_classes", max_classes)
-        self.class_weight = class_weight
-        self.max_classes = max_classes
-        self.dtype = dtype
-        self._labels = Labels(max_classes)
-        self._f = engine
-        self._class_weights = None if class_weight is None else ClassWeights(class_weight)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._labels = Labels(self.max_classes)
+        self._f = engine = self._new_engine()
+        given = self.class_weight
+        self._class_weights = None if given is None else ClassWeights(given)
         learns_scales = any(kernel.learns_scales for kernel in engine.store.kernels)
         self._feature_scales = Scales() if learns_scales else None
         engine.store.means = self._feature_scales.sums if self._feature_scales else None
@@ -299,6 +278,10 @@ class OnlineClassifier(Learned, Rounds, base.MiniBatchClassifier):
 
     def _derive(self) -> None:
         """Recompute everything that follows from the engine and the kernels."""
+
+    @abc.abstractmethod
+    def _new_engine(self) -> Engine:
+        """Return an engine for the parameters. Raises ValueError if one is invalid."""
 
     @abc.abstractmethod
     def _check(self) -> None:

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from river_budget._arrays import Floats, padded, widened
-from river_budget._checks import check_count, check_dtype
+from river_budget._checks import check_count
 from river_budget._core.choices import uniform
 from river_budget._core.engine import CHECK
 from river_budget._core.expansion import Example, Expansion
 from river_budget._core.store import Store
-from river_budget._state import Array, Count, require
+from river_budget._state import Array, Count, Field, require
 from river_budget.base.documented import documented
-from river_budget.base.labels import ClassWeight
 from river_budget.base.machine import Machine
+from river_budget.base.parameters import parameter
 from river_budget.base.scales import Scales
 from river_budget.kernels import RBF, Features, Kernel, check_kernel
 
@@ -38,27 +38,20 @@ class Perceptron(Machine):
     mistake bound. With two labels, `g_+ = -g_- = f`.
     """
 
-    _f: Expansion
+    _f = Field[Expansion](key="hypothesis")
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
+    kernel: Kernel | None = None
+    gamma: float | None = parameter(default=None, kw_only=True)
+
+    def _new_engine(self) -> Expansion:
+        kernel, gamma = self.kernel, self.gamma
         if isinstance(kernel, int) and hasattr(type(self), "budget"):
             raise ValueError(f"kernel must be a kernel, got {kernel}: write budget={kernel}")
         if kernel is not None and gamma is not None:
             raise ValueError("give kernel or gamma, not both")
         given = RBF(gamma) if kernel is None else kernel
         check_kernel(given)
-        check_dtype(dtype)
-        f = Expansion(Store([given], dtype, [given.learns_scales]))
-        super().__init__(f, class_weight, max_classes, dtype)
-        self.kernel = kernel
-        self.gamma = gamma
+        return Expansion(Store([given], self.dtype, [given.learns_scales]))
 
     @property
     def resolved_kernel(self) -> Kernel:
@@ -129,18 +122,7 @@ class Perceptron(Machine):
 class BudgetPerceptron(Perceptron):
     """A perceptron with at most `budget` support vectors."""
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.budget: int = budget
+    budget: int = parameter(default=100, check=check_count)
 
 
 class RandomPerceptron(BudgetPerceptron):
@@ -151,19 +133,11 @@ class RandomPerceptron(BudgetPerceptron):
 
     _key = Count()
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        seed: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.seed = seed
-        self._key = random.Random(seed).getrandbits(62)
+    seed: int | None = parameter(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._key = random.Random(self.seed).getrandbits(62)
 
     def _random(self) -> float:
         """Return a number of at least 0 and below 1 for this round."""

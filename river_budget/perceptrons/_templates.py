@@ -5,9 +5,10 @@ from __future__ import annotations
 import abc
 import dataclasses
 import math
+from typing import ClassVar
 
 from river_budget._checks import check_not_negative, check_positive
-from river_budget.base import BudgetPerceptron, Example, Expansion, Number, Perceptron
+from river_budget.base import BudgetPerceptron, Example, Expansion, Number, Perceptron, parameter
 from river_budget.theory import Guarantee
 
 # Rounding errors of k(x, x) = 1 that are tolerated.
@@ -76,14 +77,11 @@ class NormedPerceptron(ProvenPerceptron, BudgetPerceptron):
 class BallPerceptron(NormedPerceptron):
     """The template of Sutskever's analysis: w <- pi_C(decay (w - term) + eta y k(x, .)), in a ball C."""
 
+    learning_rate: float = parameter(default=1.0, check=check_positive)
+
     _decay = 1.0
     # The theorem holds for the learning rate 1 / n.
-    _proven_rate: int
-
-    def _set_ball(self, learning_rate: float, radius: float) -> None:
-        check_positive("learning_rate", learning_rate)
-        self.learning_rate = learning_rate
-        self._radius = radius
+    _proven_rate: ClassVar[int]
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         n = self._proven_rate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from river_budget._core.choices import uniform
 from river_budget._core.expansion import Expansion
@@ -14,7 +15,7 @@ from river_budget.base import BudgetPerceptron
 class ValidatedPerceptron(BudgetPerceptron):
     """A perceptron with a validation set."""
 
-    _validation = Field[ValidationTable]()
+    _validation = Field[Any]()
 
     def numerical_errors(self) -> dict[str, float]:
         return self._validation.errors()

@@ -6,8 +6,7 @@ import numpy as np
 
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
-from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import AtLeast, Example, Expansion, Number, parameter, with_example
 from river_budget.perceptrons._span import merge_dependent
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -57,30 +56,16 @@ class Ahpatron(NormedPerceptron):
         "`2 p - p^2` if the round is a mistake."
     )
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        epsilon: float = 0.5,
-        learning_rate: float = 0.25,
-        norm_bound: float | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_positive("epsilon", epsilon)
-        if epsilon >= 1:
-            raise ValueError(f"epsilon must be below 1, got {epsilon!r}")
-        if norm_bound is not None:
-            check_positive("norm_bound", norm_bound)
-        check_positive("learning_rate", learning_rate)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.epsilon = epsilon
-        self.learning_rate = learning_rate
-        self.norm_bound = norm_bound
-        self._threshold = 1 - epsilon
-        self._radius = math.sqrt(budget) / 2 if norm_bound is None else norm_bound
+    epsilon: float = parameter(default=0.5, check=check_positive)
+    learning_rate: float = parameter(default=0.25, check=check_positive)
+    norm_bound: float | None = parameter(default=None, check=check_positive)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epsilon >= 1:
+            raise ValueError(f"epsilon must be below 1, got {self.epsilon!r}")
+        self._threshold = 1 - self.epsilon
+        self._radius = math.sqrt(self.budget) / 2 if self.norm_bound is None else self.norm_bound
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         p, largest = self.learning_rate, self._radius

@@ -5,11 +5,10 @@ import math
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_choice, check_positive
+from river_budget._checks import check_positive, one_of
 from river_budget._core.choices import cheapest
 from river_budget._state import Field
-from river_budget.base import AtLeast, ClassWeight, Example, Expansion, Number, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import AtLeast, Example, Expansion, Number, parameter, with_example
 from river_budget.kernels.base import LARGEST
 from river_budget.perceptrons._maintenance import Maintenance, Nearest, Projection
 from river_budget.perceptrons._span import IN_SPAN
@@ -65,25 +64,14 @@ class BudgetPassiveAggressive(NormedPerceptron):
     )
     excess_step = Number(doc="E, the sum of all step sizes, less `min(1, C)` for each mistake.")
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        C: float = 1.0,
-        maintenance: str = "nearest",
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_positive("C", C)
-        check_choice("maintenance", maintenance, list(MAINTENANCE))
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.C = C
-        self.maintenance = maintenance
+    C: float = parameter(default=1.0, check=check_positive)
+    maintenance: str = parameter(default="nearest", check=one_of(*MAINTENANCE))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         # A single vector has no nearest other one.
-        kind = Maintenance if budget == 1 and maintenance == "nearest" else MAINTENANCE[maintenance]
-        self._maintenance = kind(self._f)
+        is_alone = self.budget == 1 and self.maintenance == "nearest"
+        self._maintenance = MAINTENANCE["simple" if is_alone else self.maintenance](self._f)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         learned = self.norm, self.removal_displacement, self.excess_step

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import math
 
-from river_budget._checks import check_choice, check_not_negative, check_positive, check_real
+from river_budget._checks import check_not_negative, check_positive, check_real, one_of
 from river_budget._core.choices import draw
-from river_budget.base import ClassWeight, Example, Expansion, RandomPerceptron, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import Example, Expansion, RandomPerceptron, parameter, with_example
 
 LOSSES = ["hinge", "logistic"]
-SAMPLINGS = ["weighted", "uniform"]
 
 # Beyond this margin, the logistic loss counts as 0: its slope is below 1e-43.
 LARGEST_MARGIN = 100.0
@@ -49,36 +47,18 @@ class BudgetedOGD(RandomPerceptron):
     # Every example decays the hypothesis.
     _threshold = math.inf
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        loss: str = "hinge",
-        learning_rate: float = 0.25,
-        regularization: float = 1e-4,
-        clip: float = 4.0,
-        sampling: str = "weighted",
-        seed: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_choice("loss", loss, LOSSES)
-        check_positive("learning_rate", learning_rate)
-        check_not_negative("regularization", regularization)
-        if learning_rate * regularization >= 1:
+    loss: str = parameter(default="hinge", check=one_of(*LOSSES))
+    learning_rate: float = parameter(default=0.25, check=check_positive)
+    regularization: float = parameter(default=1e-4, check=check_not_negative)
+    clip: float = parameter(default=4.0, check=check_real)
+    sampling: str = parameter(default="weighted", check=one_of("weighted", "uniform"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.learning_rate * self.regularization >= 1:
             raise ValueError("learning_rate * regularization must be below 1")
-        check_real("clip", clip)
-        if clip < 1:
-            raise ValueError(f"clip must be at least 1, got {clip!r}")
-        check_choice("sampling", sampling, SAMPLINGS)
-        super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
-        self.loss = loss
-        self.sampling = sampling
-        self.clip = clip
-        self.learning_rate = learning_rate
-        self.regularization = regularization
+        if self.clip < 1:
+            raise ValueError(f"clip must be at least 1, got {self.clip!r}")
 
     def _update(self, f: Expansion, y: Example) -> None:
         step = self.learning_rate * slope_of(self.loss, y.margin)

@@ -5,13 +5,11 @@ import math
 import numpy as np
 
 from river_budget._arrays import Floats
-from river_budget._checks import check_choice, check_positive
+from river_budget._checks import check_positive, one_of
 from river_budget._core.choices import best_merging
-from river_budget.base import BudgetPerceptron, ClassWeight, Count, Example, Expansion, with_example
-from river_budget.kernels import RBF, Features, Kernel
+from river_budget.base import BudgetPerceptron, Count, Example, Expansion, parameter, with_example
+from river_budget.kernels import RBF, Features
 from river_budget.perceptrons.budgeted_ogd import LOSSES, slope_of
-
-MAINTENANCE = ["merging", "removal"]
 
 # A value that only one of two merged vectors has is dropped once it is at most this fraction of the
 # largest one, and the smallest ones while there are more names than this many times those of the longest
@@ -65,30 +63,16 @@ class BudgetedSGD(BudgetPerceptron):
     # Every example decays the hypothesis.
     _threshold = math.inf
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        loss: str = "hinge",
-        regularization: float = 1e-3,
-        maintenance: str | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_choice("loss", loss, LOSSES)
-        check_positive("regularization", regularization)
-        if maintenance is not None:
-            check_choice("maintenance", maintenance, MAINTENANCE)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.loss = loss
-        self.regularization = regularization
-        self.maintenance = maintenance
+    loss: str = parameter(default="hinge", check=one_of(*LOSSES))
+    regularization: float = parameter(default=1e-3, check=check_positive)
+    maintenance: str | None = parameter(default=None, check=one_of("merging", "removal"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         is_rbf = isinstance(self._f.store.kernels[0], RBF)
-        if maintenance == "merging" and not is_rbf:
-            raise ValueError(f"maintenance must be 'removal' with the kernel {kernel!r}")
-        self._merges = is_rbf and maintenance != "removal"
+        if self.maintenance == "merging" and not is_rbf:
+            raise ValueError(f"maintenance must be 'removal' with the kernel {self.kernel!r}")
+        self._merges = is_rbf and self.maintenance != "removal"
 
     def _update(self, f: Expansion, y: Example) -> None:
         t = f.n_rounds

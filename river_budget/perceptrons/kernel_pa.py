@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from river_budget._checks import check_positive
 from river_budget._state import LARGEST_NUMBER
-from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
 
 
 @with_example(accuracy="88.38%")
@@ -30,22 +29,13 @@ class KernelPAClassifier(GrowingPerceptron):
 
     _threshold = 1.0
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        C: float = 1.0,
-        mode: int = 1,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_positive("C", C)
-        if isinstance(mode, bool) or mode not in (0, 1, 2):
-            raise ValueError(f"mode must be 0, 1 or 2, got {mode!r}")
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.C = C
-        self.mode = mode
+    C: float = parameter(default=1.0, check=check_positive)
+    mode: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.mode, bool) or self.mode not in (0, 1, 2):
+            raise ValueError(f"mode must be 0, 1 or 2, got {self.mode!r}")
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value

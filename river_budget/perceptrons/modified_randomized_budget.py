@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from river_budget.base import ClassWeight, Example, Expansion, RandomPerceptron, with_example
-from river_budget.kernels import Kernel
+from river_budget._checks import check_positive
+from river_budget.base import Example, Expansion, RandomPerceptron, parameter, with_example
 from river_budget.perceptrons._templates import BallPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -31,19 +31,11 @@ class ModifiedRandomizedBudgetPerceptron(RandomPerceptron, BallPerceptron):
 
     _proven_rate = 16
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        learning_rate: float = 1 / 16,
-        seed: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, seed, gamma, class_weight, max_classes, dtype)
-        self._set_ball(learning_rate, bounds.modified_randomized_budget_norm(budget))
+    learning_rate: float = parameter(default=1 / 16, check=check_positive)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius = bounds.modified_randomized_budget_norm(self.budget)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         return (bounds.modified_randomized_budget(norm, loss, self.budget, path_length),)

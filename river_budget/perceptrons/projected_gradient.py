@@ -4,8 +4,7 @@ import math
 
 from river_budget._checks import check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
-from river_budget.base import AtLeast, ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import AtLeast, Example, Expansion, parameter, with_example
 from river_budget.perceptrons._span import IN_SPAN, SpanPerceptron
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -41,23 +40,12 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
     residuals = AtLeast(0.0, doc="R, the sum of the distances of projected examples from the span.")
     excess_loss = AtLeast(0.0, doc="E, the sum of the hinge losses, less 1 for each mistake.")
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        eta: float = 0.1,
-        norm_bound: float = 10.0,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_not_negative("eta", eta)
-        check_positive("norm_bound", norm_bound)
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.eta = eta
-        self.norm_bound = norm_bound
-        self._radius = norm_bound
+    eta: float = parameter(default=0.1, check=check_not_negative)
+    norm_bound: float = parameter(default=10.0, check=check_positive)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius = self.norm_bound
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         learned = self.gradients, self.residuals, self.excess_loss

@@ -5,8 +5,7 @@ import math
 from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
-from river_budget.base import ClassWeight, Example, Expansion, GrowingPerceptron, with_example
-from river_budget.kernels import Kernel
+from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
 from river_budget.perceptrons._span import SpanPerceptron
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
@@ -46,29 +45,14 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
 
     _apart = ROUNDING
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        eta: float | None = None,
-        norm_bound: float | None = None,
-        budget: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        if eta is not None and norm_bound is not None:
+    eta: float | None = parameter(default=None, check=check_not_negative)
+    norm_bound: float | None = parameter(default=None, check=check_positive)
+    budget: int | None = parameter(default=None, check=check_count)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.eta is not None and self.norm_bound is not None:
             raise ValueError("give eta or norm_bound, not both")
-        if eta is not None:
-            check_not_negative("eta", eta)
-        if norm_bound is not None:
-            check_positive("norm_bound", norm_bound)
-        if budget is not None:
-            check_count("budget", budget)
-        super().__init__(kernel, gamma, class_weight, max_classes, dtype)
-        self.eta = eta
-        self.norm_bound = norm_bound
-        self.budget = budget
 
     def _assumptions(self, path_length: float) -> dict[str, bool]:
         assumptions = super()._assumptions(path_length)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from river_budget.base import ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import Kernel
+from river_budget._checks import check_count, check_positive
+from river_budget.base import Example, Expansion, parameter, with_example
 from river_budget.perceptrons._templates import BallPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -33,20 +33,13 @@ class SimplifiedForgetron(BallPerceptron):
 
     _proven_rate = 32
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 500,
-        learning_rate: float = 1 / 32,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        radius = bounds.simplified_forgetron_norm(budget)
-        self._set_ball(learning_rate, radius)
-        self._decay = max(0.0, 1 - learning_rate / (2 * radius) ** 2)
+    budget: int = parameter(default=500, check=check_count)
+    learning_rate: float = parameter(default=1 / 32, check=check_positive)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._radius = bounds.simplified_forgetron_norm(self.budget)
+        self._decay = max(0.0, 1 - self.learning_rate / (2 * self._radius) ** 2)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         return (bounds.simplified_forgetron(norm, loss, self.budget, path_length),)

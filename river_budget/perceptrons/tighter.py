@@ -4,8 +4,8 @@ import math
 import sys
 
 from river_budget._checks import check_count
-from river_budget.base import ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import Kernel
+from river_budget._state import Field
+from river_budget.base import Example, Expansion, with_example
 from river_budget.perceptrons._validation import (
     AllExamples,
     Reservoir,
@@ -35,33 +35,25 @@ class TighterPerceptron(ValidatedPerceptron):
     [^2]: [Wang & Vucetic 2009](https://doi.org/10.1109/IJCNN.2009.5178870), section II.A.4
     """
 
-    _validation: SupportVectors
+    _validation = Field[SupportVectors]()
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        validation: str | int = "support",
-        seed: int | None = None,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.validation = validation
-        self.seed = seed
-        if validation == "support":
-            self._validation = SupportVectors(self._f, budget + 1)
-        elif validation == "all":
-            self._validation = AllExamples(self._f, budget + 1, sys.maxsize)
-        elif isinstance(validation, str):
+    validation: str | int = "support"
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        f, most_vectors, size = self._f, self.budget + 1, self.validation
+        if size == "support":
+            self._validation = SupportVectors(f, most_vectors)
+        elif size == "all":
+            self._validation = AllExamples(f, most_vectors, sys.maxsize)
+        elif isinstance(size, str):
             allowed = "'support', 'all' or a whole number"
-            raise ValueError(f"validation must be {allowed}, got {validation!r}")
+            raise ValueError(f"validation must be {allowed}, got {size!r}")
         else:
-            check_count("validation", validation)
-            self._validation = Reservoir(self._f, budget + 1, validation, seed)
-        if validation != "support":
+            check_count("validation", size)
+            self._validation = Reservoir(f, most_vectors, size, self.seed)
+        if size != "support":
             # Correctly classified examples are offered to the validation set.
             self._threshold = math.inf
 

@@ -9,8 +9,9 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget._core.removal import CountedTable
-from river_budget.base import ClassWeight, Example, Expansion, with_example
-from river_budget.kernels import Features, Kernel
+from river_budget._state import Field
+from river_budget.base import Example, Expansion, parameter, with_example
+from river_budget.kernels import Features
 from river_budget.perceptrons import _posterior
 from river_budget.perceptrons._validation import ValidatedPerceptron
 
@@ -53,24 +54,15 @@ class TightestPerceptron(ValidatedPerceptron):
 
     # Correctly classified examples update the counts of their nearest support vector.
     _threshold = math.inf
-    _validation: CountedTable
+    _validation = Field[CountedTable]()
 
-    def __init__(
-        self,
-        kernel: Kernel | None = None,
-        budget: int = 100,
-        prior: float = 1.0,
-        gamma: float | None = None,
-        class_weight: ClassWeight | None = None,
-        max_classes: int = 1000,
-        dtype: str = "float32",
-    ) -> None:
-        check_positive("prior", prior)
+    prior: float = parameter(default=1.0, check=check_positive)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._validation = CountedTable(self._f, self.budget + 1)
         # Imported now, so that no round waits for it.
         importlib.import_module("scipy.special")
-        super().__init__(kernel, budget, gamma, class_weight, max_classes, dtype)
-        self.prior = prior
-        self._validation = CountedTable(self._f, budget + 1)
 
     def posteriors_one(self, x: Features) -> dict[Any, float]:
         """Return the posterior probability w_c of each label c at the support vector nearest to x.

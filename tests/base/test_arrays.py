@@ -374,7 +374,7 @@ def test_an_array_that_is_too_large_once_it_is_scaled_is_refused():
 @each_path
 def test_types_that_are_refused(make):
     for dtype in ("int8", "double", np.int32, np.float32, np.dtype("float32"), None, []):
-        message = f"dtype must be one of the strings ('float32', 'float64'), got {dtype!r}"
+        message = f"dtype must be one of ['float32', 'float64'], got {dtype!r}"
         with pytest.raises(ValueError, match=re.escape(message)):
             make(None).clone({"dtype": dtype})
 

@@ -1,0 +1,55 @@
+"""Parameters of a constructor, declared by a class like the fields of a dataclass."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Any, dataclass_transform
+
+
+def parameter(
+    *, default: Any, check: Callable[[str, Any], None] | None = None, kw_only: bool = False
+) -> Any:
+    """Declare a parameter. `check(name, value)` raises ValueError if a value is invalid.
+
+    None as a default is not checked.
+    """
+    return dataclasses.field(default=default, kw_only=kw_only, metadata={"check": check})
+
+
+class SetOnce:
+    """A parameter that can only be set once, by the constructor; it is read like any attribute."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __set__(self, model: Any, value: Any) -> None:
+        if self._name in vars(model):
+            new = {self._name: value}
+            raise AttributeError(
+                f"{self._name} cannot be changed: make a new model with clone({new})"
+            )
+        vars(model)[self._name] = value
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(parameter,))
+class Parametrized:
+    """An object whose constructor takes the parameters that its class declares, after those of bases.
+
+    A subclass may extend `__post_init__`, which ends the constructor, or have its own constructor.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if inspect.get_annotations(cls):
+            dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+        for name, parameter in list(inspect.signature(cls.__init__).parameters.items())[1:]:
+            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                setattr(cls, name, SetOnce(name))
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            check, value = field.metadata.get("check"), getattr(self, field.name)
+            if check is not None and not (value is None and field.default is None):
+                check(field.name, value)
