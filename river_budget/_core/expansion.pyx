@@ -229,21 +229,6 @@ cdef class Expansion(Engine):
             self.log.append((None, vectors))
         self.set_table(self.table.base[:, kept])
 
-    def merge(self, Py_ssize_t slot, others, weights):
-        cdef Py_ssize_t c, i
-        cdef const int64_t[::1] places = np.asarray(others, np.int64)
-        cdef const double[::1] factors = np.asarray(weights, np.float64)
-        self.store.check_slot(slot)
-        for i in range(places.shape[0]):
-            self.store.check_slot(places[i])
-        require(places.shape[0] == factors.shape[0], "a weight is needed for each vector")
-        self.keep_all()
-        for c in range(self.n_labels):
-            for i in range(places.shape[0]):
-                self.table[c, places[i]] += factors[i] * self.table[c, slot]
-            self.table[c, slot] = 0.0
-        end_change(self)
-
     def shrink(self, double factor):
         if not 0.0 <= factor <= 1.0:
             raise ValueError(f"the factor {factor} is not between 0 and 1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import random
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -201,16 +200,3 @@ class GrowingPerceptron(Perceptron):
         changed[: len(change), y.rival] -= moments
         self._moments = changed
         f.shift(y, change)
-
-    def _merge(self, slot: int, others: Sequence[int], weights: Floats) -> None:
-        """See `Expansion.merge`."""
-        changed = self._moments.copy()
-        changed[others] += np.multiply.outer(weights, changed[slot])
-        changed[slot] = 0.0
-        self._moments = changed
-        self._f.merge(slot, others, weights)
-
-    def _remove(self, slots: Sequence[int]) -> None:
-        """See `Expansion.remove`."""
-        self._moments = np.delete(self._moments[: self._f.n], slots, axis=0)
-        self._f.remove(slots)

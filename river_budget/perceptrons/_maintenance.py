@@ -15,7 +15,7 @@ from river_budget._arrays import Floats
 from river_budget._core.choices import Neighbours
 from river_budget._core.expansion import Expansion
 from river_budget._state import Array, Count, Learned, require
-from river_budget.perceptrons._span import merge_dependent
+from river_budget.perceptrons._span import basis_of
 
 
 class Maintenance(Learned):
@@ -127,8 +127,9 @@ class Projection(Maintenance):
         self._n_replaced += 1
 
     def on_rescaled(self) -> None:
-        dependent, _ = merge_dependent(self.f.store.gram(), range(self.f.n), self.f.merge)
-        self.f.remove(dependent)
+        basis = basis_of(self.f.store.gram(), range(self.f.n))
+        basis.project(self.f)
+        self.f.remove(basis.others)
 
     def error(self) -> float:
         gram = self.f.store.gram() if len(self._root) else self._root

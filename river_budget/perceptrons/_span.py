@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from river_budget._arrays import Floats, unpacked
-from river_budget._core.gram import appended, backward, forward, forward_of
+from river_budget._core.expansion import Expansion
+from river_budget._core.gram import forward_of
 from river_budget._state import Array, require
 from river_budget.base import Perceptron
 
@@ -17,26 +18,41 @@ from river_budget.base import Perceptron
 IN_SPAN = 1e-10
 
 
-def merge_dependent(
-    gram: Floats, order: Iterable[int], merge: Callable[..., None], apart: float = IN_SPAN
-) -> tuple[list[int], Floats]:
-    """Project vectors onto the span of those that are apart from the ones before them in an order.
+class Basis(NamedTuple):
+    """Vectors that are apart from the span of those before them, and projections of the others."""
 
-    `apart` is that distance, as in `IN_SPAN`, and `merge` is `Expansion.merge`. Returned are the
-    slots of the projected vectors, and the factor of the Gram matrix of the others.
-    """
+    kept: list[int]
+    others: list[int]
+    factor: Floats  # of the Gram matrix of those that are kept; see `_core.gram`
+    weights: Floats  # of the projections (others, kept)
+
+    def merged(self, rows: Floats) -> Floats:
+        """Return rows, one for each vector, where those of the others have moved to the kept ones."""
+        merged = np.zeros_like(rows)
+        merged[self.kept] = rows[self.kept] + self.weights.T @ rows[self.others]
+        return merged
+
+    def project(self, f: Expansion) -> None:
+        """Project the terms of the others, whose coefficients become 0."""
+        f.change(self.merged(f.matrix) - f.matrix)
+
+
+def basis_of(gram: Floats, order: Iterable[int], apart: float = IN_SPAN) -> Basis:
+    """Return the basis of the vectors in an order; `apart` is as `IN_SPAN`."""
     kept: list[int] = []
-    factor = np.empty(0)
+    # What the factor has for all vectors, a row for each of those that are kept.
+    rows = np.zeros_like(gram)
     for slot in order:
-        z = forward(factor, gram[slot, kept])
-        square = gram[slot, slot] - float(z @ z)
-        if square > apart * gram[slot, slot]:
-            factor = appended(factor, z, math.sqrt(square))
+        n = len(kept)
+        row = gram[slot] - rows[:n, slot] @ rows[:n]
+        if row[slot] > apart * gram[slot, slot]:
+            rows[n] = row / np.sqrt(row[slot])
             kept.append(slot)
     others = sorted(set(range(len(gram))) - set(kept))
-    for slot, row in zip(others, gram[np.ix_(others, kept)], strict=True):
-        merge(slot, kept, backward(factor, forward(factor, row)))
-    return others, factor
+    upper = rows[: len(kept), kept]
+    factor: Floats = upper.T[np.tril_indices(len(kept))]
+    weights: Any = np.linalg.solve(upper, rows[: len(kept), others]).T
+    return Basis(kept, others, factor, weights)
 
 
 class SpanPerceptron(Perceptron):
@@ -60,16 +76,15 @@ class SpanPerceptron(Perceptron):
         require((diagonal > 0).all(), "the Gram factor is singular")
 
     def _on_rescaled(self) -> None:
-        gram = self._f.store.gram()
-        removed, self._factor = merge_dependent(gram, range(len(gram)), self._merge, self._apart)
-        self._remove(removed)
+        basis = basis_of(self._f.store.gram(), range(self._f.n), self._apart)
+        self._factor = basis.factor
+        self._merge(basis)
         super()._on_rescaled()
 
-    def _merge(self, slot: int, others: Sequence[int], weights: Floats) -> None:
-        self._f.merge(slot, others, weights)
-
-    def _remove(self, slots: Sequence[int]) -> None:
-        self._f.remove(slots)
+    def _merge(self, basis: Basis) -> None:
+        """Project the vectors that are in the span of those before them, and remove them."""
+        basis.project(self._f)
+        self._f.remove(basis.others)
 
     def _projected(self) -> float:
         z = forward_of(self._factor, self._f)

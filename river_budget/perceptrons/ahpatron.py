@@ -7,7 +7,7 @@ import numpy as np
 from river_budget._arrays import Floats
 from river_budget._checks import check_positive
 from river_budget.base import AtLeast, Example, Expansion, Number, parameter, with_example
-from river_budget.perceptrons._span import merge_dependent
+from river_budget.perceptrons._span import basis_of
 from river_budget.perceptrons._templates import NormedPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -96,15 +96,15 @@ class Ahpatron(NormedPerceptron):
         # Sizes that differ less may differ by rounding only.
         ranks = np.round(sizes / sizes.max(), 9)
         largest = oldest_first[np.argsort(-ranks, kind="stable")]
-        removed, _ = merge_dependent(gram, largest[: self.budget // 2].tolist(), f.merge, APART)
-        projected = f.matrix
+        basis = basis_of(gram, largest[: self.budget // 2].tolist(), APART)
+        projected = basis.merged(before)
         square, left = _square(before, gram), _square(projected, gram)
-        growth = math.sqrt(square / left) - 1 if left > APART * square else 0.0
-        f.change(growth * projected)
-        self._square = (1 + growth) ** 2 * left
-        displacement = _square(before - (1 + growth) * projected, gram)
-        self.removal_displacement += math.sqrt(displacement)
-        f.remove(removed)
+        growth = math.sqrt(square / left) if left > APART * square else 1.0
+        change = growth * projected - before
+        self._square = growth**2 * left
+        self.removal_displacement += math.sqrt(_square(change, gram))
+        f.change(change)
+        f.remove(basis.others)
 
 
 def _square(rows: Floats, gram: Floats) -> float:

@@ -6,7 +6,7 @@ from river_budget._arrays import Floats
 from river_budget._checks import check_count, check_not_negative, check_positive
 from river_budget._core.gram import appended, backward, forward_of
 from river_budget.base import Example, Expansion, GrowingPerceptron, parameter, with_example
-from river_budget.perceptrons._span import SpanPerceptron
+from river_budget.perceptrons._span import Basis, SpanPerceptron
 from river_budget.perceptrons._templates import ProvenPerceptron
 from river_budget.theory import Guarantee, bounds
 
@@ -80,6 +80,13 @@ class Projectron(ProvenPerceptron, GrowingPerceptron, SpanPerceptron):
         else:
             self._factor = appended(self._factor, z, delta)
             self._add(f, y)
+
+    def _merge(self, basis: Basis) -> None:
+        self._moments = basis.merged(self._moments)
+        basis.project(self._f)
+        # Only now, so that a second time after an interrupt changes nothing.
+        self._moments = self._moments[basis.kept]
+        self._f.remove(basis.others)
 
     def _project(self) -> tuple[Floats, float, float]:
         """Return the projection P k of the example in the basis of the Gram factor (n_support,).

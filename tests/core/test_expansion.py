@@ -161,13 +161,6 @@ def test_changes_of_all_labels(n_labels):
     change -= change.mean(axis=1, keepdims=True)
     f.change(change)
     assert f.matrix == pytest.approx(before + change)
-    before = f.matrix
-    f.merge(1, [0, 3], np.array([0.5, -0.25]))
-    expected = before.copy()
-    expected[0] += 0.5 * before[1]
-    expected[3] -= 0.25 * before[1]
-    expected[1] = 0.0
-    assert f.matrix == pytest.approx(expected)
 
 
 UPDATES = {
@@ -176,7 +169,6 @@ UPDATES = {
     "shift": lambda f, y: f.shift(y, np.arange(5.0)),
     "shrink": lambda f, y: f.shrink(0.5),
     "shrink to 0": lambda f, y: f.shrink(1e-200),
-    "merge": lambda f, y: f.merge(0, [1, 2], np.ones(2)),
     "change": lambda f, y: f.change(f.matrix),
     "remove": lambda f, y: f.remove([0, 3]),
 }
@@ -312,9 +304,8 @@ def test_a_slot_that_is_not_in_use_is_refused(slot):
     for ask in [f.row_at, f.step_of, f.margin_of, f.overlap, f.self_value_of]:
         with pytest.raises(IndexError, match=f"slot {slot} is not in use: there are 5"):
             ask(slot)
-    for act in [lambda: f.replace(slot, y), lambda: f.merge(0, [slot], np.ones(1))]:
-        with pytest.raises(IndexError, match=f"slot {slot} is not in use"):
-            act()
+    with pytest.raises(IndexError, match=f"slot {slot} is not in use"):
+        f.replace(slot, y)
 
 
 @each_kernel

@@ -7,6 +7,7 @@ import pytest
 
 from river_budget._core.gram import appended, backward, forward
 from river_budget._core.loops import use_lanes
+from river_budget.perceptrons._span import basis_of
 
 SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 100]
 
@@ -85,3 +86,21 @@ def test_a_row_that_is_not_in_use_is_written_again():
     twice = appended(appended(factor, z + 1.0, 2.0), z, 1.0)
     assert (matrix_of(twice, 6)[5] == [0, 0, 0, 0, 0, 1]).all()
     assert (matrix_of(twice, 5) == matrix_of(factor, 5)).all()
+
+
+@pytest.mark.parametrize("n", SIZES[1:])
+def test_vectors_in_the_span_of_those_before_them_are_projected(n):
+    rng = np.random.default_rng(4)
+    points = rng.normal(size=(n, n + 2))
+    mixed = np.concatenate((points, rng.normal(size=(3, n)) @ points))
+    order = rng.permutation(n + 3)
+    basis = basis_of(mixed @ mixed.T, order)
+    assert basis.kept == order[:n].tolist()
+    assert basis.others == sorted(order[n:].tolist())
+    assert basis.weights @ mixed[basis.kept] == pytest.approx(mixed[basis.others])
+    gram = mixed[basis.kept] @ mixed[basis.kept].T
+    assert matrix_of(basis.factor, n) == pytest.approx(np.linalg.cholesky(gram))
+    coefficients = rng.normal(size=n + 3)
+    merged = basis.merged(coefficients)
+    assert (merged[basis.others] == 0).all()
+    assert merged @ mixed == pytest.approx(coefficients @ mixed)
