@@ -125,7 +125,7 @@ def algorithms(names: str | None) -> dict[str, Algorithm]:
 
 
 def _short(name: str) -> str:
-    letters = "".join(filter(str.isalnum, name.lower()))
+    letters = "".join(filter(str.isalnum, name.lower().replace("+", "plus")))
     return letters.removesuffix("perceptron").removesuffix("classifier")
 
 

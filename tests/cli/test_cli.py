@@ -62,6 +62,15 @@ def test_a_libsvm_file(run, tmp_path):
     assert [line.split()[0] for line in out.splitlines()[2:-1]] == ["Stoptron", "KernelPerceptron"]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("projectron++", "ProjectronPlusPlus"), ("Tightest Perceptron", "TightestPerceptron")],
+)
+def test_algorithms_have_short_names(run, text, name):
+    _, out, _ = run("compare", "--limit", "50", "--models", text)
+    assert out.splitlines()[2].split()[0] == name
+
+
 def test_figures_and_picture_go_to_files(run, tmp_path):
     pytest.importorskip("matplotlib")
     figures, picture = tmp_path / "out.json", tmp_path / "out.png"
