@@ -35,8 +35,8 @@ REFUSED = {
     r"[-+]?(\d+|\d{1,3}([. ]\d{3})+),\d+": "has a decimal comma: write a point, or give --ignore {}",
 }
 
-# What reading a broken file may raise, or one in an encoding that is not known.
-UNREADABLE = (OSError, EOFError, LookupError, ValueError, csv.Error, zlib.error)
+# What reading a broken file may raise.
+UNREADABLE = (OSError, EOFError, ValueError, csv.Error, zlib.error)
 
 # What may separate columns if no delimiter is given.
 DELIMITERS = ",;\t|"
@@ -95,7 +95,10 @@ def opened(
             form = Format.JSONL
         else:
             data = gzip.GzipFile(fileobj=data) if magic.startswith(GZIP) else data
-            text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
+            try:
+                text = io.TextIOWrapper(data, encoding, "surrogateescape", newline="")
+            except LookupError as error:  # The encoding is unknown.
+                raise ValueError(error) from None
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
         form = form or format_of(file) or _format_of_line("".join(first), columns.target)

@@ -13,6 +13,7 @@ from commands import CSV, answers_of
 pytest.importorskip("typer")
 
 import river_budget
+from river_budget.cli import files
 
 OPTIONS = ["--target", "y", "--model", "stoptron", "--budget", "5"]
 
@@ -88,6 +89,13 @@ def test_other_encodings(run, stdin):
         code, _, err = run("learn", *OPTIONS, "--encoding", encoding)
         assert (code, err.count("\n")) == (2, 1)
         assert message in err
+
+
+def test_only_what_is_wrong_with_a_file_is_blamed_on_it(tmp_path):
+    path = tmp_path / "some.csv"
+    path.write_text(CSV)
+    with pytest.raises(KeyError), files.opened(str(path), files.Columns("y")):
+        raise KeyError("a defect of the program")
 
 
 def test_keyed_reads_the_same(run, stdin):
