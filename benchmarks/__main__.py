@@ -292,7 +292,7 @@ def block_rows() -> Iterator[Row]:
         yield Row(name, goal, measure)
     for name, row in ALGORITHMS.items():
         if issubclass(row.model, BudgetPerceptron):
-            model = row.build(rb.RBF(gamma=0.1), 100, seed=1)
+            model = row.build(rb.RBF(gamma=0.1), budget=100, seed=1)
             measure = with_data(learn_many_and_learn_one, noisy, model)
             yield Row(f"10 features, 20 % noise: {name}: learn_many / learn_one", "1.0", measure)
     for n_features in (2, 10):

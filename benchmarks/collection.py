@@ -199,7 +199,7 @@ def build(stream: str, row: Row):
         model = BASELINES[row.name](kernel, row.budget)
     else:
         name, variant = variants()[row.name]
-        model = ALGORITHMS[name].build(kernel, row.budget, seed=1, variant=variant)
+        model = ALGORITHMS[name].build(kernel, variant, budget=row.budget, seed=1)
     return model if stream in UNSCALED else preprocessing.StandardScaler() | model
 
 

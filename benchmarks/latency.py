@@ -69,7 +69,7 @@ def main() -> None:
     )
     show("a loop", latency(Loop(), examples))
     for name, row in ALGORITHMS.items():
-        model = row.build(rb.RBF(gamma=0.1), BUDGET, seed=1)
+        model = row.build(rb.RBF(gamma=0.1), budget=BUDGET, seed=1)
         n = N_UNBOUNDED if next(iter(row.variants)) in row.unbounded else N_ROUNDS
         show(name, latency(model, examples[:n]))
 

@@ -14,7 +14,7 @@ from river_budget.catalog import ALGORITHMS
 def ours(budget: int, kernel: rb.RBF | None = None) -> dict:
     """Return the algorithms that have a budget, by name. Mnemotron keeps its own kernels."""
     models = {
-        name: row.build(kernel, budget, seed=1)
+        name: row.build(kernel, budget=budget, seed=1)
         for name, row in ALGORITHMS.items()
         if row.takes("budget")
     }

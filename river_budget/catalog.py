@@ -12,8 +12,7 @@ from river_budget.kernels import Kernel
 
 __all__ = ["ALGORITHMS", "Algorithm"]
 
-# By name, parameters other than kernel, budget and seed that are tested separately; the first ones are
-# the default.
+# By name, parameters that are tested separately; the first ones are the default.
 Variants = Mapping[str, Mapping[str, Any]]
 DEFAULT: Variants = {"": {}}
 
@@ -35,15 +34,11 @@ class Algorithm(NamedTuple):
         return parameter in inspect.signature(self.model).parameters
 
     def build(
-        self,
-        kernel: Kernel | None = None,
-        budget: int | None = None,
-        seed: int | None = None,
-        variant: str | None = None,
+        self, kernel: Kernel | None = None, variant: str | None = None, **others: Any
     ) -> OnlineClassifier:
         """Return a model with the arguments that its class accepts, except those that are None."""
         chosen = next(iter(self.variants)) if variant is None else variant
-        arguments = {"kernel": kernel, "budget": budget, "seed": seed}
+        arguments = {"kernel": kernel, **others}
         accepted = {k: v for k, v in arguments.items() if v is not None and self.takes(k)}
         make: Any = self.model
         return make(**accepted, **self.variants[chosen])
@@ -54,28 +49,29 @@ PASSIVE_AGGRESSIVE = {"": {}, "S": {"maintenance": "simple"}, "P": {"maintenance
 OGD = {"": {}, "uniform": {"sampling": "uniform"}, "logistic": {"loss": "logistic"}}
 SGD = {"": {}, "removal": {"maintenance": "removal"}, "logistic": {"loss": "logistic"}}
 
-ROWS = [
-    Algorithm(rb.Mnemotron, {"": {}, "archive": {"archive": 10}}),
-    Algorithm(rb.KernelLDA),
-    Algorithm(rb.KernelPerceptron, unbounded=[""]),
-    Algorithm(rb.Stoptron),
-    Algorithm(rb.RemoveOldestPerceptron),
-    Algorithm(rb.RandomizedBudgetPerceptron),
-    Algorithm(rb.FixedBudgetPerceptron),
-    Algorithm(rb.Forgetron),
-    Algorithm(rb.SimplifiedForgetron),
-    Algorithm(rb.ModifiedRandomizedBudgetPerceptron),
-    Algorithm(rb.TighterPerceptron, TIGHTER, unbounded=["Full"]),
-    Algorithm(rb.TightestPerceptron),
-    Algorithm(rb.Projectron),
-    Algorithm(rb.ProjectronPlusPlus, {"": {}, "U": {"norm_bound": 2.0}}),
-    Algorithm(rb.KernelPAClassifier, unbounded=[""]),
-    Algorithm(rb.BudgetPassiveAggressive, PASSIVE_AGGRESSIVE),
-    Algorithm(rb.Ahpatron),
-    Algorithm(rb.BudgetedOGD, OGD),
-    Algorithm(rb.BudgetedSGD, SGD),
-    Algorithm(rb.ProjectedGradient),
-]
-
 # The rows by class name.
-ALGORITHMS = {row.name: row for row in ROWS}
+ALGORITHMS = {
+    row.name: row
+    for row in [
+        Algorithm(rb.Mnemotron, {"": {}, "archive": {"archive": 10}}),
+        Algorithm(rb.KernelLDA),
+        Algorithm(rb.KernelPerceptron, unbounded=[""]),
+        Algorithm(rb.Stoptron),
+        Algorithm(rb.RemoveOldestPerceptron),
+        Algorithm(rb.RandomizedBudgetPerceptron),
+        Algorithm(rb.FixedBudgetPerceptron),
+        Algorithm(rb.Forgetron),
+        Algorithm(rb.SimplifiedForgetron),
+        Algorithm(rb.ModifiedRandomizedBudgetPerceptron),
+        Algorithm(rb.TighterPerceptron, TIGHTER, unbounded=["Full"]),
+        Algorithm(rb.TightestPerceptron),
+        Algorithm(rb.Projectron),
+        Algorithm(rb.ProjectronPlusPlus, {"": {}, "U": {"norm_bound": 2.0}}),
+        Algorithm(rb.KernelPAClassifier, unbounded=[""]),
+        Algorithm(rb.BudgetPassiveAggressive, PASSIVE_AGGRESSIVE),
+        Algorithm(rb.Ahpatron),
+        Algorithm(rb.BudgetedOGD, OGD),
+        Algorithm(rb.BudgetedSGD, SGD),
+        Algorithm(rb.ProjectedGradient),
+    ]
+}

@@ -136,4 +136,4 @@ def maker(name: str, budget: int, gamma: float | None, seed: int) -> Callable[[]
         raise typer.BadParameter(f"--model takes one algorithm, got {name!r}")
     if gamma is not None and not algorithm.takes("kernel"):
         raise CommandError(f"{algorithm.name} learns its widths: leave out --gamma")
-    return functools.partial(algorithm.build, kernels.RBF(gamma), budget, seed)
+    return functools.partial(algorithm.build, kernels.RBF(gamma), budget=budget, seed=seed)

@@ -15,9 +15,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-import river_budget as rb
 from river_budget import evaluate, kernels, theory
 from river_budget.base import Labels
+from river_budget.catalog import ALGORITHMS
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
 from river_budget.cli.runs import Command
@@ -97,7 +97,7 @@ class Compare(Study):
         (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
         kernel, n_orders = self.kernel(published), self.permutations
         chosen = {
-            name: algorithm.build(kernel, self.budget, self.seed)
+            name: algorithm.build(kernel, budget=self.budget, seed=self.seed)
             for name, algorithm in options.algorithms(self.names).items()
         }
         n_rounds = len(rows) * len(chosen) * n_orders
@@ -142,26 +142,17 @@ class Certify(Study):
         kernel: kernels.Kernel = self.kernel(published)
         if rows:
             kernel = kernel.resolve(rows[0][0])
-        budget, norm_bound = self.budget, bounds.forgetron_norm(self.budget)
+        norm_bound = bounds.forgetron_norm(self.budget)
+        proven = [row for row in ALGORITHMS.values() if hasattr(row.model, "guarantees")]
         certificates: dict[str, theory.Certificate] = {}
-        with progress(10) as advance:
+        with progress(1 + len(proven)) as advance:
             with files.blaming(self.stream):
                 span = theory.Span(kernel, rows)
             advance("the comparators' span done")
-            for model in [
-                rb.KernelPerceptron(kernel),
-                rb.Forgetron(kernel, budget),
-                rb.Projectron(kernel, norm_bound=norm_bound),
-                rb.ProjectronPlusPlus(kernel, norm_bound=norm_bound),
-                rb.SimplifiedForgetron(kernel, budget),
-                rb.ModifiedRandomizedBudgetPerceptron(kernel, budget, seed=self.seed),
-                rb.BudgetPassiveAggressive(kernel, budget),
-                rb.Ahpatron(kernel, budget, norm_bound=norm_bound),
-                rb.ProjectedGradient(kernel, budget, norm_bound=norm_bound),
-            ]:
-                certificate = theory.certify(model, rows, span=span)
-                certificates[certificate.name] = certificate
-                advance(f"{certificate.name} done")
+            for row in proven:
+                model = row.build(kernel, budget=self.budget, norm_bound=norm_bound, seed=self.seed)
+                certificates[row.name] = theory.certify(model, rows, span=span)
+                advance(f"{row.name} done")
         lines = [
             [
                 name, f"{certificate.n_mistakes:,}", f"{bound.mistakes:,.0f}", f"{bound.norm:.2f}",
@@ -224,7 +215,7 @@ class Lifelong(Study):
         runs, chosen = {}, options.algorithms(self.names)
         with progress(len(chosen)) as advance:
             for name, algorithm in chosen.items():
-                model = algorithm.build(kernel, self.budget, self.seed)
+                model = algorithm.build(kernel, budget=self.budget, seed=self.seed)
                 with files.blaming(self.stream):
                     runs[name] = evaluate.lifelong(model, tasks, sequence, self.learn, self.test)
                 advance(f"{name} done")
