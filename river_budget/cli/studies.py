@@ -7,13 +7,10 @@ import functools
 import itertools
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from river_budget import evaluate, kernels, theory
 from river_budget.base import Labels
@@ -21,6 +18,7 @@ from river_budget.catalog import ALGORITHMS
 from river_budget.cli import files, options
 from river_budget.cli.app import app, progress
 from river_budget.cli.runs import Command
+from river_budget.evaluate.comparison import text_table
 from river_budget.keyed.answers import check_given
 from river_budget.theory import bounds
 
@@ -29,18 +27,17 @@ Example = tuple[dict[Any, Any], Any]
 # The models take no more by default.
 MOST_LABELS = 1000
 
-# The columns of the tables, and formats.
-COMPARED = {"mistakes %": ".2f", "support": ",.0f", "bytes": ",.0f", "µs/example": ".2f"}
+# The columns of the tables, and what formats them.
 CERTIFIED = ["mistakes", "bound", "norm", "loss", "theorem"]
 CONTINUAL = {
-    "error %": ("prequential_error", 100, ".1f"),
-    "final acc. %": ("accuracy_final", 100, ".1f"),
-    "seen acc. %": ("accuracy_seen_avg", 100, ".1f"),
-    "backward": ("backward_transfer", 1, "+.3f"),
-    "forward": ("forward_transfer", 1, "+.3f"),
-    "forgetting": ("forgetting", 1, "+.3f"),
-    "recovery": ("mean_recovery_time", 1, ",.0f"),
-    "bytes": ("memory_bytes", 1, ","),
+    "error": ("prequential_error", ".1%"),
+    "final acc.": ("accuracy_final", ".1%"),
+    "seen acc.": ("accuracy_seen_avg", ".1%"),
+    "backward": ("backward_transfer", "+.3f"),
+    "forward": ("forward_transfer", "+.3f"),
+    "forgetting": ("forgetting", "+.3f"),
+    "recovery": ("mean_recovery_time", ",.0f"),
+    "bytes": ("memory_bytes", ","),
 }
 
 
@@ -55,17 +52,14 @@ class Study(Command):
     json_file: options.JsonFile = None
     plot_file: options.PlotFile = None
 
-    def kernel(self, published: float | None) -> kernels.RBF:
+    def kernel(self, published: float | None) -> Any:
         return kernels.RBF(published if self.gamma is None else self.gamma)
 
-    def print_table(
-        self, start: str, kernel: kernels.Kernel, headings: Sequence[str], lines: Iterable[Any]
-    ) -> None:
-        """Print a title, which the files have, too, and a table."""
-        is_open = getattr(kernel, "gamma", 0.0) is None
-        shown = f"{type(kernel).__name__} with gamma from the data" if is_open else str(kernel)
-        self.title = f"{self.stream}: {start}, budget {self.budget}, {shown}"
-        _print_table(self.title, headings, lines)
+    def print_title(self, start: str, kernel: Any) -> None:
+        """Print a title, which the files have, too."""
+        width = kernel.gamma or "from the data"
+        self.title = f"{self.stream}: {start}, budget {self.budget}, gamma {width}"
+        print(self.title)
 
     def report(self, figures: Any, plot: str, results: Any) -> None:
         """Write figures, and draw results with the named function of `plots`, as far as is asked."""
@@ -103,13 +97,9 @@ class Compare(Study):
         n_rounds = len(rows) * len(chosen) * n_orders
         with progress(n_rounds) as advance, files.blaming(self.stream):
             comparison = evaluate.compare(chosen, rows, n_orders, self.seed, after_examples=advance)
-        shown = "{0:{2}} ± {1:{2}}" if n_orders > 1 else "{0:{2}}"
-        lines = []
-        for name, figures in comparison.ranking():
-            cells = zip(figures.values(), COMPARED.values(), strict=True)
-            lines.append([name, *(shown.format(*figure, spec) for figure, spec in cells)])
-        self.print_table(f"{len(rows):,} examples", kernel, list(COMPARED), lines)
-        if len(lines) > 1:
+        self.print_title(f"{len(rows):,} examples", kernel)
+        print(comparison)
+        if len(chosen) > 1:
             print(comparison.verdict())
         self.report(comparison.to_dict(), "plot_comparison", comparison)
 
@@ -139,7 +129,7 @@ class Certify(Study):
         (rows,), published = _streams(self.stream, self.columns, self.seed, self.limit)
         if published is None:
             rows = _scaled(rows)
-        kernel: kernels.Kernel = self.kernel(published)
+        kernel = self.kernel(published)
         if rows:
             kernel = kernel.resolve(rows[0][0])
         norm_bound = bounds.forgetron_norm(self.budget)
@@ -161,7 +151,8 @@ class Certify(Study):
             for name, certificate in certificates.items()
             for bound in certificate.guarantees
         ]  # fmt: skip
-        self.print_table(f"{len(rows):,} examples", kernel, CERTIFIED, lines)
+        self.print_title(f"{len(rows):,} examples", kernel)
+        _print_table(CERTIFIED, lines)
         figures = {name: certificate.to_dict() for name, certificate in certificates.items()}
         self.report(figures, "plot_certificates", certificates)
 
@@ -221,19 +212,22 @@ class Lifelong(Study):
                 advance(f"{name} done")
         lines = []
         for name, run in runs.items():
-            cells = [f"{factor * run.figures[k]:{spec}}" for k, factor, spec in CONTINUAL.values()]
+            cells = [f"{run.figures[figure]:{spec}}" for figure, spec in CONTINUAL.values()]
             lines.append([name, *cells])
-        start = f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each"
-        self.print_table(start, kernel, list(CONTINUAL), lines)
+        self.print_title(
+            f"{len(tasks)} tasks, {self.cycles} x {self.learn:,} examples each", kernel
+        )
+        _print_table(CONTINUAL, lines)
         plot = "plot_continual_runs"
         run = next(iter(runs.values()))
         if run.brings_new_classes:
             plot = "plot_class_incremental_runs"
             steps = [f"task {j}" for j in run.task_sequence]
-            seen = [[name, *map(_percent, run.accuracy_seen)] for name, run in runs.items()]
-            _print_table("accuracy (%) over the tasks learned so far, after each step", steps, seen)
-            dropped = [[name, *map(_percent, run.class_forgetting)] for name, run in runs.items()]
-            _print_table("forgetting (%) of each class", list(map(str, run.classes)), dropped)
+            print("accuracy (%) over the tasks learned so far, after each step")
+            _print_table(steps, [[n, *map(_percent, r.accuracy_seen)] for n, r in runs.items()])
+            print("forgetting (%) of each class")
+            dropped = [[n, *map(_percent, r.class_forgetting)] for n, r in runs.items()]
+            _print_table(map(str, run.classes), dropped)
         self.report({name: run.to_dict() for name, run in runs.items()}, plot, runs)
 
 
@@ -288,19 +282,8 @@ def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
             yield row.x, row.label
 
 
-def _print_table(title: str, headings: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
-    """Print a title, and lines of cells of which the first names an algorithm."""
-    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("algorithm", overflow="fold")
-    for heading in headings:
-        table.add_column(heading, justify="right", overflow="fold")
-    for cells in lines:
-        table.add_row(*cells)
-    # A pipe has no width that would have to be kept to.
-    width = None if sys.stdout.isatty() else 200
-    console = Console(highlight=False, markup=False, width=width)
-    console.print(title, soft_wrap=True)
-    console.print(table)
+def _print_table(headings: Iterable[str], lines: list[list[str]]) -> None:
+    print(text_table([["model", *headings], *lines]))
 
 
 def _percent(share: float) -> str:

@@ -7,7 +7,7 @@ import functools
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,13 @@ class Comparison:
     runs: dict[str, list[Run]]
 
     def __repr__(self) -> str:
-        """Return the summary as a table, with standard deviations if there are several runs."""
-        rows = [["", "mistakes (%)", "support vectors", "bytes", "µs / example"]]
-        for name, figures in self.summary().items():
-            spec = "{:,.1f} ± {:,.1f}" if len(self.runs[name]) > 1 else "{:,.1f}"
-            rows.append([str(name), *(spec.format(*figure) for figure in figures.values())])
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join("  ".join(map(str.rjust, row, widths)) for row in rows)
+        """Return the ranking as a table, with standard deviations if there are several runs."""
+        lines = [["model", "mistakes %", "support", "bytes", "µs/example"]]
+        for name, figures in self.ranking():
+            cells = zip(figures.values(), [".2f", ",.0f", ",.0f", ".2f"], strict=True)
+            shown = "{0:{2}} ± {1:{2}}" if len(self.runs[name]) > 1 else "{0:{2}}"
+            lines.append([str(name), *(shown.format(*figure, spec) for figure, spec in cells)])
+        return text_table(lines)
 
     def summary(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Return mean and standard deviation of each model's figures over the permutations."""
@@ -194,6 +194,15 @@ def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], No
     examples, errors, sizes = zip(*points, strict=True)
     memory_bytes = memory_of(model)
     return Run(n, n_mistakes, sizes[-1], memory_bytes, seconds, examples, errors, sizes)
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return lines of cells as text. The first column has names."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])])
+        for name, *cells in lines
+    )
 
 
 def _moments(values: list[float]) -> tuple[float, float]:

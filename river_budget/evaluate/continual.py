@@ -14,6 +14,7 @@ from river.base import Classifier
 
 from river_budget._checks import check_count, check_indices, check_not_negative
 from river_budget.base import innermost_of, memory_of
+from river_budget.evaluate.comparison import text_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -160,7 +161,7 @@ class ContinualRun:
         shares = np.column_stack((self.accuracy_matrix, self.accuracy_seen))
         for j, row in zip(self.task_sequence, 100 * shares, strict=True):
             lines.append([f"task {j}", *(f"{percent:.1f}" for percent in row)])
-        return "\n".join("".join(f"  {cell:>6}" for cell in line) for line in lines)
+        return text_table(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the run in plain types, ready for JSON; None for a figure that is nan.
@@ -218,10 +219,10 @@ def lifelong(
     >>> model = rb.Forgetron(rb.RBF(gamma=1.0), budget=100)
     >>> run = rb.evaluate.lifelong(model, tasks)
     >>> print(run.table())
-       after  task 0  task 1  task 2    seen
-      task 0    87.2    72.0    15.4    87.2
-      task 1    44.4    87.4    63.4    65.9
-      task 2    19.6    52.4    80.4    50.8
+    after   task 0  task 1  task 2  seen
+    task 0    87.2    72.0    15.4  87.2
+    task 1    44.4    87.4    63.4  65.9
+    task 2    19.6    52.4    80.4  50.8
     >>> run.accuracy_final, run.recovery_times
     (0.508, (5, 39))
     """

@@ -63,9 +63,9 @@ def test_without_recovery_the_time_until_the_next_drift_counts():
 
 def test_the_table():
     assert run_with(ACCURACIES[:2], [0, 1]).table().splitlines() == [
-        "   after  task 0  task 1  task 2    seen",
-        "  task 0    90.0    40.0    30.0    90.0",
-        "  task 1    60.0    80.0    50.0    70.0",
+        "after   task 0  task 1  task 2  seen",
+        "task 0    90.0    40.0    30.0  90.0",
+        "task 1    60.0    80.0    50.0  70.0",
     ]
 
 

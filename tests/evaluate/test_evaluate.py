@@ -58,11 +58,11 @@ def test_the_text_is_a_table():
     one = evaluate.Comparison({"a": [run(20)], "longer": [run(1)]})
     assert repr(one) == str(one)
     assert repr(one).splitlines() == [
-        "        mistakes (%)  support vectors    bytes  µs / example",
-        "     a          10.0              7.0  4,321.0          10.0",
-        "longer           0.5              7.0  4,321.0          10.0",
+        "model   mistakes %  support  bytes  µs/example",
+        "longer        0.50        7  4,321       10.00",
+        "a            10.00        7  4,321       10.00",
     ]
-    assert "15.0 ± 7.1" in repr(evaluate.Comparison({"a": [run(20), run(40)]}))
+    assert "15.00 ± 7.07" in repr(evaluate.Comparison({"a": [run(20), run(40)]}))
 
 
 def test_the_verdict():
