@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich import progress as bars
 from rich.console import Console
+from rich.progress import Progress
 
 import river_budget
 from river_budget._features import shortened
@@ -100,21 +100,22 @@ def program(
     """Kernel learning on a memory budget, for River."""
 
 
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number with the noun that it counts."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
 @contextlib.contextmanager
 def progress(total: int | None = None) -> Iterator[Callable[..., None]]:
-    """Show a progress bar on a terminal; without a total, a text, if the output goes elsewhere.
+    """Show a progress bar on a terminal; without a total, only if the output goes elsewhere.
 
-    Yields a function that shows a text, and advances the bar by one step or several. Standard output
-    stays what it is: rich would lead it to the terminal.
+    Yields a function that shows a text, and advances the bar by one step or several.
     """
     is_hidden = total is None and (sys.stdout.isatty() or notes.disabled)
     if is_hidden or not sys.stderr.isatty():
         yield lambda text, n=1: None
         return
-    columns = [bars.TextColumn("{task.description}"), bars.TimeElapsedColumn()]
-    if total is not None:
-        columns[1:1] = [bars.BarColumn(), bars.MofNCompleteColumn()]
-    console = Console(stderr=True)
-    with bars.Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
+    # rich would lead standard output to the terminal, too.
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task, at_once = bar.add_task("waiting for lines", total=total), total is not None
         yield lambda text, n=1: bar.update(task, advance=n, description=text, refresh=at_once)

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator
 from decimal import Decimal
 from typing import IO, Any, NamedTuple
 
-from river_budget.cli.app import CommandError, notes
+from river_budget.cli.app import CommandError, counted, notes
 
 # What says that there is no value, and no label; so does the number NaN.
 MISSING = ("", "NA", "NaN", "null", None)
@@ -189,13 +189,11 @@ class Reader:
             self._has_texts = known | kinds
             self.columns = columns._replace(has_texts=self._has_texts)
         n_texts = sum(kinds.values())
-        n_numbers = len(kinds) - n_texts
-        n_labels = len({str(row.label) for row in rows if row.label is not None})
-        found = f"{n_numbers:,} number{'s' * (n_numbers != 1)}, {n_texts:,} "
-        found += "category" if n_texts == 1 else "categories"
-        if n_labels:
-            found += f', target "{columns.target}"' if columns.target else ", target"
-            found += f" with {n_labels:,} value{'s' * (n_labels > 1)} so far"
+        texts = counted(n_texts, "category", "categories")
+        found = f"{counted(len(kinds) - n_texts, 'number')}, {texts}"
+        if labels := {str(row.label) for row in rows if row.label is not None}:
+            name = f' "{columns.target}"' if columns.target else ""
+            found += f", target{name} with {counted(len(labels), 'value')} so far"
         self._found = found if kinds else ""
 
     def rows(self, lines: Iterable[str]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from river_budget.cli import files, options
-from river_budget.cli.app import app
+from river_budget.cli.app import app, counted
 from river_budget.cli.runs import Counts, Run
 from river_budget.keyed import Event, KeyedLearner, KeyedModel, ModelCache, Prediction
 
@@ -76,9 +76,8 @@ class Keyed(Run):
 
     def memory(self) -> str:
         self._cache.flush()
-        n = len(self._states)
         n_bytes = sum(map(len, self._states.values()))
-        return f"{n:,} {'key' if n == 1 else 'keys'}, {n_bytes:,} bytes"
+        return f"{counted(len(self._states), 'key')}, {n_bytes:,} bytes"
 
 
 class _Learner(KeyedLearner):

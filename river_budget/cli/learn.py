@@ -97,24 +97,22 @@ class Learn(Run):
             self._kept = {name: getattr(reader.columns, name) for name in KEPT}
             self._kept["ignored"] = reader.columns.ignored or list(reader.columns.others) or None
             self.counts = Counts(*(record.get(name, 0) for name in Counts._fields))
-            self.through(rows)
+            try:
+                self.through(rows)
+            finally:
+                self._save(checkpoint.Checkpointer.save)
 
     def answer(self, row: files.Row) -> dict[str, Any]:
         if row.label is not None:
             check_label(self._model, row.label)
         return super().answer(row)
 
-    def learn(self, row: files.Row) -> None:
-        if row.label is not None:
+    def finish(self, row: files.Row | None) -> None:
+        if row is not None and row.label is not None:
             self._model.learn_one(row.x, row.label)
-        super().learn(row)
-
-    def settle(self) -> None:
+        super().finish(row)
         self._lines.done()
         self._save(checkpoint.Checkpointer.step)
-
-    def close(self) -> None:
-        self._save(checkpoint.Checkpointer.save)
 
     def _save(self, save: Callable[..., None]) -> None:
         if self._saver is not None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from river_budget._features import shortened
 from river_budget.base import memory_of
 from river_budget.cli import files, options
-from river_budget.cli.app import notes, progress
+from river_budget.cli.app import counted, notes, progress
 from river_budget.cli.options import OnError
 from river_budget.keyed.answers import predict
 
@@ -78,15 +78,10 @@ class Run(Command):
             "label": row.label, "accuracy": self._next.accuracy,
         }  # fmt: skip
 
-    def learn(self, row: files.Row) -> None:
-        """Learn a row whose answer is out."""
-        self.counts = self._next
-
-    def settle(self) -> None:
-        """Take note that all is done for a row, or that it was skipped."""
-
-    def close(self) -> None:
-        """Take note that the run is over, whatever its end."""
+    def finish(self, row: files.Row | None) -> None:
+        """Learn a row whose answer is out; None is one that was skipped."""
+        if row is not None:
+            self.counts = self._next
 
     def memory(self) -> str:
         """Return what the summary says about memory."""
@@ -109,7 +104,6 @@ class Run(Command):
                 signal.setitimer(signal.ITIMER_REAL, 1.0, 1.0)
                 stack.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
             show = stack.enter_context(progress())
-            stack.callback(self.close)
             for row in rows:
                 self._meet(row)
                 show(self._text())
@@ -133,15 +127,15 @@ class Run(Command):
                 raise ValueError(row.error)
             print_answer(self.answer(row))
             self._is_busy = True
-            self.learn(row)
+            self.finish(row)
         except ValueError as error:
             if self.on_error is OnError.STOP:
                 raise ValueError(f"line {row.line}: {error}") from None
             print_answer({"error": shortened(str(error)), "line": row.line})
             self._is_busy = True
             self._n_skipped += 1
+            self.finish(None)
         self._n_lines += 1
-        self.settle()
         self._is_busy = False
         if self._signal:
             raise SystemExit
@@ -150,7 +144,7 @@ class Run(Command):
         skipped = f" ({self._n_skipped:,} skipped)" if self._n_skipped else ""
         accuracy = self.counts.accuracy
         right = "no label" if accuracy is None else f"accuracy {accuracy:.4f}"
-        return f"{self._n_lines:,} line{'s' * (self._n_lines != 1)}{skipped}, {right}"
+        return f"{counted(self._n_lines, 'line')}{skipped}, {right}"
 
 
 def print_answer(fields: dict[str, Any]) -> None:
