@@ -76,7 +76,7 @@ class Columns(NamedTuple):
 
 @contextlib.contextmanager
 def opened(
-    file: str, columns: Columns, form: Format | None = None, encoding: str = "utf-8-sig"
+    file: str, columns: Columns, encoding: str = "utf-8-sig"
 ) -> Iterator[tuple[Reader, Iterator[str]]]:
     """Open a file, or standard input, which is -, and yield a reader for its format and all its lines.
 
@@ -92,7 +92,6 @@ def opened(
             raise ValueError("compressed by another program than gzip: unpack it first")
         if magic.startswith(PARQUET):
             header, lines = _parquet(data if is_whole else io.BytesIO(data.read()))
-            form = Format.JSONL
         else:
             data = gzip.GzipFile(fileobj=data) if magic.startswith(GZIP) else data
             try:
@@ -101,7 +100,8 @@ def opened(
                 raise ValueError(error) from None
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
-        form = form or format_of(file) or _format_of_line("".join(first), columns.target)
+        form = Format.JSONL if header else format_of(file)
+        form = form or _format_of_line("".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
         yield Reader(form, columns, first, header), itertools.chain(first, lines)
 

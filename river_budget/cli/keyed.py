@@ -50,7 +50,7 @@ class Keyed(Run):
     def run(self) -> None:
         make = options.maker(self.algorithm, self.budget, self.gamma, self.seed)
         columns = self.columns._replace(others=(self.key, self.seq))
-        with files.opened(self.file, columns, encoding=self.encoding) as (reader, lines):
+        with files.opened(self.file, columns, self.encoding) as (reader, lines):
             if reader.form == files.Format.LIBSVM:
                 raise ValueError("libsvm has no column for a key: csv and JSON lines have")
             self._states: dict[Any, bytes] = {}

@@ -53,7 +53,6 @@ class Learn(Run):
     reads on.
     """
 
-    form: options.Form = None
     algorithm: options.Model = options.DEFAULT_MODEL
     budget: options.Budget = 100
     gamma: options.Gamma = None
@@ -82,7 +81,7 @@ class Learn(Run):
             if repr(self._model) != repr(make()):
                 raise CommandError(f"{path} holds another model than the options ask for")
         columns = _completed(self.columns, record)
-        with files.opened(self.file, columns, self.form, self.encoding) as (reader, lines):
+        with files.opened(self.file, columns, self.encoding) as (reader, lines):
             if reader.form != files.Format.LIBSVM and columns.target is None:
                 raise ValueError(f"{reader.form} needs --target, the name of the label")
             if is_new and reader.no_labels:
@@ -132,7 +131,6 @@ class Predict(Run):
     compared with its labels.
     """
 
-    form: options.Form = None
     model_file: Annotated[
         Path, typer.Option("--model-file", help="The model: a checkpoint of `learn` or `save`.")
     ]
@@ -142,7 +140,7 @@ class Predict(Run):
         if not isinstance(classifier_of(self._model), OnlineClassifier | ClassifierWrapper):
             raise CommandError(f"{self.model_file} holds no classifier of river_budget")
         columns = _completed(self.columns, record)
-        with files.opened(self.file, columns, self.form, self.encoding) as (reader, lines):
+        with files.opened(self.file, columns, self.encoding) as (reader, lines):
             self.through(reader.rows(lines))
 
 

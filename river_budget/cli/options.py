@@ -15,7 +15,6 @@ from river_budget import kernels
 from river_budget.base import OnlineClassifier
 from river_budget.catalog import ALGORITHMS, Algorithm
 from river_budget.cli.app import CommandError
-from river_budget.cli.files import Format
 
 # What a bad row does: stop or skip.
 OnError = enum.StrEnum("OnError", ["STOP", "SKIP"])
@@ -65,9 +64,6 @@ File = Annotated[
         help="csv, libsvm, JSON lines or (with pyarrow) parquet, compressed by gzip or not; - is "
         "standard input."
     ),
-]
-Form = Annotated[
-    Format | None, typer.Option("--format", help="[default: as the name or the first line tells]")
 ]
 Delimiter = Annotated[
     str | None,
