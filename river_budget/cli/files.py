@@ -100,8 +100,7 @@ def opened(
                 raise ValueError(error) from None
             header, lines = [], stack.enter_context(text)
         first = [*itertools.islice(lines, 1)]
-        form = Format.JSONL if header else format_of(file)
-        form = form or _format_of_line("".join(first), columns.target)
+        form = Format.JSONL if header else _format_of(file, "".join(first), columns.target)
         first += itertools.islice(lines, N_FIRST if is_whole else form == Format.CSV)
         yield Reader(form, columns, first, header), itertools.chain(first, lines)
 
@@ -117,16 +116,11 @@ def blaming(file: str) -> Iterator[None]:
         raise CommandError(f"{'standard input' if file == '-' else file}: {error}") from None
 
 
-def format_of(name: str) -> Format | None:
-    """Return the format that a file's name tells, compressed or not."""
-    stem = name.removesuffix(".gz")
-    if stem.endswith(".parquet"):
-        return Format.JSONL
-    return next((form for form in Format if stem.endswith(f".{form}")), None)
-
-
-def _format_of_line(line: str, target: str | None) -> Format:
-    """Return the format of a first line; with a target, whose name it needs, it is not libsvm."""
+def _format_of(name: str, line: str, target: str | None) -> Format:
+    """Return the format that a name or the first line tells: libsvm has no name for a target."""
+    for form in Format:
+        if name.removesuffix(".gz").endswith(f".{form}"):
+            return form
     if line.lstrip().startswith("{"):
         return Format.JSONL
     label, *pairs = line.partition("#")[0].split() or ["0"]
@@ -195,6 +189,13 @@ class Reader:
             name = f' "{columns.target}"' if columns.target else ""
             found += f", target{name} with {counted(len(labels), 'value')} so far"
         self._found = found if kinds else ""
+
+    def require_labels(self) -> None:
+        """Raise ValueError if no row can have a label."""
+        if self.form != Format.LIBSVM and self.columns.target is None:
+            raise ValueError(f"{self.form} needs --target, the name of the label")
+        if self.no_labels:
+            raise ValueError(self.no_labels)
 
     def rows(self, lines: Iterable[str]) -> Iterator[Row]:
         """Return the rows of all lines, which are read one by one, and say what is taken as what."""

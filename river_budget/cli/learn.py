@@ -82,10 +82,8 @@ class Learn(Run):
                 raise CommandError(f"{path} holds another model than the options ask for")
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):
-            if reader.form != files.Format.LIBSVM and columns.target is None:
-                raise ValueError(f"{reader.form} needs --target, the name of the label")
-            if is_new and reader.no_labels:
-                raise ValueError(reader.no_labels)
+            if is_new or columns.target is None:
+                reader.require_labels()
             name, n_rows = Path(self.file).name, 0
             if not is_new:
                 lines, n_rows = _placed(lines, name, record)

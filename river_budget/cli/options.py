@@ -54,9 +54,7 @@ def _picture(path: Path | None) -> Path | None:
     return writable(path)
 
 
-STREAMS = (
-    "gaussians, checkerboard, bananas, phishing, or a file *.csv, *.libsvm, *.jsonl, *.parquet"
-)
+STREAMS = "gaussians, checkerboard, bananas, phishing, or a file, as learn reads it"
 Stream = Annotated[str, typer.Argument(metavar="STREAM", help=f"One of {STREAMS}.")]
 File = Annotated[
     str,

@@ -262,15 +262,9 @@ def _streams(
 
 
 def _labelled(name: str, columns: files.Columns) -> Iterator[Example]:
-    form = files.format_of(name)
-    if form is None:
-        raise typer.BadParameter(f"no stream is called {name!r}: give {options.STREAMS}")
-    if form != files.Format.LIBSVM and columns.target is None:
-        raise typer.BadParameter(f"{name} needs --target, the name of its target column")
     labels = Labels(MOST_LABELS, "is it an id?")
     with files.opened(name, columns) as (reader, lines):
-        if reader.no_labels:
-            raise ValueError(reader.no_labels)
+        reader.require_labels()
         for row in reader.rows(lines):
             try:
                 if row.error or row.label is None:

@@ -96,10 +96,9 @@ def test_without_a_command_there_is_help(run):
         (["compare", "--colour"], "No such option"),
         (["compare", "--gamma", "-1"], "gamma must be a positive finite number"),
         (["compare", "--models", "oracle"], "no algorithm is called 'oracle'"),
-        (["compare", "rivers"], "no stream is called 'rivers'"),
+        (["compare", "rivers"], "rivers: [Errno 2]"),
         (["compare", "absent.csv", "--target", "y"], "absent.csv: [Errno 2]"),
         (["compare", "absent.libsvm"], "absent.libsvm: [Errno 2]"),
-        (["compare", "absent.csv"], "needs --target"),
         (["compare", "--plot", "out.foo"], "no picture is drawn to 'out.foo'"),
         (
             ["compare", "--json", "absent/out.json"],
@@ -113,6 +112,16 @@ def test_wrong_usage_is_one_line(run, arguments, message):
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert message in err
+
+
+def test_a_stream_may_have_any_name(run, tmp_path):
+    path = tmp_path / "lines"
+    path.write_text(CSV)
+    code, out, _ = run("compare", path, "--target", "y", "--models", "stoptron")
+    assert (code, "60 examples" in out) == (0, True)
+    code, out, err = run("compare", path)
+    assert (code, out) == (2, "")
+    assert err == f"river-budget: {path}: csv needs --target, the name of the label\n"
 
 
 @pytest.mark.parametrize(
