@@ -70,8 +70,7 @@ class Ahpatron(NormedPerceptron):
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
         p, largest = self.learning_rate, self._radius
         theorem = bounds.ahpatron(norm, loss, self.budget, self.epsilon, p, largest)
-        learned = self.removal_displacement, self.bound_improvement
-        return theorem, bounds.ahpatron_run(norm, loss, p, largest, *learned)
+        return theorem, bounds.ahpatron_run(norm, loss, largest, self)
 
     def _update(self, f: Expansion, y: Example) -> None:
         margin = y.margin

@@ -74,8 +74,7 @@ class BudgetPassiveAggressive(NormedPerceptron):
         self._maintenance = MAINTENANCE["simple" if is_alone else self.maintenance](self._f)
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
-        learned = self.norm, self.removal_displacement, self.excess_step
-        return (bounds.budget_passive_aggressive_run(norm, loss, self.C, *learned),)
+        return (bounds.budget_passive_aggressive_run(norm, loss, self),)
 
     def numerical_errors(self) -> dict[str, float]:
         return {"maintenance": self._maintenance.error(), **super().numerical_errors()}

@@ -37,8 +37,8 @@ class Forgetron(ProvenPerceptron, BudgetPerceptron):
         return 15 / 32 * self.n_mistakes - self._slack
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
-        run = bounds.forgetron_run(norm, loss, self.removal_damage, self.shrinking_loss)
-        return bounds.forgetron(norm, loss, self.budget), run
+        theorem = bounds.forgetron(norm, loss, self.budget)
+        return theorem, bounds.forgetron_run(norm, loss, self)
 
     def _check_restored(self) -> None:
         super()._check_restored()

@@ -47,8 +47,7 @@ class ProjectedGradient(SpanPerceptron, NormedPerceptron):
         self._radius = self.norm_bound
 
     def _theorems(self, norm: float, loss: float, path_length: float) -> tuple[Guarantee, ...]:
-        learned = self.gradients, self.residuals, self.excess_loss
-        return (bounds.projected_gradient_run(norm, loss, self.norm_bound, *learned),)
+        return (bounds.projected_gradient_run(norm, loss, self),)
 
     def _update(self, f: Expansion, y: Example) -> None:
         loss, square = 1 - y.margin, y.self_value

@@ -6,8 +6,7 @@ hold for any number of labels: with a score g_c(x) for each label c and the labe
 `||g|| = sqrt(1/2 sum_c ||g_c||^2)` and `L(g) = sum_t max(0, 1 - m_t)`, with the margin
 `m_t = (g_y(x_t) - max_{r != y} g_r(x_t)) / 2`. With two labels, `g = g_+ = -g_-`, these are those
 of the papers. Every function raises ValueError, with the name of the argument, if one is out of
-range. An argument that is not listed here is the algorithm's attribute of that name after a run.
-The page on theory has our derivations.
+range. The page on theory has our derivations.
 
 Parameters
 ----------
@@ -17,10 +16,12 @@ loss
     Cumulative hinge loss L(g) of the comparator.
 path_length
     Path length S of a comparator that moves, the sum of `||g_t - g_(t-1)||`.
-budget, eta, norm_bound, epsilon, learning_rate, C
+budget, eta, norm_bound, epsilon, learning_rate
     Parameters of the algorithm: B is its budget, U its norm bound, p its learning rate.
-final_norm
-    The algorithm's `norm` after a run.
+bound_improvement
+    The attribute of a Projectron++ after a run.
+model
+    The model after a run, whose attributes are in the bound.
 
 References
 ----------
@@ -40,7 +41,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from river_budget._checks import check_count, check_not_negative, check_positive, check_real
+from river_budget._checks import check_count, check_not_negative, check_positive
 
 __all__ = [
     "Guarantee", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run", "forgetron",
@@ -57,11 +58,10 @@ SMALLEST_FORGETRON_BUDGET, SMALLEST_SIMPLIFIED_BUDGET = 83, 500
 # Integers up to here are exact as doubles.
 LARGEST_BUDGET = 2**53
 
-# What checks an argument; the others must not be negative.
+# What checks an argument; the other numbers must not be negative.
 CHECKS = {
     "budget": check_count,
-    **dict.fromkeys(["norm_bound", "epsilon", "learning_rate", "C"], check_positive),
-    **dict.fromkeys(["removal_damage", "bound_improvement", "excess_step"], check_real),
+    **dict.fromkeys(["norm_bound", "epsilon", "learning_rate"], check_positive),
 }
 
 P = ParamSpec("P")
@@ -72,7 +72,7 @@ def _checked(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items():
-            if value is not None:
+            if value is not None and name != "model":
                 CHECKS.get(name, check_not_negative)(name, value)
         return function(*args, **kwargs)
 
@@ -139,13 +139,11 @@ def forgetron(norm: float, loss: float, budget: int) -> Guarantee:
 
 
 @_checked
-def forgetron_run(
-    norm: float, loss: float, removal_damage: float, shrinking_loss: float
-) -> Guarantee:
+def forgetron_run(norm: float, loss: float, model: Any) -> Guarantee:
     """Forgetron with any budget, after a run: `(1 + s) ||g||^2 + 2 L(g) + Q` with the removal
     damage Q and the shrinking loss s (our derivation, along the proof of Lemma 1 of [^1]).
     """
-    formula = (1 + shrinking_loss) * norm**2 + 2 * loss + removal_damage
+    formula = (1 + model.shrinking_loss) * norm**2 + 2 * loss + model.removal_damage
     return Guarantee(f"after Forgetron paper, Lemma 1 {OF_RUN}", norm, loss, formula)
 
 
@@ -158,7 +156,6 @@ def projectron(
     """
     name, numerator = "Projectron paper, Theorem 2", norm**2 + 2 * loss
     if bound_improvement is not None:
-        check_not_negative("bound_improvement", bound_improvement)
         name, numerator = f"after {name} (our derivation)", numerator - bound_improvement
     progress = 1 - 2 * eta * norm
     holds = {"eta ||g|| < 1/2": progress > 0}
@@ -190,7 +187,6 @@ def projectron_plus_plus(
     """Projectron++ with a norm bound: `2 ||g||^2 + 4 L(g) - 2 sum_t beta_t` for `||g|| <= U`, where
     the sum of all beta_t is the bound improvement (Eq. 15 of [^2]).
     """
-    check_not_negative("bound_improvement", bound_improvement)
     formula = 2 * norm**2 + 4 * loss - 2 * bound_improvement
     return Guarantee("Projectron paper, Eq. 15", norm, loss, formula, _limits(norm, norm_bound))
 
@@ -210,55 +206,36 @@ def ahpatron(
 
 
 @_checked
-def ahpatron_run(
-    norm: float,
-    loss: float,
-    learning_rate: float,
-    norm_bound: float,
-    removal_displacement: float,
-    bound_improvement: float,
-) -> Guarantee:
+def ahpatron_run(norm: float, loss: float, norm_bound: float, model: Any) -> Guarantee:
     """Ahpatron with any budget, after a run: `(||g||^2 + 2 p L(g) + 2 ||g|| D - I) / (2 p - p^2)` for
     `||g|| <= U`, with the removal displacement D and the bound improvement I (our derivation).
     """
-    p, damage = learning_rate, 2 * norm * removal_displacement
-    formula = _ratio(norm**2 + 2 * p * loss + damage - bound_improvement, p * (2 - p))
+    p, damage = model.learning_rate, 2 * norm * model.removal_displacement
+    formula = _ratio(norm**2 + 2 * p * loss + damage - model.bound_improvement, p * (2 - p))
     holds = _limits(norm, norm_bound) | {"a learning rate below 2": p < 2}
     return Guarantee(f"after Ahpatron paper {OF_RUN}", norm, loss, formula, holds)
 
 
 @_checked
-def budget_passive_aggressive_run(
-    norm: float,
-    loss: float,
-    C: float,
-    final_norm: float,
-    removal_displacement: float,
-    excess_step: float,
-) -> Guarantee:
+def budget_passive_aggressive_run(norm: float, loss: float, model: Any) -> Guarantee:
     """BPA with any budget, after a run: `(||g|| (||f|| + D) + C L(g) - E) / min(1, C)` with the norm
     of the last hypothesis f, the removal displacement D and the excess step E (our derivation).
     """
-    formula = norm * (final_norm + removal_displacement) + C * loss - excess_step
+    moved, C = model.norm + model.removal_displacement, model.C
+    formula = (norm * moved + C * loss - model.excess_step) / min(1.0, C)
     name = f"after the proof of the Perceptron's bound {OF_RUN}"
-    return Guarantee(name, norm, loss, formula / min(1.0, C))
+    return Guarantee(name, norm, loss, formula)
 
 
 @_checked
-def projected_gradient_run(
-    norm: float,
-    loss: float,
-    norm_bound: float,
-    gradients: float,
-    residuals: float,
-    excess_loss: float,
-) -> Guarantee:
+def projected_gradient_run(norm: float, loss: float, model: Any) -> Guarantee:
     """Projected gradient descent, after a run: `L(g) + 3 U sqrt(3 + G) + ||g|| R - E` for `||g|| <= U`,
     with the sum G of all squared gradients, the sum R of their distances from the span and the excess
     loss E (our derivation).
     """
-    formula = loss + 3 * norm_bound * math.sqrt(3 + gradients) + norm * residuals - excess_loss
-    limits = _limits(norm, norm_bound)
+    regret = 3 * model.norm_bound * math.sqrt(3 + model.gradients)
+    formula = loss + regret + norm * model.residuals - model.excess_loss
+    limits = _limits(norm, model.norm_bound)
     return Guarantee(f"adaptive gradient descent {OF_RUN}", norm, loss, formula, limits)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -9,14 +10,20 @@ from hypothesis import strategies as st
 import river_budget as rb
 from river_budget.theory import bounds
 
+# What the theorems about a known run read of its model.
+RUN = SimpleNamespace(
+    removal_damage=-3.0, shrinking_loss=2.0, C=0.5, norm=3.0, removal_displacement=2.0,
+    excess_step=1.0, norm_bound=50.0, gradients=3.0, residuals=2.0, excess_loss=1.0,
+    learning_rate=0.25, bound_improvement=1.0,
+)  # fmt: skip
 NORMS, LOSSES = st.floats(0, 100), st.floats(0, 1e6)
 
 
 def test_formulas_by_hand():
     assert bounds.perceptron(3.0, 10.0).mistakes == 9 + 20
     assert bounds.forgetron(1.0, 10.0, budget=100).mistakes == 2 + 40
-    run = bounds.forgetron_run(2.0, 10.0, removal_damage=5.0, shrinking_loss=0.5)
-    assert run.mistakes == 24 + 5 + 2
+    run = SimpleNamespace(removal_damage=5.0, shrinking_loss=0.5)
+    assert bounds.forgetron_run(2.0, 10.0, run).mistakes == 24 + 5 + 2
     assert bounds.projectron(2.0, 10.0, eta=0.125).mistakes == 24 / 0.5
     assert bounds.projectron(2.0, 10.0, eta=0.125, bound_improvement=4.0).mistakes == 20 / 0.5
     assert bounds.projectron_worst_case(3.0, 4.0, eta=0.0).mistakes == 16
@@ -73,16 +80,16 @@ def test_bounds_grow_with_norm_and_loss(norm, loss, more, eta):
     for theorem in [
         bounds.perceptron,
         lambda norm, loss: bounds.forgetron(norm, loss, budget=1000),
-        lambda norm, loss: bounds.forgetron_run(norm, loss, -3.0, shrinking_loss=2.0),
+        lambda norm, loss: bounds.forgetron_run(norm, loss, RUN),
         lambda norm, loss: bounds.projectron(norm, loss, eta),
         lambda norm, loss: bounds.projectron_worst_case(norm, loss, eta),
         lambda norm, loss: bounds.projectron_norm_bound(norm, loss, norm_bound=50.0),
         lambda norm, loss: bounds.modified_randomized_budget(norm, loss, budget=1000),
         lambda norm, loss: bounds.simplified_forgetron(norm, loss, budget=1000),
-        lambda norm, loss: bounds.budget_passive_aggressive_run(norm, loss, 0.5, 3.0, 2.0, 1.0),
-        lambda norm, loss: bounds.projected_gradient_run(norm, loss, 50.0, 3.0, 2.0, 1.0),
+        lambda norm, loss: bounds.budget_passive_aggressive_run(norm, loss, RUN),
+        lambda norm, loss: bounds.projected_gradient_run(norm, loss, RUN),
         lambda norm, loss: bounds.ahpatron(norm, loss, 1000, 0.5, 0.25, norm_bound=50.0),
-        lambda norm, loss: bounds.ahpatron_run(norm, loss, 0.25, 50.0, 2.0, bound_improvement=1.0),
+        lambda norm, loss: bounds.ahpatron_run(norm, loss, 50.0, RUN),
     ]:
         here = theorem(norm, loss).mistakes
         assert theorem(norm + more, loss).mistakes >= here
@@ -111,8 +118,7 @@ def test_the_smallest_budget_is_the_smallest(largest_norm, least, norm):
         (lambda: bounds.perceptron(1.0, -1.0), "loss"),
         (lambda: bounds.perceptron(math.nan, 0.0), "norm"),
         (lambda: bounds.forgetron(1.0, 0.0, budget=0), "budget"),
-        (lambda: bounds.forgetron_run(1.0, 0.0, 0.0, shrinking_loss=-1.0), "shrinking_loss"),
-        (lambda: bounds.forgetron_run(1.0, 0.0, math.nan, 0.0), "removal_damage"),
+        (lambda: bounds.forgetron_run(1.0, -1.0, RUN), "loss"),
         (lambda: bounds.projectron(1.0, 0.0, eta=-1.0), "eta"),
         (lambda: bounds.projectron(1.0, 0.0, eta=1.0, bound_improvement=-1.0), "bound_improvement"),
         (lambda: bounds.projectron_norm_bound(1.0, 0.0, norm_bound=0.0), "norm_bound"),
@@ -121,16 +127,11 @@ def test_the_smallest_budget_is_the_smallest(largest_norm, least, norm):
         (lambda: bounds.modified_randomized_budget(1.0, 0.0, 500, path_length=-1.0), "path_length"),
         (lambda: rb.KernelPerceptron().guarantees(1.0, 0.0, path_length=-1.0), "path_length"),
         (lambda: bounds.smallest_budget(bounds.forgetron_norm, 0.0), "norm"),
-        (lambda: bounds.budget_passive_aggressive_run(1.0, 0.0, 0.0, 1.0, 1.0, 1.0), "C"),
-        (
-            lambda: bounds.budget_passive_aggressive_run(1.0, 0.0, 1.0, 1.0, -1.0, 1.0),
-            "displacement",
-        ),
-        (lambda: bounds.projected_gradient_run(1.0, 0.0, 1.0, -1.0, 0.0, 0.0), "gradients"),
-        (lambda: bounds.projected_gradient_run(1.0, 0.0, 1.0, 0.0, -1.0, 0.0), "residuals"),
+        (lambda: bounds.budget_passive_aggressive_run(-1.0, 0.0, RUN), "norm"),
+        (lambda: bounds.projected_gradient_run(math.nan, 0.0, RUN), "norm"),
         (lambda: bounds.ahpatron(1.0, 0.0, 10, 0.0, 0.25, 1.0), "epsilon"),
-        (lambda: bounds.ahpatron_run(1.0, 0.0, 0.0, 1.0, 0.0, 0.0), "learning_rate"),
-        (lambda: bounds.ahpatron_run(1.0, 0.0, 0.25, 1.0, 0.0, math.nan), "bound_improvement"),
+        (lambda: bounds.ahpatron(1.0, 0.0, 10, 0.5, 0.0, 1.0), "learning_rate"),
+        (lambda: bounds.ahpatron_run(1.0, 0.0, 0.0, RUN), "norm_bound"),
         (lambda: bounds.forgetron_norm(0), "budget"),
     ],
 )
