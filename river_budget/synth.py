@@ -25,6 +25,9 @@ __all__ = [
 # How many places are tried for each cluster. The one farthest from the clusters so far is taken.
 N_CANDIDATES = 10
 
+ENDLESS = "Number of examples; endless by default."
+SEED = "Random number generator seed for reproducibility."
+
 Point = dict[int, float]
 Example = tuple[Point, Any]
 
@@ -39,18 +42,6 @@ _real = functools.partial(_parameter, check=_checks.check_real)
 _positive = functools.partial(_parameter, check=_checks.check_positive)
 _not_negative = functools.partial(_parameter, check=_checks.check_not_negative)
 _probability = functools.partial(_parameter, check=_checks.check_probability)
-
-
-def _length(default: int | None = None) -> Any:
-    return _count(default, "Number of examples" + ("." if default else "; endless by default."))
-
-
-def _flip() -> Any:
-    return _probability(0.1, "Probability that a label is flipped.")
-
-
-def _seed() -> Any:
-    return _parameter(None, "Random number generator seed for reproducibility.")
 
 
 @dataclass_transform(eq_default=False)
@@ -110,9 +101,9 @@ class TwoGaussians(Stream):
     ({0: -0.6457421022434613, 1: -0.8224903521747634}, False)
     """
 
-    n_samples: int = _length(10_000)
-    flip: float = _flip()
-    seed: int | None = _seed()
+    n_samples: int = _count(10_000, "Number of examples.")
+    flip: float = _probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = _parameter(None, SEED)
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < 0.5
@@ -138,13 +129,13 @@ class RotatingGaussians(Stream):
     9.99...
     """
 
-    n_samples: int | None = _length()
+    n_samples: int | None = _count(None, ENDLESS)
     speed: float = _real(0.001, "Radians from one example to the next; 0 is stationary.")
     start: float = _real(0.0, "Angle of the positive mean at the first example, in radians.")
     radius: float = _positive(1.0, "Radius of the circle.")
     deviation: float = _positive(0.5, "Standard deviation of both Gaussians, in every direction.")
-    flip: float = _flip()
-    seed: int | None = _seed()
+    flip: float = _probability(0.1, "Probability that a label is flipped.")
+    seed: int | None = _parameter(None, SEED)
 
     def _example(self, t: int, rng: random.Random) -> Example:
         sign = 1 if rng.random() < 0.5 else -1
@@ -178,12 +169,12 @@ class RarePositives(Stream):
     105
     """
 
-    n_samples: int = _length(10_000)
+    n_samples: int = _count(10_000, "Number of examples.")
     rate: float = _probability(0.01, "Probability of a positive example.")
     clusters: int = _count(3, "Number of clusters of positive examples.")
     radius: float = _not_negative(2.5, "Radius of the circle, at least 0.")
     deviation: float = _positive(0.2, "Standard deviation of each cluster, in every direction.")
-    seed: int | None = _seed()
+    seed: int | None = _parameter(None, SEED)
 
     def _example(self, t: int, rng: random.Random) -> Example:
         y = rng.random() < self.rate
@@ -201,22 +192,7 @@ def _on_circle(radius: float, angle: float) -> Point:
     return {0: radius * math.cos(angle), 1: radius * math.sin(angle)}
 
 
-class _Checkerboard:
-    squares: int
-    noise: float
-
-    def concept_at(self, t: int) -> float:
-        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
-        return 0.0
-
-    def _example(self, t: int, rng: random.Random) -> Example:
-        x = {0: rng.random(), 1: rng.random()}
-        column = int(x[0] * self.squares + self.concept_at(t))
-        y = (column + int(x[1] * self.squares)) % 2 == 1
-        return x, y != (rng.random() < self.noise)
-
-
-class NoisyCheckerboard(_Checkerboard, Stream):
+class NoisyCheckerboard(Stream):
     """A checkerboard on the unit square, with label noise.
 
     Points are uniform, and do not depend on `noise`. The square at the origin is negative. The
@@ -230,13 +206,23 @@ class NoisyCheckerboard(_Checkerboard, Stream):
     ({0: 0.6394267984578837, 1: 0.025010755222666936}, False)
     """
 
-    n_samples: int = _length(10_000)
+    n_samples: int | None = _count(10_000, "Number of examples.")
     squares: int = _count(4, "Number of squares along each side of the board.")
     noise: float = _probability(0.15, "Probability that a label is flipped.")
-    seed: int | None = _seed()
+    seed: int | None = _parameter(None, SEED)
+
+    def concept_at(self, t: int) -> float:
+        """Return the offset of the board at example t (from 0), in squares, modulo 2."""
+        return 0.0
+
+    def _example(self, t: int, rng: random.Random) -> Example:
+        x = {0: rng.random(), 1: rng.random()}
+        column = int(x[0] * self.squares + self.concept_at(t))
+        y = (column + int(x[1] * self.squares)) % 2 == 1
+        return x, y != (rng.random() < self.noise)
 
 
-class ShiftingCheckerboard(_Checkerboard, Stream):
+class ShiftingCheckerboard(NoisyCheckerboard):
     """A `NoisyCheckerboard` with concept drift: the board shifts along the first axis.
 
     A shift by one square swaps all labels, one by two restores them. With `every=1`, drift is
@@ -250,13 +236,10 @@ class ShiftingCheckerboard(_Checkerboard, Stream):
     [(0.0, False), (0.0, False), (1.0, False), (1.0, True)]
     """
 
-    n_samples: int | None = _length()
-    squares: int = _count(4, "Number of squares along each side of the board.")
+    n_samples: int | None = _count(None, ENDLESS)
     shift: float = _not_negative(0.5, "How far the board shifts each time, in squares.")
     every: int = _count(2000, "Number of examples between shifts.")
     start: float = _not_negative(0.0, "Offset of the board at the first example, in squares.")
-    noise: float = _probability(0.15, "Probability that a label is flipped.")
-    seed: int | None = _seed()
 
     def concept_at(self, t: int) -> float:
         return (self.start + t // self.every * self.shift) % 2.0
@@ -294,7 +277,7 @@ class RecurringConcepts(Stream):
     schedule: Sequence[tuple[int, int]] | None = _parameter(
         None, "Concepts' indices and numbers of examples, which repeat; by default 1,000 of each."
     )
-    n_samples: int | None = _length()
+    n_samples: int | None = _count(None, ENDLESS)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -337,7 +320,7 @@ class ClassIncremental(Stream):
     [(0, 0), (0, 0), (0, 1), (1, 2), (1, 3), (1, 2), (0, 1)]
     """
 
-    n_samples: int | None = _length()
+    n_samples: int | None = _count(None, ENDLESS)
     n_classes: int = _count(10, "Number of classes, at least 2.")
     classes_per_task: int = _parameter(2, "Number of classes of each task, at most.")
     samples_per_task: int = _count(1000, "Number of examples in each task.")
@@ -345,7 +328,7 @@ class ClassIncremental(Stream):
     clusters_per_class: int = _count(2, "Number of clusters of each class.")
     separation: float = _positive(4.0, "Distance of the closest means, in standard deviations.")
     recurrence: float = _probability(0.0, "Probability of a class of earlier tasks.")
-    seed: int | None = _seed()
+    seed: int | None = _parameter(None, SEED)
 
     task = MULTI_CLF
 
@@ -430,8 +413,8 @@ class Router(Stream):
     change_at: int | None = _count(
         None, "Number of requests before the order of strengths is reversed; never by default."
     )
-    n_samples: int | None = _length()
-    seed: int | None = _seed()
+    n_samples: int | None = _count(None, ENDLESS)
+    seed: int | None = _parameter(None, SEED)
 
     @property
     def arms(self) -> list[int]:
