@@ -66,12 +66,9 @@ class Certificate:
     def to_dict(self) -> dict[str, Any]:
         """Return the certificate as JSON types, with None for an infinite bound."""
         guarantees = [
-            {
-                "theorem": g.theorem, "norm": g.norm, "loss": g.loss, "mistakes": _finite(g.mistakes),
-                "assumptions": dict(g.assumptions),
-            }
+            vars(g) | {"formula": _finite(g.formula), "mistakes": _finite(g.mistakes)}
             for g in self.guarantees
-        ]  # fmt: skip
+        ]
         bounds, bound = list(map(_finite, self.bounds)), _finite(self.bound)
         return vars(self) | {"guarantees": guarantees, "bounds": bounds, "bound": bound}
 

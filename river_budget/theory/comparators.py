@@ -179,8 +179,6 @@ class Span:
     """
 
     def __init__(self, kernel: Kernel, stream: Examples) -> None:
-        from scipy.linalg import eigh  # slow to import, and needed by certificates only
-
         if not stream:
             raise ValueError("the stream has no examples")
         labels = Labels(len(stream), "")
@@ -190,7 +188,7 @@ class Span:
         self._kernel = kernel
         self._vectors = [stream[i][0] for i in sorted(chosen)]
         store = _store_of(kernel, self._vectors)
-        eigenvalues, eigenvectors = eigh(store.gram())
+        eigenvalues, eigenvectors = np.linalg.eigh(store.gram())
         kept = eigenvalues > SMALLEST_EIGENVALUE * eigenvalues[-1]
         # An orthonormal basis (vectors, dimensions), and the examples in it (examples, dimensions).
         self._basis = eigenvectors[:, kept] / np.sqrt(eigenvalues[kept])
@@ -212,9 +210,7 @@ class Span:
                     best, lowest, at = w, value, power
             step /= 2
             powers = [at - step, at + step]
-        matrix = self._basis @ best
-        coefficients = matrix[:, 1] if self._n_labels == 2 else matrix
-        return Comparator(self._kernel, self._vectors, coefficients, self._classes)
+        return Comparator(self._kernel, self._vectors, self._basis @ best, self._classes)
 
     def _minimize(self, power: float) -> Floats:
         """Return the coordinates of the minimizer for `C = 2^power` (dimensions, labels)."""
