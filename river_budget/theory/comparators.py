@@ -107,13 +107,6 @@ class Comparator:
         """Return the score of each label; with two labels, -g(x) and g(x) (examples, labels)."""
         return _rows(self._store, examples) @ self._matrix
 
-    def decision_function_one(self, x: Features) -> float:
-        """Return g(x). Raises ValueError if there are more than two labels."""
-        if self._matrix.shape[1] > 2:
-            raise ValueError("there are more than two labels: use scores")
-        negative, positive = self.scores([x])[0]
-        return float(0.5 * (positive - negative))
-
     def hinge_losses(self, stream: Iterable[tuple[Features, Any]]) -> Floats:
         """Return the hinge loss of each example (examples,). A label without a column scores 0.
 

@@ -17,7 +17,7 @@ from river_budget.theory.comparators import Comparator, Span
 def test_an_expansion_by_hand():
     kernel = rb.RBF(gamma=math.log(2))
     g = Comparator(kernel, [{"a": 0.0}, {"a": 1.0}], [2.0, -1.0])
-    assert g.decision_function_one({"a": 0.0}) == pytest.approx(2 - 0.5)
+    assert g.scores([{"a": 0.0}])[0] == pytest.approx([0.5 - 2, 2 - 0.5])
     assert g.norm == pytest.approx(math.sqrt(4 + 1 - 2 * 2 * 0.5))
     stream = [({"a": 0.0}, True), ({"a": 1.0}, False), ({"a": 1.0}, True)]
     assert g.hinge_losses(stream) == pytest.approx([0.0, 1.0, 1.0])
@@ -49,18 +49,13 @@ def test_a_label_without_a_column_has_the_score_0():
     assert two.hinge_losses([({"a": 1.0}, "w"), ({"a": 1.0}, "v")]).tolist() == [1.5, 0.5]
 
 
-def test_three_labels_have_no_decision_function():
-    with pytest.raises(ValueError, match="use scores"):
-        THREE.decision_function_one({"a": 1.0})
-
-
 def test_one_column_for_two_labels_is_short_for_two():
     vectors = [{"a": 1.0}, {"b": 1.0}]
     one = Comparator(rb.Linear(), vectors, [1.0, -2.0])
     two = Comparator(rb.Linear(), vectors, [[-1.0, 1.0], [2.0, -2.0]])
     x = {"a": 0.3, "b": 0.1}
     assert one.norm == two.norm == pytest.approx(math.sqrt(5))
-    assert one.decision_function_one(x) == two.decision_function_one(x) == pytest.approx(0.1)
+    assert one.scores([x]).tolist() == two.scores([x]).tolist() == [pytest.approx([-0.1, 0.1])]
     assert one.distance(two) == 0
     stream = [(x, False), (x, True), (x, "more")]
     assert one.hinge_losses(stream).tolist() == two.hinge_losses(stream).tolist()
@@ -93,9 +88,8 @@ def test_the_hypothesis_of_a_model():
         model.learn_one(x, y)
     g = Comparator.of(model)
     assert g.norm == pytest.approx(model.norm)
-    assert g.decision_function_one({0: 0.3, 1: -0.2}) == pytest.approx(
-        model.decision_function_one({0: 0.3, 1: -0.2})
-    )
+    (scores,) = g.scores([x := {0: 0.3, 1: -0.2}])
+    assert scores[1] == pytest.approx(model.decision_function_one(x))
 
 
 def test_the_hypothesis_of_a_model_with_many_labels():

@@ -157,11 +157,7 @@ def test_against_a_moving_comparator(make, largest_norm):
     loss = 0.0
     for t, (x, y) in enumerate(stream):
         comparator = Comparator(kernel, [stream.mean_at(t)], [size])
-        loss += (
-            comparator.hinge_loss([(x, y)])
-            if y
-            else max(0, 1 + comparator.decision_function_one(x))
-        )
+        loss += max(0.0, 1 - comparator.scores([x])[0, int(y)])
     moved = size * stream.path_length(n)
     (guarantee,) = model.guarantees(size, loss, moved)
     assert model.n_mistakes <= guarantee.mistakes < math.inf
