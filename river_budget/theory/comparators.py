@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +90,7 @@ class Comparator:
         self._matrix = values if values.ndim == 2 else np.stack((-values, values), axis=1)
 
     @classmethod
-    def of(cls, model: Perceptron) -> Self:
+    def of(cls, model: Perceptron) -> Comparator:
         """Return the hypothesis of a perceptron. Raises ValueError for a mixture, as of `Mnemotron`."""
         if not isinstance(model, Perceptron):
             name = type(model).__name__
@@ -123,22 +122,10 @@ class Comparator:
         """Return the cumulative hinge loss on a stream."""
         return math.fsum(self.hinge_losses(stream))
 
-    def distance(self, other: Self) -> float:
-        """Return the distance in Hilbert space to a comparator with the same kernel and labels."""
-        n_labels = max(self._matrix.shape[1], other._matrix.shape[1])
-        ours, theirs = widened(self._matrix, n_labels), widened(other._matrix, n_labels)
-        vectors = self.vectors + other.vectors
-        return Comparator(self.kernel, vectors, np.concatenate((ours, -theirs))).norm
-
 
 def hinge(scores: Floats, columns: Ints) -> Floats:
     """Return max(0, 1 - m) for the margins m of the labels with these columns (examples,)."""
     return _losses(scores, columns).max(axis=1)
-
-
-def path_length(comparators: Sequence[Comparator]) -> float:
-    """Return the path length of a comparator that moves, the sum of `||g_t - g_(t-1)||`."""
-    return math.fsum(a.distance(b) for a, b in itertools.pairwise(comparators))
 
 
 class Span:

@@ -101,7 +101,8 @@ def distance(model, other):
     """Return the distance of two hypotheses in Hilbert space."""
     from river_budget.theory.comparators import Comparator
 
-    return Comparator.of(model).distance(Comparator.of(other))
+    vectors = model.support_vectors + other.support_vectors
+    return Comparator(RBF, vectors, [*model.coefficients, *-other.coefficients]).norm
 
 
 def test_merging_is_better_than_removal():

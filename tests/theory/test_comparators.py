@@ -56,7 +56,6 @@ def test_one_column_for_two_labels_is_short_for_two():
     x = {"a": 0.3, "b": 0.1}
     assert one.norm == two.norm == pytest.approx(math.sqrt(5))
     assert one.scores([x]).tolist() == two.scores([x]).tolist() == [pytest.approx([-0.1, 0.1])]
-    assert one.distance(two) == 0
     stream = [(x, False), (x, True), (x, "more")]
     assert one.hinge_losses(stream).tolist() == two.hinge_losses(stream).tolist()
 
@@ -123,23 +122,8 @@ def test_a_mixture_is_not_an_expansion():
         Comparator.of(model)
 
 
-def test_distances_and_path_length():
-    a, b, c = (
-        Comparator(rb.Linear(), [{"u": u, "v": v}], [1.0]) for u, v in [(0, 0), (3, 4), (3, 0)]
-    )
-    assert a.distance(b) == pytest.approx(5.0)
-    assert comparators.path_length([a, b, c]) == pytest.approx(9.0)
-    assert comparators.path_length([a]) == 0
-
-
-def test_distances_of_many_labels():
-    two = Comparator(rb.Linear(), [{"u": 1.0}], [1.0])
-    three = Comparator(rb.Linear(), [{"u": 1.0}, {"v": 1.0}], [[-1.0, 1.0, 2.0], [0.0, 3.0, 0.0]])
-    # The difference is (0, -3 v, -2 u).
-    assert two.distance(three) == three.distance(two) == pytest.approx(math.sqrt(13 / 2))
-    zero = Comparator(rb.Linear(), [], [])
-    assert three.distance(zero) == three.norm
-    assert comparators.path_length([zero, two, three]) == pytest.approx(1 + math.sqrt(13 / 2))
+def test_without_vectors_the_norm_is_0():
+    assert Comparator(rb.Linear(), [], []).norm == 0
 
 
 @pytest.mark.parametrize(
