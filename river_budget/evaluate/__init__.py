@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .comparison import Comparison, Run, compare
-from .continual import ContinualRun, lifelong, recovery_time
+from .continual import ContinualRun, lifelong
 
-__all__ = ["Comparison", "ContinualRun", "Run", "compare", "lifelong", "recovery_time"]
+__all__ = ["Comparison", "ContinualRun", "Run", "compare", "lifelong"]

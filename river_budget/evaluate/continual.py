@@ -41,8 +41,8 @@ class ContinualRun:
     wrong
         Whether the prediction for each example, before learning it, was wrong (examples,).
     drifts, recovery_times
-        The indices of the examples at which the task changed, and `recovery_time` after each; None
-        if the next drift came first.
+        The indices of the examples at which the task changed, and how many examples the model took to
+        recover from that; 0 if it did no harm, None if the next drift came first.
     support_sizes
         Number of support vectors after each example (examples,); empty for models that have none.
     memory_bytes, microseconds_per_example
@@ -205,7 +205,8 @@ def lifelong(
     n_test
         Number of test examples for each task.
     window, tolerance
-        See `recovery_time`.
+        A model has recovered from a drift where the error of a window of examples exceeds that of the
+        window right before the drift by at most the tolerance, a share.
 
     Raises
     ------
@@ -266,39 +267,8 @@ def lifelong(
     )
 
 
-def recovery_time(
-    wrong: Sequence[bool], drift: int, window: int = 100, tolerance: float = 0.05
-) -> int | None:
-    """Return how many examples a model needs to recover from a drift, or None if it does not.
-
-    They are counted from the drift to the first window whose error exceeds that of the window right
-    before the drift by at most `tolerance`; 0 if the drift did no harm.
-
-    Parameters
-    ----------
-    wrong
-        Whether each prediction was wrong, in order.
-    drift
-        The index of the first example after the drift.
-    window
-        Number of examples in a window.
-    tolerance
-        How much larger than before the error may be, as a share.
-
-    Raises
-    ------
-    ValueError
-        If `drift` is below 1, or another parameter is out of range.
-
-    Examples
-    --------
-    >>> from river_budget import evaluate
-    >>> evaluate.recovery_time([0, 0, 0, 0, 1, 1, 1, 0, 0, 0], drift=4, window=2)
-    3
-    """
-    check_count("drift", drift)
-    check_count("window", window)
-    check_not_negative("tolerance", tolerance)
+def recovery_time(wrong: Sequence[bool], drift: int, window: int, tolerance: float) -> int | None:
+    """Return how many examples a model needs to recover from a drift, or None if it does not."""
     before, after = np.mean(wrong[max(0, drift - window) : drift]), np.asarray(wrong[drift:], float)
     if len(after) < window:
         return None
