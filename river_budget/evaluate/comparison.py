@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from river.base import Estimator
 
+from river_budget._checks import check_count
 from river_budget.base import classifier_of, innermost_of, memory_of
 
 # Enough examples to fill a usual budget, so everything is imported before timing starts. They are
@@ -145,7 +146,7 @@ def compare(
     Raises
     ------
     ValueError
-        If the stream is empty, or a model refuses a label.
+        If a number is below 1, the stream is empty, or a model refuses a label.
 
     Examples
     --------
@@ -161,6 +162,8 @@ def compare(
     all 171.66... 7.23...
     50 50.0 0.0
     """
+    check_count("permutations", permutations)
+    check_count("n_points", n_points)
     rows = list(stream)
     if not rows:
         raise ValueError("the stream has no examples")

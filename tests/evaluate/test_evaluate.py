@@ -169,3 +169,9 @@ def test_labels_that_come_late_are_in_the_warm_up():
 def test_an_empty_stream():
     with pytest.raises(ValueError, match="no examples"):
         evaluate.compare({"a": rb.Stoptron()}, [])
+
+
+@pytest.mark.parametrize("options", [{"permutations": 0}, {"permutations": 1.5}, {"n_points": 0}])
+def test_numbers_out_of_range(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        evaluate.compare({"a": rb.Stoptron()}, synth.TwoGaussians(30, seed=1), **options)
