@@ -22,7 +22,6 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure, FigureBase
 from matplotlib.lines import Line2D
 
-from river_budget.base import Machine
 from river_budget.evaluate import Comparison, ContinualRun
 from river_budget.metrics import FadingError
 from river_budget.theory import Certificate
@@ -31,7 +30,6 @@ __all__ = [
     "FORMATS", "draw_accuracy_matrix", "draw_accuracy_seen", "draw_class_forgetting",
     "draw_decision_regions", "draw_errors", "draw_expert_weights", "mark_drifts",
     "plot_certificates", "plot_class_incremental_runs", "plot_comparison", "plot_continual_runs",
-    "plot_decision_regions",
 ]  # fmt: skip
 
 # Supported file name extensions.
@@ -100,24 +98,15 @@ def plot_class_incremental_runs(runs: Runs, title: str, path: Path) -> None:
 
 def plot_certificates(certificates: Mapping[str, Certificate], title: str, path: Path) -> None:
     """Plot mistakes and their bound over time, as `theory.certify` returns them, in panels."""
-    figure, panels = _panels(len(certificates), 3, 3.4, 2.4)
-    for axes, (name, certificate) in zip(panels, certificates.items(), strict=True):
+    n = len(certificates)
+    size = 3.4 * min(n, 3), 2.4 * math.ceil(n / 3) + 0.4
+    figure = Figure(figsize=size, layout="constrained")
+    for axes, (name, certificate) in zip(_grid(figure, n, 3), certificates.items(), strict=True):
         axes.plot(certificate.examples, certificate.bounds, "k--", label="bound")
         axes.plot(certificate.examples, certificate.mistakes, label="mistakes")
         axes.set_title(_plain(name), fontsize="small")
         axes.set(xlabel="examples", yscale="log")
         axes.legend(fontsize="x-small")
-    _save(figure, title, path)
-
-
-def plot_decision_regions(
-    models: Mapping[str, Machine], names: Pair, limits: Pair, title: str, path: Path
-) -> None:
-    """Plot the decision regions of models, one panel for each; see `draw_decision_regions`."""
-    figure, panels = _panels(len(models), math.ceil(math.sqrt(1.6 * len(models))), 2.2, 2.4)
-    for axes, (name, model) in zip(panels, models.items(), strict=True):
-        draw_decision_regions(axes, model, names, limits)
-        axes.set_title(_plain(f"{name} ({model.n_support})"), fontsize="x-small")
     _save(figure, title, path)
 
 
@@ -240,13 +229,6 @@ def _draw_cells(
 def _plain(text: Any) -> str:
     """Return a text for matplotlib, which would read what stands between dollars as a formula."""
     return str(text).replace("$", r"\$")
-
-
-def _panels(n: int, n_columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
-    """Return a figure with n panels of the given size, and the panels."""
-    size = width * min(n, n_columns), height * math.ceil(n / n_columns) + 0.4
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, _grid(figure, n, n_columns)
 
 
 def _grid(figure: FigureBase, n: int, n_columns: int) -> list[Axes]:

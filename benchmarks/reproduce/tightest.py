@@ -129,7 +129,12 @@ def draw(results: Results, directory: Path) -> dict[str, str]:
         models[algorithm].learn_many(frame, labels)
     title = f"NCheckerboard, B={FIGURE_BUDGET}"
     limits = (float(frame.min().min()), float(frame.max().max()))
-    plots.plot_decision_regions(models, (0, 1), limits, title, directory / "tightest.png")
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    figure.suptitle(title)
+    for axes, (algorithm, learned) in zip(figure.subplots(2, 4).flat, models.items(), strict=True):
+        plots.draw_decision_regions(axes, learned, (0, 1), limits)
+        axes.set_title(f"{algorithm} ({learned.n_support})", fontsize="x-small")
+    figure.savefig(directory / "tightest.png", dpi=plots.DOTS_PER_INCH)
 
     figure = Figure(figsize=(5, 3), layout="constrained")
     axes = figure.subplots()
