@@ -8,7 +8,6 @@ whose extension sets the format. Several models, or their results, are a dict by
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -41,15 +40,11 @@ Runs = Mapping[str, ContinualRun]
 Pair = tuple[Any, Any]
 
 
-def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
+def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
-    Lines are means over the permutations, bands one standard deviation. The figure of a comparison
-    by `evaluate.compare` is returned, for a notebook, and written to a path if there is one.
+    Lines are means over the permutations, bands one standard deviation.
     """
-    if path is None:
-        # It tells a notebook how to show figures.
-        importlib.import_module("matplotlib.pyplot")
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for axes, curve, scale in [(left, "errors", 100), (right, "support_sizes", 1)]:
@@ -64,7 +59,6 @@ def plot_comparison(comparison: Comparison, title: str = "", path: Path | None =
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
     _save(figure, title, path)
-    return figure
 
 
 def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
@@ -249,7 +243,6 @@ def _add_legend(axes: Axes, title: str | None = None) -> None:
     axes.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
 
 
-def _save(figure: Figure, title: str, path: Path | None) -> None:
+def _save(figure: Figure, title: str, path: Path) -> None:
     figure.suptitle(_plain(title))
-    if path is not None:
-        figure.savefig(path, dpi=DOTS_PER_INCH)
+    figure.savefig(path, dpi=DOTS_PER_INCH)
