@@ -43,14 +43,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from river_budget._checks import check_count, check_not_negative, check_positive
 
-__all__ = [
-    "Guarantee", "ahpatron", "ahpatron_run", "budget_passive_aggressive_run", "forgetron",
-    "forgetron_norm", "forgetron_run", "modified_randomized_budget", "modified_randomized_budget_norm",
-    "perceptron", "projected_gradient_run", "projectron", "projectron_norm_bound",
-    "projectron_plus_plus", "projectron_worst_case", "simplified_forgetron", "simplified_forgetron_norm",
-    "smallest_budget",
-]  # fmt: skip
-
 OF_RUN = "(our derivation, for a known run)"
 
 SMALLEST_FORGETRON_BUDGET, SMALLEST_SIMPLIFIED_BUDGET = 83, 500
