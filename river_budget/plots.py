@@ -41,15 +41,17 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     """
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for axes, curve, scale in [(left, "errors", 100), (right, "support_sizes", 1)]:
-        for name, runs in comparison.runs.items():
-            x, values = runs[0].examples, scale * np.array([getattr(run, curve) for run in runs])
+    highest = 0.0
+    for name, runs in comparison.runs.items():
+        x, sizes = np.array(runs[0].examples), np.array([run.support_sizes for run in runs])
+        errors = 100 * np.array([run.mistakes for run in runs]) / x
+        # The errors on the first few examples would flatten all curves.
+        highest = max(highest, errors[:, len(x) // 20 :].max())
+        for axes, values in [(left, errors), (right, sizes)]:
             mean, deviation = values.mean(axis=0), values.std(axis=0)
             color = _draw_line(axes, name, x, mean).get_color()
             axes.fill_between(x, mean - deviation, mean + deviation, color=color, alpha=0.2)
-    # The errors on the first few examples would flatten all curves.
-    late = [run.errors[len(x) // 20 :] for runs in comparison.runs.values() for run in runs]
-    left.set(xlabel="examples", ylabel="online error (%)", ylim=(0, 110 * max(map(max, late))))
+    left.set(xlabel="examples", ylabel="online error (%)", ylim=(0, 1.1 * highest))
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
     _save(figure, title, path)

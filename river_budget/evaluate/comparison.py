@@ -27,37 +27,31 @@ class Run:
 
     Attributes
     ----------
-    n_examples, n_mistakes
-        Number of examples, and of those whose label did not have the largest score when predicted
-        (y f(x) <= 0 with two labels), or, if the model does not count these, of wrong or missing
-        predictions.
-    n_support, memory_bytes
-        Number of support vectors, if any, and size of the model at the end.
+    examples, mistakes, support_sizes
+        The run over time (points,): number of examples so far, of those whose label did not have the
+        largest score when predicted (y f(x) <= 0 with two labels), or, if the model does not count
+        these, of wrong or missing predictions, and of support vectors, if any.
+    memory_bytes
+        Size of the model at the end.
     seconds
         Time to predict and learn all examples.
-    examples, errors, support_sizes
-        The run over time (points,): number of examples so far, share of mistakes among them, and
-        number of support vectors.
     figures
         The figures of a summary, by name.
     """
 
-    n_examples: int
-    n_mistakes: int
-    n_support: int
+    examples: tuple[int, ...]
+    mistakes: tuple[int, ...]
+    support_sizes: tuple[int, ...]
     memory_bytes: int
     seconds: float
-    examples: tuple[int, ...]
-    errors: tuple[float, ...]
-    support_sizes: tuple[int, ...]
 
     @property
     def figures(self) -> dict[str, float]:
         return {
-            "mistakes_percent": 100.0 * self.n_mistakes / self.n_examples,
-            "n_support": self.n_support,
+            "mistakes_percent": 100.0 * self.mistakes[-1] / self.examples[-1],
+            "n_support": self.support_sizes[-1],
             "memory_bytes": self.memory_bytes,
-            "microseconds_per_example": 1e6 * self.seconds / self.n_examples,
+            "microseconds_per_example": 1e6 * self.seconds / self.examples[-1],
         }
 
 
@@ -93,7 +87,7 @@ class Comparison:
         Chance is two standard errors of the difference of two shares of mistakes.
         """
         (best, figures), *others = self.ranking()
-        percent, n = figures["mistakes_percent"][0], self.runs[best][0].n_examples
+        percent, n = figures["mistakes_percent"][0], self.runs[best][0].examples[-1]
         chance = 2 * math.sqrt(2 * percent * (100 - percent) / n)
         close = {n: row for n, row in others if row["mistakes_percent"][0] <= percent + chance}
         if not close:
@@ -138,7 +132,7 @@ def compare(
     seed
         Random number generator seed for the permutations.
     n_points
-        Number of points at which errors and support sizes are recorded.
+        Number of points at which mistakes and support sizes are recorded.
     after_examples
         Called at each point of a run with the model's name and the number of examples learned since
         the last call. Its time is not counted.
@@ -191,12 +185,11 @@ def _run(model: Any, rows: list[Any], n_points: int, advance: Callable[[int], No
             n_wrong += bool(model.predict_one(x) != y)
             model.learn_one(x, y)
         seconds += time.perf_counter() - start
-        n, n_mistakes = begin + len(part), getattr(classifier, "n_mistakes", n_wrong)
-        points.append((n, n_mistakes / n, getattr(innermost, "n_support", 0)))
+        n_mistakes = getattr(classifier, "n_mistakes", n_wrong)
+        points.append((begin + len(part), n_mistakes, getattr(innermost, "n_support", 0)))
         advance(len(part))
-    examples, errors, sizes = zip(*points, strict=True)
-    memory_bytes = memory_of(model)
-    return Run(n, n_mistakes, sizes[-1], memory_bytes, seconds, examples, errors, sizes)
+    examples, mistakes, support_sizes = zip(*points, strict=True)
+    return Run(examples, mistakes, support_sizes, memory_of(model), seconds)
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:
