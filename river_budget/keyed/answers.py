@@ -11,7 +11,7 @@ from typing import Any
 from river.compose import Pipeline, TransformerUnion
 
 from river_budget._features import check_features, invalid_example, is_array, is_unknown, shortened
-from river_budget.base import classifier_of
+from river_budget.base import innermost_of
 from river_budget.base.labels import is_class
 from river_budget.checkpoint.codec import CheckpointError, written
 
@@ -20,6 +20,9 @@ REFUSALS = (TypeError, LookupError, AttributeError, ArithmeticError)
 
 # Types of most values, which need no further look unless they are NaN.
 PLAIN = (bool, int, float)
+
+# Of the transformers that learn any number, and a text, too, at first. Their import is slow.
+SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
 
 
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
@@ -31,25 +34,27 @@ def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     try:
         for transformer in transformers:
             x = _transformed(transformer, x)
+        if transformers:
+            # A MinMaxScaler makes NaN of a feature that it has not seen.
+            x = {name: value for name, value in x.items() if not is_unknown(value)}
         if hasattr(classifier, "scores_one"):
             scores = sorted(classifier.scores_one(x).values())
             if len(scores) <= 2:
                 return classifier.decision_function_one(x), classifier.predict_one(x)
             return 0.5 * (scores[-1] - scores[-2]), classifier.predict_one(x)
-        from river.multiclass import OneVsRestClassifier  # slow to import
-
-        if type(classifier) is OneVsRestClassifier:
-            # A new class gets a clone of this classifier, which must also accept x.
-            predict(classifier.classifier, x)
-        else:
+        # River's name for the model in a wrapper. It, or its clone for a new class, must take x, too.
+        inner = getattr(classifier, "_wrapped_model", None)
+        if inner is None:
             check_features(x)
+        else:
+            predict(inner, x)
         return None, classifier.predict_one(x)
     except REFUSALS as error:
         raise ValueError(f"the model cannot take these features: {error!r}") from None
 
 
 def _transformed(part: Any, x: Any) -> Any:
-    """Return what a transformer makes of x, as its `transform_one` would."""
+    """Return what a transformer makes of x, as its `transform_one` would; no scaler gets a text."""
     if type(part) is Pipeline:
         for step in part.steps.values():
             x = _transformed(step, x)
@@ -59,17 +64,9 @@ def _transformed(part: Any, x: Any) -> Any:
         for transformer in reversed(part.transformers.values()):
             merged.update(_transformed(transformer, x))
         return merged
-    from river.preprocessing import MinMaxScaler, Normalizer, StandardScaler  # slow to import
-
-    # River's `isinstance` is slow.
-    if type(part) in (StandardScaler, MinMaxScaler, Normalizer):
+    if type(part).__name__ in SCALERS:
         check_features(x)
-    transformed = part.transform_one(x)
-    if type(part) is MinMaxScaler:
-        # It makes 0 of a feature with one value, but NaN of one that it has not seen, which the
-        # classifier would refuse, again and again, before the scaler can learn it.
-        return {name: 0.0 if value != value else value for name, value in transformed.items()}
-    return transformed
+    return part.transform_one(x)
 
 
 def check_given(x: Any) -> None:
@@ -81,18 +78,16 @@ def check_given(x: Any) -> None:
 
 def check_label(model: Any, y: Any) -> None:
     """Raise ValueError if the classifier of a model cannot learn a label, or no checkpoint can store it."""
-    classifier = classifier_of(model)
+    classifier = innermost_of(model)
     if hasattr(classifier, "check_label"):
         classifier.check_label(y)
-    else:
-        if not is_class(y):
-            raise ValueError(f"the label is {y!r}: expected a class")
-        is_binary = not classifier._multiclass  # noqa: SLF001 (River has no public name for it)
-        if is_binary and y not in (False, True):
-            raise ValueError(
-                f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
-                "no others: use multiclass.OneVsRestClassifier"
-            )
+    elif not is_class(y):
+        raise ValueError(f"the label is {y!r}: expected a class")
+    elif not classifier._multiclass and y not in (False, True):  # noqa: SLF001 (River has no public name)
+        raise ValueError(
+            f"the label {y!r} is neither False nor True, and {type(classifier).__name__} learns "
+            "no others: use multiclass.OneVsRestClassifier"
+        )
     check_stored("the label is", y)
 
 

@@ -492,6 +492,24 @@ def test_what_a_model_cannot_take_is_a_value_error(name):
         keyed.KeyedLearner(make).step(None, Event("a", 0, x, y))
 
 
+@pytest.mark.parametrize("wrap", [rb.Calibrated, multiclass.OneVsRestClassifier])
+def test_a_wrapper_takes_the_features_that_its_model_takes(wrap):
+    learner = keyed.KeyedLearner(lambda: wrap(rb.Forgetron(budget=5)))
+    state, _ = learner.step(None, Event("a", 0, {"u": "red", "v": None}, True))
+    assert learner.step(state, Event("a", 1, {"u": "red", "v": 1.0}))[1].n_seen == 2
+
+
+def test_a_wrapper_refuses_the_labels_that_its_model_refuses():
+    learner = keyed.KeyedLearner(
+        lambda: preprocessing.StandardScaler() | rb.Calibrated(rb.Forgetron(max_classes=2))
+    )
+    state, _ = fold(learner, [Event("a", t, {"u": float(t)}, t) for t in range(2)])
+    live = learner.deserialize(state["a"])
+    with pytest.raises(ValueError, match="max_classes"):
+        learner.advance(live, Event("a", 2, {"u": 9.0}, 2))
+    assert content(learner.serialize(live)) == content(state["a"])
+
+
 def test_a_new_feature_is_learned_behind_a_min_max_scaler():
     learner = keyed.KeyedLearner(lambda: preprocessing.MinMaxScaler() | rb.Forgetron(KERNEL))
     state = None
