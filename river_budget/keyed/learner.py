@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from river_budget import checkpoint
 from river_budget._checks import check_count
-from river_budget._state import LARGEST_ID, count, require
+from river_budget._state import LARGEST_ID, Count, Dict, Field, Learned, count, require
 from river_budget.base import classifier_of, forget_prediction
 from river_budget.checkpoint import CheckpointError
 from river_budget.keyed.answers import check_given, check_label, check_stored, predict, stored
@@ -64,45 +64,39 @@ class Prediction(NamedTuple):
     accuracy: float | None
 
 
-@dataclasses.dataclass(slots=True, eq=False)
-class KeyedModel:
+class KeyedModel(Learned):
     """The model of one key, with the record that lets it learn each event once.
 
     Attributes
     ----------
-    model, last_seq
-        The model, and the largest sequence number so far; -1 before the first.
+    model
+        The model.
+    last_seq
+        The largest sequence number so far; -1 before the first.
     pending
         Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
-    accuracy, extra
-        As in `Prediction`; everything but the model.
     """
 
-    model: Any
-    last_seq: int = -1
-    pending: dict[int, tuple[dict[Any, Any], Any]] = dataclasses.field(default_factory=dict)
-    n_seen: int = 0
-    n_labelled: int = 0
-    n_right: int = 0
+    last_seq = Field[int](lambda: -1)
+    pending = Dict()
+    n_seen, n_labelled, n_right = Count(), Count(), Count()
 
-    def __post_init__(self) -> None:
-        """Raise an error unless the record is that of some stream."""
-        require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
-        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_ID, "its number is wrong")
-        for x, _ in self.pending.values():
-            check_given(x)
-        counts = [count(n) for n in (self.n_right, self.n_labelled, self.n_seen)]
-        require(counts == sorted(counts), "its counts are wrong")
+    def __init__(self, model: Any) -> None:
+        self.model = model
 
     @property
     def accuracy(self) -> float | None:
+        """Share of correct predictions among those whose label is known; None before the first."""
         return self.n_right / self.n_labelled if self.n_labelled else None
 
-    @property
-    def extra(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "model"}
+    def _check_restored(self) -> None:
+        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_ID, "its number is wrong")
+        require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
+        require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
+        for x, _ in self.pending.values():
+            check_given(x)
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -172,19 +166,21 @@ class KeyedLearner:
         """Return the live model of a state; raise CheckpointError if the state is invalid."""
         if state is None:
             return KeyedModel(self.factory())
-        model, extra = checkpoint.restores(state)
+        model, record = checkpoint.restores(state)
         found = checkpoint.outline(model)
         if found != self._outline:
             expected = f"the factory returns a {self._outline}"
             raise CheckpointError(f"the state is that of a {found}, but {expected}")
+        keyed = KeyedModel(model)
         try:
-            return KeyedModel(model, **extra)
-        except (ValueError, TypeError, AttributeError) as error:
+            keyed.restore(record)
+        except (ValueError, TypeError, LookupError) as error:
             raise CheckpointError(f"the record beside the model is invalid: {error}") from None
+        return keyed
 
     def serialize(self, keyed: KeyedModel) -> bytes:
         """Return the state of a live model; raise ValueError if it is too large."""
-        state = checkpoint.dumps(keyed.model, keyed.extra)
+        state = checkpoint.dumps(keyed.model, keyed.state())
         if len(state) > self.max_state_bytes:
             raise ValueError(
                 f"the state of a key takes {len(state):,} bytes, and {self.max_state_bytes:,} are "
@@ -248,16 +244,10 @@ class KeyedLearner:
         classifier = classifier_of(model)
         if getattr(classifier, "budget", None) is None:
             return f"{type(classifier).__name__} has no budget: use a model that has one"
-        empty = checkpoint.dumps(classifier.clone({"budget": 1}))
-        fixed = _text_bytes(state) + len(empty) - _text_bytes(empty)
-        room, n = 0.9 * self.max_state_bytes - fixed, classifier.n_support
-        fitting = int(n * room / (len(state) - fixed)) if len(state) > fixed else 0
+        text = 8 + int.from_bytes(state[:8], "little")  # the header, which begins with its length
+        room = 0.9 * self.max_state_bytes - text
+        fitting = int(classifier.n_support * room / max(1, len(state) - text))
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
-
-
-def _text_bytes(state: bytes) -> int:
-    """Return the size of a state without its arrays, of the header, which begins with its length."""
-    return 8 + int.from_bytes(state[:8], "little")
 
 
 @dataclasses.dataclass(eq=False, repr=False)

@@ -569,7 +569,7 @@ def test_a_forged_record_is_refused(forged):
     learner = forgetrons()
     live = learner.deserialize(fold(learner, events_of("a", 3))[0]["a"])
     with pytest.raises(checkpoint.CheckpointError):
-        learner.deserialize(checkpoint.dumps(live.model, live.extra | forged))
+        learner.deserialize(checkpoint.dumps(live.model, live.state() | forged))
 
 
 def test_a_new_event_needs_features():
