@@ -77,6 +77,8 @@ class KeyedModel(Learned):
         Features and predictions of the events without a label yet, by sequence number.
     n_seen, n_labelled, n_right
         Number of events, of those whose label is known, and of correct predictions among these.
+    accuracy
+        As in `Prediction`.
     """
 
     last_seq = Field[int](lambda: -1)
@@ -88,7 +90,6 @@ class KeyedModel(Learned):
 
     @property
     def accuracy(self) -> float | None:
-        """Share of correct predictions among those whose label is known; None before the first."""
         return self.n_right / self.n_labelled if self.n_labelled else None
 
     def _check_restored(self) -> None:
