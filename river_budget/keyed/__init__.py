@@ -8,8 +8,6 @@
 from __future__ import annotations
 
 from river_budget.keyed.cache import ModelCache, run_local
-from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, PolicyLearner, Prediction
+from river_budget.keyed.learner import Event, KeyedLearner, KeyedModel, Prediction
 
-__all__ = [
-    "Event", "KeyedLearner", "KeyedModel", "ModelCache", "PolicyLearner", "Prediction", "run_local",
-]  # fmt: skip
+__all__ = ["Event", "KeyedLearner", "KeyedModel", "ModelCache", "Prediction", "run_local"]

@@ -91,7 +91,7 @@ def check_label(model: Any, y: Any) -> None:
     check_stored("the label is", y)
 
 
-def stored(x: dict[Any, Any]) -> dict[Any, Any]:
+def stored(x: Any) -> dict[Any, Any]:
     """Return a copy of valid features that a checkpoint can keep; raise ValueError if none can."""
     if all(type(name) is str and type(value) in PLAIN for name, value in x.items()):
         return dict(x)

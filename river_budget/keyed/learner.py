@@ -28,7 +28,7 @@ class Event(NamedTuple):
     x, y
         Its features, which a late label does not need, and its label, its reward or None.
     arms
-        The arms to choose from, for a `PolicyLearner`.
+        The arms to choose from, for a policy.
     """
 
     key: Any
@@ -107,15 +107,21 @@ class KeyedLearner:
     An event whose number does not exceed the largest so far is only predicted, unless it brings the
     missing label. So the models are those of a stream that delivers each event once.
 
+    A `bandit.ArmClassifiers` chooses among the `arms` of a new event: `y_pred` is the arm, the label
+    of a later event its reward, 1 or 0, and `accuracy` the share of successes. A decision that comes
+    again gets the same arm until its reward is known, and None after that.
+
     Parameters
     ----------
     factory
-        Returns the model of a new key: a classifier that `checkpoint.save` can store, or a pipeline
-        that ends in one. A seed that it sets is the same for all keys.
+        Returns the model of a new key: a classifier that `checkpoint.save` can store, a pipeline
+        that ends in one, or an `ArmClassifiers` with a seed, so that events that come again after a
+        crash get the same arms. The seed is the same for all keys.
     max_state_bytes
         Largest size of the state of a key.
     max_pending
-        Largest number of events of a key that wait for their label. One more drops the oldest.
+        Largest number of events of a key that wait for their label. One more drops the oldest. A
+        policy has its own.
     max_jump
         Largest step from the largest number so far, -1 for a new key, to that of a new event. A
         larger number is refused, because all later ones would count as seen: raise it for times.
@@ -123,7 +129,7 @@ class KeyedLearner:
     Raises
     ------
     ValueError
-        If a parameter is out of range, or the factory returns no classifier that can be stored.
+        If a parameter is out of range, or the factory returns no such model that can be stored.
 
     Examples
     --------
@@ -137,6 +143,15 @@ class KeyedLearner:
     >>> state, prediction = learner.step(state, rb.keyed.Event("ann", 1, None, y=False))
     >>> prediction.accuracy
     0.0
+
+    >>> chooser = rb.keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    >>> event = rb.keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
+    >>> state, choice = chooser.step(None, event)
+    >>> choice.y_pred
+    'small'
+    >>> state, rewarded = chooser.step(state, rb.keyed.Event("ann", 0, y=1))
+    >>> rewarded.accuracy
+    1.0
     """
 
     factory: Callable[[], Any]
@@ -152,7 +167,10 @@ class KeyedLearner:
         new = self.deserialize(None)
         self.serialize(new)
         self._outline = checkpoint.outline(new.model)
-        self._check_model(new.model)
+        is_chooser = hasattr(new.model, "decide") and new.model.seed is not None
+        if not is_chooser and not hasattr(classifier_of(new.model), "predict_one"):
+            expected = "a classifier, or ArmClassifiers with a seed"
+            raise ValueError(f"factory must return {expected}, got {self._outline}")
 
     def step(self, state: bytes | None, event: Event) -> tuple[bytes, Prediction]:
         """Return the new state of a key, given the old one or None, and the prediction of an event.
@@ -206,17 +224,14 @@ class KeyedLearner:
             )
         if seq > last and event.x is None:
             raise ValueError(f"event {seq} of {event.key!r} is new and has no features")
-        margin, y_pred = self._answer(keyed, event)
+        answer = _decide if hasattr(keyed.model, "decide") else self._predict
+        margin, y_pred = answer(keyed, event)
         if seq > last:
             keyed.last_seq = seq
             keyed.n_seen += 1
         return Prediction(event.key, seq, y_pred, margin, keyed.n_seen, keyed.accuracy)
 
-    def _check_model(self, model: Any) -> None:
-        if not hasattr(classifier_of(model), "predict_one"):
-            raise ValueError(f"factory must return a classifier, got {self._outline}")
-
-    def _answer(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
+    def _predict(self, keyed: KeyedModel, event: Event) -> tuple[float | None, Any]:
         """Return the margin and the prediction of an event, and learn it if it has a label."""
         is_new, waiting = event.seq > keyed.last_seq, keyed.pending.get(event.seq)
         x = event.x if event.x is not None else waiting[0] if waiting else None
@@ -244,74 +259,27 @@ class KeyedLearner:
         """Return which budget would fit if arrays grow with it, and texts by less than a tenth."""
         classifier = classifier_of(model)
         if getattr(classifier, "budget", None) is None:
-            return f"{type(classifier).__name__} has no budget: use a model that has one"
+            smaller = "use a model that has one, or fewer arms and a smaller max_pending"
+            return f"{type(classifier).__name__} has no budget: {smaller}"
         text = 8 + int.from_bytes(state[:8], "little")  # the header, which begins with its length
         room = 0.9 * self.max_state_bytes - text
         fitting = int(classifier.n_support * room / max(1, len(state) - text))
         return f"a budget of {fitting} would fit" if fitting > 0 else "no budget would fit"
 
 
-@dataclasses.dataclass(eq=False, repr=False)
-class PolicyLearner(KeyedLearner):
-    """Chooses among the arms of each event, and learns the reward that comes later.
-
-    Take it for one `bandit.ArmClassifiers` per user. A new event has the `arms` to choose from;
-    `y_pred` is the arm. The reward, 1 or 0, is the label `y` of a later event with the same number,
-    which needs no features. A decision that comes again gets the same arm while its reward is
-    missing; a reward is learned once, and unknown or late ones are answered with None. `accuracy`
-    is the share of successes among the rewards.
-
-    Parameters
-    ----------
-    factory
-        Returns the policy of a new key, with a seed, so that events that come again after a crash
-        get the arms that they had.
-    max_state_bytes, max_jump
-        As in `KeyedLearner`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or the factory returns no policy with a seed.
-
-    Examples
-    --------
-    >>> import river_budget as rb
-
-    >>> learner = rb.keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
-    >>> event = rb.keyed.Event("ann", 0, {"length": 0.3}, arms=["small", "large"])
-    >>> state, choice = learner.step(None, event)
-    >>> choice.y_pred
-    'small'
-    >>> state, rewarded = learner.step(state, rb.keyed.Event("ann", 0, y=1))
-    >>> rewarded.accuracy
-    1.0
-    """
-
-    max_pending: int = dataclasses.field(default=100, init=False)  # The policy has its own.
-
-    def _check_model(self, model: Any) -> None:
-        from river_budget.bandit import ArmClassifiers  # slow to import
-
-        if not isinstance(model, ArmClassifiers) or model.seed is None:
-            raise ValueError(f"factory must return ArmClassifiers with a seed, got {self._outline}")
-
-    def _answer(self, keyed: KeyedModel, event: Event) -> tuple[None, Any]:
-        """Return the arm, new or waiting for its reward, which is learned if the event has it."""
-        policy, (key, seq, x, y, arms) = keyed.model, event
-        if seq <= keyed.last_seq or x is None:
-            arm = policy.waits_for(seq)
-            if y is not None and policy.reward(seq, y):
-                keyed.n_labelled += 1
-                keyed.n_right += bool(y)
-            return None, arm
-        if not isinstance(arms, list | tuple) or not arms:
-            raise ValueError(f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
-        if y is not None:
-            raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
-        check_given(x)
-        check_stored("the arms are", arms)
-        return None, policy.decide(arms, stored(x), seq).arm
-
-    def _advice(self, model: Any, state: bytes) -> str:
-        return "use a model with a smaller budget, fewer arms or a smaller max_pending"
+def _decide(keyed: KeyedModel, event: Event) -> tuple[None, Any]:
+    """Return the arm, new or waiting for its reward, which a policy learns if the event has it."""
+    policy, (key, seq, x, y, arms) = keyed.model, event
+    if seq <= keyed.last_seq:
+        arm = policy.waits_for(seq)
+        if y is not None and policy.reward(seq, y):
+            keyed.n_labelled += 1
+            keyed.n_right += bool(y)
+        return None, arm
+    if not isinstance(arms, list | tuple) or not arms:
+        raise ValueError(f"event {seq} of {key!r} needs a list of arms, got {arms!r}")
+    if y is not None:
+        raise ValueError(f"event {seq} of {key!r} has a reward before its decision")
+    check_given(x)
+    check_stored("the arms are", arms)
+    return None, policy.decide(arms, stored(x), seq).arm

@@ -520,8 +520,10 @@ def test_a_new_feature_is_learned_behind_a_min_max_scaler():
 
 
 def test_a_transformer_is_no_classifier():
-    with pytest.raises(ValueError, match="must return a classifier, got StandardScaler"):
+    with pytest.raises(ValueError, match=r"must return a classifier, .*got StandardScaler"):
         keyed.KeyedLearner(preprocessing.StandardScaler)
+    with pytest.raises(ValueError, match="got FeatureHasher"):
+        keyed.KeyedLearner(lambda: preprocessing.FeatureHasher(seed=1))
 
 
 def test_what_cannot_be_stored_is_named_when_the_learner_is_made():

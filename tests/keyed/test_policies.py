@@ -31,7 +31,7 @@ def policy(**options):
 
 
 def learner(**options):
-    return keyed.PolicyLearner(lambda: policy(**options))
+    return keyed.KeyedLearner(lambda: policy(**options))
 
 
 def decisions_of(key, n=12):
@@ -134,7 +134,7 @@ def test_a_crash_and_a_replay_make_the_same_policies(crashes):
 def test_policies_of_a_mixture_are_the_same_whether_they_stay_live_or_are_stored():
     """Its experts know the last label, but only while a label is that of the last prediction."""
     mixture = functools.partial(rb.Mnemotron, budget=5, kernels=(rb.RBF(gamma=1.0),))
-    of_mixture = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(mixture(), seed=1))
+    of_mixture = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(mixture(), seed=1))
     stream = [
         event
         for t in range(80)
@@ -164,7 +164,7 @@ def policy():
 path, last = sys.argv[1], int(sys.argv[2])
 events = pickle.load(open(path + ".events", "rb"))
 start, states = pickle.load(open(path, "rb")) if os.path.exists(path) else (0, {})
-cache = keyed.ModelCache(keyed.PolicyLearner(policy), states.get, states.__setitem__, 1)
+cache = keyed.ModelCache(keyed.KeyedLearner(policy), states.get, states.__setitem__, 1)
 for t, event in enumerate(events[start:], start + 1):
     cache.advance(event)
     if t % 10 == 0:
@@ -238,20 +238,18 @@ def test_what_is_refused_changes_nothing(event, message):
     assert content(learner().serialize(live)) == content(state)
 
 
-def test_factories_that_are_refused():
-    for factory in (rb.Forgetron, rb.bandit.ArmClassifiers):
-        refuses("ArmClassifiers with a seed", keyed.PolicyLearner, factory)
-    refuses("classifier, got ArmClassifiers", keyed.KeyedLearner, policy)
+def test_a_policy_without_a_seed_is_refused():
+    refuses("ArmClassifiers with a seed", keyed.KeyedLearner, rb.bandit.ArmClassifiers)
 
 
 def test_a_state_that_is_too_large_says_what_helps():
-    small = keyed.PolicyLearner(policy, max_state_bytes=7_000)
+    small = keyed.KeyedLearner(policy, max_state_bytes=7_000)
     events = [Event("a", t, {f"name-{t}": 1.0}, arms=ARMS) for t in range(40)]
     refuses("smaller max_pending", fold, small, events)
 
 
 def test_contexts_of_decimals_can_be_stored():
-    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    learner = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
     event = Event("ann", 0, {"price": decimal.Decimal("1.5")}, arms=["a", "b"])
     state, _ = learner.step(None, event)
     _, rewarded = learner.step(state, Event("ann", 0, y=1))
@@ -259,7 +257,7 @@ def test_contexts_of_decimals_can_be_stored():
 
 
 def test_a_context_with_a_name_that_cannot_be_stored_is_refused():
-    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
+    learner = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(seed=1))
     live = learner.deserialize(None)
     with pytest.raises(ValueError, match="cannot be stored"):
         learner.advance(live, Event("ann", 0, {b"price": 1.5}, arms=["a", "b"]))

@@ -126,7 +126,7 @@ def test_a_restarted_application_continues_and_evicts_models(serve):
 
 
 def test_a_restarted_policy_hears_of_the_rewards_of_its_decisions(serve):
-    learner = keyed.PolicyLearner(lambda: rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), seed=1))
+    learner = keyed.KeyedLearner(lambda: rb.bandit.ArmClassifiers(rb.Forgetron(budget=5), seed=1))
     decisions = [("ann", {"seq": t, "x": {"a": t % 3}, "arms": ["s", "l"]}) for t in range(6)]
     chosen = serve(learner, decisions)
     told = serve(learner, [("ann", {"seq": t, "y": t % 2}) for t in range(6)])
