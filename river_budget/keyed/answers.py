@@ -27,14 +27,15 @@ SCALERS = ("StandardScaler", "MinMaxScaler", "Normalizer")
 
 def predict(model: Any, x: Any) -> tuple[float | None, Any]:
     """Return the margin and the prediction of a model. Raises ValueError if it cannot take x."""
-    check_given(x)
     *transformers, classifier = model.steps.values() if type(model) is Pipeline else [model]
-    if transformers and any(map(is_unknown, x.values())):
-        raise invalid_example(x)  # A transformer would learn NaN, and never forget it.
+    if transformers:
+        check_given(x)
+        if any(map(is_unknown, x.values())):
+            raise invalid_example(x)  # A transformer would learn NaN, and never forget it.
     try:
-        for transformer in transformers:
-            x = _transformed(transformer, x)
         if transformers:
+            for transformer in transformers:
+                x = _transformed(transformer, x)
             # A MinMaxScaler makes NaN of a feature that it has not seen.
             x = {name: value for name, value in x.items() if not is_unknown(value)}
         if hasattr(classifier, "scores_one"):
