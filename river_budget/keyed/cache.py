@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 class ModelCache:
     """A write-back LRU cache of models, over a store that keeps their states as bytes.
 
-    The most recently used models stay live. Changed ones are written when evicted, and by `flush`.
+    The most recently used models stay live. Changed ones are written when evicted, and by `flush`. If
+    that raises, the model stays live, and the event that needed its place can be repeated.
 
     Parameters
     ----------
@@ -33,15 +34,9 @@ class ModelCache:
     Attributes
     ----------
     refused
-        The reason for each key whose state could not be serialized, some 300 bytes each. Delete a
-        key from it to continue from its stored state.
-
-    Notes
-    -----
-    A model that cannot be serialized, as where its state is too large, is dropped with what it has
-    learned since the last write. The reason is logged and added to `refused`, and later events of
-    the key, but no others, raise it as a ValueError. If `write` raises, `advance` and `flush` do:
-    the model stays live and is written later, and the event that needed its place can be repeated.
+        For each key whose state cannot be serialized, mostly as it is too large, the reason, which
+        its later events raise. The model is dropped with what it has learned since the last write.
+        Delete the key from here to continue from its stored state.
     """
 
     learner: KeyedLearner
@@ -117,12 +112,12 @@ def run_local(
     states
         The states by key: those to continue from, and at the end the new ones.
     max_live
-        Largest number of live models; the others are kept as bytes.
+        See `ModelCache`.
 
     Raises
     ------
     ValueError
-        If an event is refused; at the end, if a state was too large. All other states are stored.
+        If an event is refused; at the end, if a state was too large. The others are stored.
 
     Examples
     --------
