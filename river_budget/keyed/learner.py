@@ -81,7 +81,7 @@ class KeyedModel(Learned):
         As in `Prediction`.
     """
 
-    last_seq = Field[int](lambda: -1)
+    last_seq = Field[int](lambda: -1, lambda seq: -1 if seq == -1 else count(seq))
     pending = Dict()
     n_seen, n_labelled, n_right = Count(), Count(), Count()
 
@@ -93,7 +93,7 @@ class KeyedModel(Learned):
         return self.n_right / self.n_labelled if self.n_labelled else None
 
     def _check_restored(self) -> None:
-        require(self.last_seq == -1 or count(self.last_seq) <= LARGEST_ID, "its number is wrong")
+        require(self.last_seq <= LARGEST_ID, "its number is wrong")
         require(all(count(seq) <= self.last_seq for seq in self.pending), "its numbers are wrong")
         require(self.n_right <= self.n_labelled <= self.n_seen, "its counts are wrong")
         for x, _ in self.pending.values():
