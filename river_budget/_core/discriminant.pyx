@@ -264,7 +264,7 @@ cdef class Discriminant(Engine):
         cdef double total = 0.0, least = INFINITY, mean = 0.0, inner, square
         means, discriminants, logits = &self.outputs[0, 0], &self.outputs[1, 0], &self.outputs[2, 0]
         self.fourier.transform(
-            self.store.columns, self.store.point.values, self.store.arrays, &self.features[0]
+            self.store.layout.names, self.store.point.values, self.store.arrays, &self.features[0]
         )
         self.loops.convert(
             &self.features[0], sqrt(2.0 / self.n_features), self.phi, self.n_features

@@ -19,11 +19,9 @@ cdef struct Feature:                  # a feature row: the values of one name in
 
 
 cdef class Layout:                    # names in order, shared by the vectors that were put with it
-    cdef list names                   # all that were packed
-    cdef list columns                 # those that some kernel reads
-    cdef Py_ssize_t n_names, m        # their numbers
-    cdef const int64_t[::1] active    # the positions of the columns among the names; empty: all
-    cdef int32_t *rows                # the feature rows of the columns; -1: none
+    cdef list names
+    cdef Py_ssize_t m                 # their number
+    cdef int32_t *rows                # their feature rows; -1: none
     cdef int64_t epoch                # in which these were looked up
 
 

@@ -105,14 +105,13 @@ cdef class Layout:
         return object.__sizeof__(self) + self.m * sizeof(int32_t)
 
     def __reduce__(self):
-        return new_layout, (self.columns,)
+        return new_layout, (self.names,)
 
 
 cpdef Layout new_layout(list names):
-    """Return a layout of names that are all read, whose feature rows are not known."""
+    """Return a layout of names whose feature rows are not known."""
     cdef Layout layout = Layout.__new__(Layout)
-    layout.names = layout.columns = names
-    layout.n_names = layout.m = len(names)
+    layout.names, layout.m = names, len(names)
     reallocate(<void **> &layout.rows, layout.m * sizeof(int32_t))
     return layout
 

@@ -67,7 +67,6 @@ cdef class Store:
     cdef double *other_rows
     cdef double *own_values           # (n_kernels,) k(x, x) of the example
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
-    cdef list columns                 # names of its numbers `point.values`, the same list while they stay
     cdef dict arrays                  # the example's array features; None if it has none
     # The means in the place of unknown values, None if these are refused; and the names that have one
     # in the example, which stay those of the round while one is open (`keeps_filled`).
@@ -86,7 +85,7 @@ cdef class Store:
     cdef Kernel *z                    # (n_kernels,)
     cdef Inner *inners                # (n_inner,)
     cdef Py_ssize_t n_inner
-    cdef bint is_selective            # whether there are names that no kernel reads
+    cdef object known                 # the names that some kernel reads; None: all
     cdef int64_t version              # another number whenever scales of features may have changed
     # Vectors.
     cdef Features features
@@ -95,7 +94,7 @@ cdef class Store:
     cdef list objects                 # deep copies for Python functions; None without them
     # The example, and the vector that was loaded last.
     cdef Point point, other
-    cdef Layout layout
+    cdef Layout layout                # with the same list of names while they stay
     cdef int64_t found                # the sum of versions for which its rows were looked up
     cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions

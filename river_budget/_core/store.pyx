@@ -55,9 +55,6 @@ cdef double LARGEST = LARGEST_VALUE
 # significant digits of kernel values: the error is about 1e-16 times that value.
 cdef double CANCELS_ABOVE = 1e5
 
-# A name that no example has, to test whether a kernel reads all names.
-UNKNOWN_NAME = object()
-
 cdef type NDARRAY = np.ndarray
 
 IN_USE = "the model is in use: by another thread, or by its own kernel"
@@ -66,7 +63,7 @@ IN_USE = "the model is in use: by another thread, or by its own kernel"
 cdef dict as_dict(Layout layout, const double *values, dict arrays):
     """Return an example without unread features, or a vector. Its arrays are copies."""
     cdef Py_ssize_t j
-    numbers = {layout.columns[j]: values[j] for j in range(layout.m)}
+    numbers = {layout.names[j]: values[j] for j in range(layout.m)}
     return numbers | {name: array.copy() for name, array in (arrays or {}).items()}
 
 
@@ -179,7 +176,7 @@ cdef class Store:
         if has_others or self.arrays is not None or self.matrices.n:
             with gil:
                 return self.evaluate(other.example())
-        return evaluate_values(self, other.columns, other.point.values)
+        return evaluate_values(self, other.layout.names, other.point.values)
 
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil:
         self.begin()
@@ -416,7 +413,7 @@ cdef class Store:
         index = self.features.index
         parts = [self, index, *index, *[name[1] for name in index if type(name) is Category]]
         for layout in self.layouts:
-            parts += [layout, layout.columns]
+            parts += [layout, layout.names]
         if self.objects is not None:
             parts += [self.objects, *self.objects, *[v for x in self.objects for v in x.values()]]
         matrices = [part.nbytes for pair in self.matrices.tables.values() for part in pair]
@@ -447,7 +444,7 @@ cdef class Store:
             vectors = vectors_at(self, range(self.n))
         return {
             "kernels": self.kernels,
-            **state_of([((<Layout> layout).columns, *rest) for layout, *rest, _ in vectors]),
+            **state_of([((<Layout> layout).names, *rest) for layout, *rest, _ in vectors]),
             "inserted": self.insertion_order,
             "n_inserted": self.n_inserted,
         }
@@ -495,16 +492,16 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
     cdef double[::1] memory
     cdef double *rest
     is_scaled = bool(self.factors) or self.pooled != 1.0
-    places, self.kernels, self.is_selective = {}, kernels, True
-    self.n_inner = 0
+    places, self.kernels, self.n_inner = {}, kernels, 0
+    names = [kernel.known for kernel in kernels]
+    self.known = None if None in names else frozenset().union(*names)
     for i, kernel in enumerate(kernels):
         if kernel.spec is None:
             self.z[i].inner = -1
             continue
         spec = &self.z[i].spec
         spec[0] = kernel.spec._asdict()
-        reads_all = kernel.active([UNKNOWN_NAME]) is None
-        self.is_selective &= not reads_all
+        reads_all = kernel.known is None
         has_own = not reads_all or spec.statistic == SUM_OF_RATIONALS
         key = spec.statistic, is_scaled and self.scaled[i], i if has_own else -1
         g = self.z[i].inner = places.setdefault(key, len(places))
@@ -517,7 +514,7 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
         if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
             n_names = spec.n_names
             for name, a in self.matrices.place_of.items():
-                if kernel.active([name]) is None:
+                if name in kernel.known:
                     inner.n_names = max(0.0, inner.n_names - 1.0)
                     spec.n_names += self.matrices.all[a].size
             spec.n_names += inner.n_names - n_names
@@ -540,16 +537,15 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
     for slot in range(self.n):
         load(self, slot)
         set_statistics(self, slot, &self.other)
-    n = self.layout.m
-    set_layout(self, self.layout.names)
-    self.has_example = self.has_example and self.layout.m == n
+    self.has_example = self.has_example and not hides(self, self.layout.names)
+    set_layout(self, self.layout.names if self.has_example else [])
     set_elements(self)
 
 
 cdef double scale_of(Store self, Py_ssize_t g, name) except? -1.0:
     """Return the inverse scale of a feature in an inner statistic; 0 if it is not read."""
     cdef Inner *inner = &self.inners[g]
-    if not inner.reads_all and self.kernels[inner.leader].active([name]) is not None:
+    if not inner.reads_all and name not in self.kernels[inner.leader].known:
         return 0.0
     return self.factors.get(name, self.pooled) if inner.is_scaled else 1.0
 
@@ -560,13 +556,9 @@ cdef int set_scales(Store self, name, Py_ssize_t row) except -1:
         self.features.scales[row * self.n_inner + g] = scale_of(self, g, name)
 
 
-cdef list active_of(Store self, list names):
-    """Return the positions of the names that some kernel reads."""
-    positions = set()
-    for kernel in self.kernels:
-        own = kernel.active(names)
-        positions.update(range(len(names)) if own is None else own)
-    return sorted(positions)
+cdef bint hides(Store self, list names) except -1:
+    """Return whether no kernel reads one of the names."""
+    return self.known is not None and not self.known.issuperset(names)
 
 
 cdef double raw_self_value(Spec *spec, double statistic) noexcept nogil:
@@ -634,24 +626,10 @@ cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_e
 
 cdef int set_layout(Store self, list names) except -1:
     """Take other names for the example."""
-    cdef Layout layout
-    cdef Py_ssize_t room = len(names)
-    active = active_of(self, names) if self.is_selective and self.n_inner else None
-    layout = new_layout(names if active is None else [names[j] for j in active])
-    layout.names, layout.n_names = names, room
-    if active is not None:
-        layout.active = np.array(active, np.int64)
-    if room > self.room or (self.room > LARGE_ROOM and 16 * room < self.room):
-        resize(self, max(room, 8))
-    self.layout, self.columns = layout, layout.columns
-    self.found, self.has_rows = -1, False
-
-
-cdef void select(Store self) noexcept nogil:
-    """Move the values that some kernel reads to the front."""
-    cdef Py_ssize_t j
-    for j in range(self.layout.active.shape[0]):
-        self.fresh[j] = self.fresh[self.layout.active[j]]
+    cdef Layout layout = new_layout(names)
+    if layout.m > self.room or (self.room > LARGE_ROOM and 16 * layout.m < self.room):
+        resize(self, max(layout.m, 8))
+    self.layout, self.found, self.has_rows = layout, -1, False
 
 
 cdef int pack(Store self, dict x) except -1:
@@ -663,6 +641,8 @@ cdef int pack(Store self, dict x) except -1:
     check_kinds(self, x)
     try:
         numbers, arrays, filled = parts_of(x, self.means)
+        if self.known is not None:
+            numbers, arrays = known_of(self, numbers), known_of(self, arrays)
         if not pack_numbers(self, numbers):
             raise ValueError("a value is not finite")
     except NOT_NUMBERS:
@@ -675,9 +655,6 @@ cdef int pack(Store self, dict x) except -1:
             size = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
             if len(arrays[name]) != size:
                 raise another_length(name, arrays[name], size)
-    if self.is_selective:
-        names = list(arrays)
-        arrays = {names[j]: arrays[names[j]] for j in active_of(self, names)}
     arrays = arrays or None
     if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
         self.has_rows = self.has_example = False
@@ -686,10 +663,13 @@ cdef int pack(Store self, dict x) except -1:
 
 
 cdef bint pack_numbers(Store self, dict x) except -1:
-    """Convert the values of a dict to doubles; return whether it has finite floats and integers only."""
+    """Convert the values of a dict to doubles.
+
+    Return whether it has finite floats and integers only, which are all read.
+    """
     cdef Py_ssize_t place = 0, j = 0, n = len(x)
     cdef PyObject *names = <PyObject *> self.layout.names
-    cdef bint has_names = n == self.layout.n_names
+    cdef bint has_names = n == self.layout.m
     cdef int overflow = 0
     cdef double number
     cdef PyObject *key
@@ -712,10 +692,11 @@ cdef bint pack_numbers(Store self, dict x) except -1:
         j += 1
     if not has_names:
         own = PyDict_Keys(x)
+        if hides(self, own):
+            return False
         self.has_example = False
         set_layout(self, own)
         n = len(own)
-    select(self)
     return j == n  # unless the code of a name has changed the dict
 
 
@@ -756,11 +737,13 @@ cdef int evaluate_values(Store self, list names, const double *values) except -1
     try:
         if <PyObject *> names != <PyObject *> self.layout.names:
             with gil:
+                if hides(self, names):
+                    pack(self, as_dict(new_layout(names), values, None))
+                    return take(self)
                 self.has_example = self.has_example and names == self.layout.names
                 set_layout(self, names)
         self.has_filled = False
-        memcpy(self.fresh, values, self.layout.n_names * sizeof(double))
-        select(self)
+        memcpy(self.fresh, values, self.layout.m * sizeof(double))
         take(self)
     finally:
         self.is_busy = False
@@ -865,6 +848,11 @@ cdef list bytes_of(dict arrays):
     return [(name, array.tobytes()) for name, array in (arrays or {}).items()]
 
 
+cdef dict known_of(Store self, dict x):
+    """Return what some kernel reads of an example."""
+    return {name: value for name, value in x.items() if name in self.known}
+
+
 cdef tuple parts_of(dict x, means):
     """Return the numbers and the arrays of an example, and the names whose unknown values are means now.
 
@@ -900,16 +888,16 @@ cdef int look_up(Store self, Layout layout, bint adds) except -1:
         layout.epoch = features.epoch
     for j in range(layout.m):
         if layout.rows[j] < 0:
-            row = PyDict_GetItemWithError(features.index, layout.columns[j])
+            row = PyDict_GetItemWithError(features.index, layout.names[j])
             if row != NULL:
                 layout.rows[j] = <int32_t> <object> row
             elif adds:
                 if features.n_rows == features.room:
                     features.set_room(features.room + max(features.room // 2, <Py_ssize_t> 8))
                 # The name may run Python code, which may raise: it is known from the end on.
-                set_scales(self, layout.columns[j], features.n_rows)
+                set_scales(self, layout.names[j], features.n_rows)
                 features.rows[features.n_rows] = Feature(0, 0, 0, 0, NULL, NULL)
-                features.index[layout.columns[j]] = features.n_rows
+                features.index[layout.names[j]] = features.n_rows
                 layout.rows[j] = <int32_t> features.n_rows
                 features.n_rows += 1
 
@@ -938,7 +926,7 @@ cdef int set_features(Store self, Point *p, Layout layout) except -1 nogil:
                 p.scales[g * self.room + j] = self.features.scales[r * self.n_inner + g]
             else:
                 with gil:
-                    p.scales[g * self.room + j] = scale_of(self, g, layout.columns[j])
+                    p.scales[g * self.room + j] = scale_of(self, g, layout.names[j])
 
 
 cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
@@ -1255,11 +1243,11 @@ cdef bint fits(Store self, Py_ssize_t slot) noexcept nogil:
 
 cdef int resolve(Store self) except -1:
     """Set the parameters that kernels leave open."""
-    cdef list names = list(self.columns if self.snapshot is None else self.snapshot)
+    cdef list names = list(self.layout.names if self.snapshot is None else self.snapshot)
     kernels = self.kernels
     if self.arrays is not None:
         names.extend(self.arrays)
-        n_features = len(self.columns) + sum(map(len, self.arrays.values()))
+        n_features = self.layout.m + sum(map(len, self.arrays.values()))
         width = 1.0 / max(n_features, 1)
         kernels = [k.with_width(width, names) if k.learns_scales else k for k in kernels]
     kernels = tuple([kernel.resolve(names) for kernel in kernels])

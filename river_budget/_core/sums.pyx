@@ -59,7 +59,7 @@ cdef class Sums:
         cdef double difference
         cdef Py_ssize_t i
         if (
-            <void *> store.columns != <void *> self.columns
+            <void *> store.layout.names != <void *> self.columns
             or self.n_inserted not in (-1, store.n_inserted)
             or store.has_filled
         ):
@@ -83,7 +83,7 @@ cdef class Sums:
 
     cdef int look_up(self, Store store) except -1:
         """Set the rows of the example's numbers, where names that some vector has get new ones."""
-        cdef list columns = store.columns
+        cdef list columns = store.layout.names
         cdef Py_ssize_t row, n_before = len(self.rows)
         self.columns, self.n_columns = None, 0
         try:

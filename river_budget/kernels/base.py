@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,12 +61,15 @@ class Kernel(base.Base, abc.ABC):
         Whether a model learns the scales of features and the width of the kernel.
     spec
         What compiled code reads of the kernel; None if it can only be called.
+    known
+        The names of the features that the kernel reads; None for all.
     """
 
     has_unit_norm = False
     is_radial = False
     learns_scales = False
     spec: Spec | None = None
+    known: Collection[Any] | None = None
 
     @abc.abstractmethod
     def __call__(self, x: Features, z: Features) -> float:
@@ -82,10 +85,6 @@ class Kernel(base.Base, abc.ABC):
     def resolve(self, names: Collection[Any]) -> Kernel:
         """Return the kernel with the missing parameters set from the names of the first example."""
         return self
-
-    def active(self, names: Sequence[Any]) -> list[int] | None:
-        """Return the positions of the active features, those the kernel reads; None for all."""
-        return None
 
 
 def check_kernel(kernel: Any) -> None:

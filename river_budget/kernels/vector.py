@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import Any
 
 from river_budget._checks import check_count, check_not_negative, check_positive
@@ -234,14 +234,9 @@ class AdditiveRationalQuadratic(RadialKernel):
         n_names = len(names if self.names is None else self.names)
         return self.with_width(1 / max(n_names, 1) if self.gamma is None else self.gamma, names)
 
-    def active(self, names: Sequence[Any]) -> list[int] | None:
-        if self.names is None or self._known.issuperset(names):
-            return None
-        return [i for i, name in enumerate(names) if name in self._known]
-
     @functools.cached_property
-    def _known(self) -> frozenset[Any]:
-        return frozenset(self.names or ())
+    def known(self) -> Collection[Any] | None:  # type: ignore[override]
+        return None if self.names is None else frozenset(self.names)
 
     def __call__(self, x: Features, z: Features) -> float:
         if self.names is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -49,8 +49,9 @@ class Normalized(Kernel):
     def resolve(self, names: Collection[Any]) -> Kernel:
         return Normalized(self.kernel.resolve(names))
 
-    def active(self, names: Sequence[Any]) -> list[int] | None:
-        return self.kernel.active(names)
+    @property
+    def known(self) -> Collection[Any] | None:  # type: ignore[override]
+        return self.kernel.known
 
 
 @dataclasses.dataclass(frozen=True)

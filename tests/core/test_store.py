@@ -64,8 +64,7 @@ def vectors(store):
 
 
 def active(kernel, x):
-    positions = kernel.active(list(x))
-    return x if positions is None else {list(x)[i]: list(x.values())[i] for i in positions}
+    return {name: x[name] for name in x if kernel.known is None or name in kernel.known}
 
 
 def changed(store, kept, change):
