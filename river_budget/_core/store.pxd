@@ -7,6 +7,7 @@
 #
 # One packed example is beside the vectors. Its kernel rows are computed once, and kept until the
 # example or a vector changes.
+cimport cython
 from libc.stdint cimport int32_t, int64_t
 
 from river_budget._core.features cimport Features, Layout, Matrices
@@ -44,18 +45,18 @@ cdef struct Point:                    # an example or a vector, as rows are comp
 
 
 cdef class Block:
-    """The validated rows of a frame: numbers in one matrix, or a dict for each row."""
-    cdef readonly Py_ssize_t n_rows, n_names
-    cdef readonly list names          # the columns of the matrix
-    cdef readonly object values       # float64 (rows, names), C order; None if the rows are dicts
-    cdef readonly list dicts          # None if the rows are in the matrix
-    cdef const double *data
+    """The validated rows of a frame."""
+    cdef readonly Py_ssize_t n_rows
+    cdef list names                   # the columns
+    cdef object rows                  # an array of any type (rows, names)
+    cdef const double[:, ::1] numbers # the same array if it holds finite doubles only, or None
     # What is learned of them: the next row, the column of the label of each, and its weight, None for 1.
     cdef readonly Py_ssize_t row
     cdef const int64_t[::1] labels
     cdef const double[::1] weights
 
 
+@cython.final
 cdef class Store:
     cdef readonly Py_ssize_t n        # vectors
     cdef readonly Py_ssize_t capacity # slots, a multiple of LANES; grows when a vector is stored
@@ -110,16 +111,16 @@ cdef class Store:
 
     # Pack x, validate it, and compute rows and self values unless x is the last example. Raises
     # ValueError that names the feature; the vectors never change.
-    cdef int evaluate(self, object x) except -1
+    cpdef int evaluate(self, object x) except -1
     # The same for a row of a block, which is valid. Takes the GIL only for dicts or new names.
-    cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil
+    cpdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil
     # The same for the example of another store, without what its kernels do not read.
     cdef int evaluate_like(self, Store other) except -1 nogil
     # Kernel rows of the vector in a slot (n_kernels, capacity), valid until the next call.
     cdef double *rows_of(self, Py_ssize_t slot) except NULL nogil
     # Store the example in a slot: n is a new one, another one is overwritten. `rows` stay as they
     # were, those of the example over the vectors before; `stamp` changes.
-    cdef int put(self, Py_ssize_t slot) except -1 nogil
+    cpdef int put(self, Py_ssize_t slot) except -1 nogil
     # Give the names of the example feature rows, so that `put` runs no Python code of names any more.
     cdef int reserve(self) except -1
     # Return what `undo` needs to take back a later `put` into a slot (n: a new one).

@@ -34,8 +34,8 @@ class Store:
     def by_age(self) -> Ints:
         """Slots, oldest first (n,)."""
     # The example.
-    def set_example(self, x: Any) -> None:
-        """Evaluate x; see `evaluate` in the .pxd. Raises ValueError."""
+    def evaluate(self, x: Any) -> None:
+        """Compute the kernel rows of x. Raises ValueError that names the feature."""
     def row(self, kernel: int = 0) -> Floats:
         """A copy of the kernel row of the example (n,)."""
     def self_value(self, kernel: int = 0) -> float: ...
@@ -50,7 +50,8 @@ class Store:
     def row_of(self, slot: int, kernel: int = 0) -> Floats: ...
     def gram(self, kernel: int = 0) -> Floats: ...
     def self_values(self, kernel: int = 0) -> Floats: ...
-    def put_example(self, slot: int) -> None: ...
+    def put(self, slot: int) -> None:
+        """Store the example in a slot."""
     def rescale(self, kernels: Sequence[Any], factors: Mapping[Any, float], pooled: float) -> None:
         """Change kernels, and inverse scales: by name, and of all other features."""
     def empty_like(self) -> Store: ...

@@ -69,29 +69,18 @@ cdef dict as_dict(Layout layout, const double *values, dict arrays):
 
 cdef class Block:
 
-    def __cinit__(self, list names, values, list dicts):
-        cdef const double[:, ::1] view
-        self.names, self.n_names, self.dicts = names, len(names), dicts
-        if values is None:
-            self.n_rows = len(dicts)
-            return
-        self.values = view = np.ascontiguousarray(values, np.float64)
-        self.n_rows = view.shape[0]
-        if view.shape[0] and view.shape[1]:
-            self.data = &view[0, 0]
+    def __cinit__(self, list names, rows, bint has_numbers):
+        self.n_rows, self.names, self.rows = len(rows), names, rows
+        self.numbers = rows if has_numbers else None
 
     def __getitem__(self, Py_ssize_t i):
-        if not 0 <= i < self.n_rows:
-            raise IndexError(f"row {i} of {self.n_rows}")
-        if self.dicts is not None:
-            return self.dicts[i]
-        return dict(zip(self.names, self.values[i].tolist()))
+        row = self.rows[i]
+        # Functions get the numbers that a dict has, and not NumPy's, which `sum` adds up otherwise.
+        values = row.tolist() if row.dtype.kind in "biuf" else row
+        return dict(zip(self.names, values, strict=True))
 
     def kept(self, rows):
-        mask = np.asarray(rows, np.bool_)
-        if self.values is not None:
-            return Block(self.names, self.values[mask], None)
-        return Block(self.names, None, [x for x, kept in zip(self.dicts, mask) if kept])
+        return Block(self.names, self.rows[np.asarray(rows, np.bool_)], self.numbers is not None)
 
     def begin(self, labels, weights):
         require(
@@ -144,7 +133,7 @@ cdef class Store:
 
     # The example.
 
-    cdef int evaluate(self, object x) except -1:
+    cpdef int evaluate(self, object x) except -1:
         self.begin()
         try:
             if type(x) is not dict:
@@ -165,11 +154,14 @@ cdef class Store:
         finally:
             self.is_busy = False
 
-    cdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
-        if block.data == NULL or self.matrices.n or self.arrays is not None:
+    cpdef int evaluate_row(self, Block block, Py_ssize_t i) except -1 nogil:
+        if not 0 <= i < block.n_rows:
+            with gil:
+                raise IndexError(f"row {i} of {block.n_rows}")
+        if block.numbers is None or self.matrices.n or self.arrays is not None:
             with gil:
                 return self.evaluate(block[i])
-        return evaluate_values(self, block.names, block.data + i * block.n_names)
+        return evaluate_values(self, block.names, &block.numbers[i, 0])
 
     cdef int evaluate_like(self, Store other) except -1 nogil:
         cdef bint has_others = other.arrays is not None or other.objects is not None
@@ -205,7 +197,7 @@ cdef class Store:
 
     # Changes of vectors.
 
-    cdef int put(self, Py_ssize_t slot) except -1 nogil:
+    cpdef int put(self, Py_ssize_t slot) except -1 nogil:
         cdef Py_ssize_t j
         self.begin()
         try:
@@ -234,9 +226,6 @@ cdef class Store:
 
     cdef int reserve(self) except -1:
         look_up(self, self.layout, True)
-
-    def put_example(self, Py_ssize_t slot):
-        self.put(slot)
 
     def remove(self, slots):
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
@@ -288,18 +277,13 @@ cdef class Store:
         """Return validated rows of a frame. Raises ValueError that names the row."""
         cdef Block block
         names, sizes = list(columns), {}
-        values = pack_rows(rows) if self.objects is None else None
-        if values is None:
-            # Functions get the numbers that a dict has, and not NumPy's, which `sum` adds up otherwise.
-            listed = rows.tolist() if rows.dtype.kind in "biuf" else rows
-            block = Block(names, None, [dict(zip(names, row, strict=True)) for row in listed])
-        else:
-            block = Block(names, values, None)
+        numbers = pack_rows(rows) if self.objects is None and rows.size else None
+        block = Block(names, rows if numbers is None else numbers, numbers is not None)
         with self:
-            if block.data != NULL:
+            if numbers is not None:
                 # Statistics grow with the sizes of values: if these are valid, all rows are.
                 try:
-                    largest = abs(np.asfortranarray(values)).max(axis=0)  # this order is ten times as fast
+                    largest = abs(np.asfortranarray(numbers)).max(axis=0)  # this order is ten times as fast
                     pack(self, dict(zip(names, largest.tolist())))
                     admit(self)
                     return block
@@ -343,14 +327,6 @@ cdef class Store:
         if not 0 <= slot < self.n:
             with gil:
                 raise IndexError(f"slot {slot} is not in use: there are {self.n}")
-
-    def set_example(self, x):
-        self.evaluate(x)
-
-    def set_row(self, Block block, Py_ssize_t i):
-        if not 0 <= i < block.n_rows:
-            raise IndexError(f"row {i} of {block.n_rows}")
-        self.evaluate_row(block, i)
 
     def example(self):
         if self.objects is not None:

@@ -109,9 +109,9 @@ class BudgetedSGD(BudgetPerceptron):
         one, other = (store.vector(i) if i < n else x for i in (first, second))
         between = _between(h, one, other, MOST_NAMES * self._longest)
         slots = [slot for slot in (first, second) if slot < n]
-        store.set_example(between)
+        store.evaluate(between)
         f.replace(slots[0], y, 0.0)
-        store.set_example(x)
+        store.evaluate(x)
         change = np.zeros((n, f.n_labels))
         change[slots[0]] = merged
         f.change(change)

@@ -238,14 +238,14 @@ def _store_of(kernel: Kernel, vectors: Sequence[Features]) -> Store:
     """Return a store of vectors; raise ValueError if one of them is invalid under the kernel."""
     store = Store([kernel], "float64")
     for vector in vectors:
-        store.set_example(vector)
-        store.put_example(store.n)
+        store.evaluate(vector)
+        store.put(store.n)
     return store
 
 
 def _rows(store: Store, examples: Sequence[Features]) -> Floats:
     rows = np.empty((len(examples), store.n))
     for i, x in enumerate(examples):
-        store.set_example(x)
+        store.evaluate(x)
         rows[i] = store.row()
     return rows

@@ -17,10 +17,10 @@ from river_budget.base.scales import LAST_UPDATE, Scales, next_update
 def observe(sums, examples, names):
     """Add examples to sums, which are kept for the given names: those of a vector."""
     store = Store([rb.RBF(gamma=1.0)])
-    store.set_example(dict.fromkeys(names, 1.0))
-    store.put_example(0)
+    store.evaluate(dict.fromkeys(names, 1.0))
+    store.put(0)
     for x in examples:
-        store.set_example(x)
+        store.evaluate(x)
         sums.observe(store)
 
 

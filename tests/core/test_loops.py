@@ -24,9 +24,9 @@ KERNELS = [
 def exp(x):
     """Return exp(x) as a kernel computes it."""
     store = Store([rb.Laplacian(gamma=1.0)])
-    store.set_example({"a": 0.0})
-    store.put_example(0)
-    store.set_example({"a": x})
+    store.evaluate({"a": 0.0})
+    store.put(0)
+    store.evaluate({"a": x})
     return store.row()[0]
 
 
@@ -67,8 +67,8 @@ def test_the_same_bits_for_all_lanes(kernel, is_sparse, arrays, lanes):
         store = Store([kernel, kernel], arrays or "float32", [True, False])
         store.rescale([kernel, kernel], {1: 0.75, 2: 3.0}, 1.25)
         for x in examples(is_sparse, arrays is not None, arrays):
-            store.set_example(x)
-            store.put_example(store.n)
+            store.evaluate(x)
+            store.put(store.n)
         bits.add(store.gram(0).tobytes() + store.gram(1).tobytes())
     assert len(bits) == 1
     assert np.isfinite(np.frombuffer(bits.pop())).all()

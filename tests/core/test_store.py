@@ -38,8 +38,8 @@ CHANGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 99), SPARSE), max
 
 
 def put(store, x, slot=None):
-    store.set_example(x)
-    store.put_example(store.n if slot is None else slot)
+    store.evaluate(x)
+    store.put(store.n if slot is None else slot)
 
 
 def filled(kernel, examples):
@@ -50,7 +50,7 @@ def filled(kernel, examples):
 
 
 def row_at(store, x, kernel=0):
-    store.set_example(x)
+    store.evaluate(x)
     return store.row(kernel)
 
 
@@ -113,7 +113,7 @@ def test_rows_and_the_gram_matrix_hold_kernel_values(kernel, examples, others):
     own = [kernel(x, x) for x in examples]
     assert store.self_values() == pytest.approx(np.array(own), abs=1e-8)
     for x in others:
-        store.set_example(x)
+        store.evaluate(x)
         assert store.self_value() == pytest.approx(kernel(x, x), abs=1e-8)
         assert store.example() == active(kernel, x)
 
@@ -130,7 +130,7 @@ def test_distances_order_vectors_by_input_space(kernel, examples, x):
             return kernel(s, s) - 2 * kernel(s, z)
         return sum((s.get(name, 0.0) - z.get(name, 0.0)) ** 2 for name in NAMES)
 
-    store.set_example(x)
+    store.evaluate(x)
     expected = np.array([squared(s, x) for s in examples])
     assert store.distances() == pytest.approx(expected, abs=1e-6)
     expected = np.array([squared(s, examples[0]) for s in examples])
@@ -150,7 +150,7 @@ def test_several_kernels_share_the_vectors(examples, x):
     store = Store(SEVERAL)
     for s in examples:
         put(store, s)
-    store.set_example(x)
+    store.evaluate(x)
     for z, kernel in enumerate(SEVERAL):
         expected = np.array([kernel(x, s) for s in examples])
         assert store.row(z) == pytest.approx(expected, abs=1e-9)
@@ -272,8 +272,8 @@ def test_a_change_is_taken_back(kernel, changes, x, at, examples):
     before = pickle.dumps(store)
     slot = at % (store.n + 1)
     saved = store.save(slot)
-    store.set_example(x)
-    store.put_example(slot)
+    store.evaluate(x)
+    store.put(slot)
     store.undo(saved)
     assert pickle.dumps(store) == before
     assert set(store.names) == {name for x in kept for name in active(kernel, x)}
@@ -344,9 +344,9 @@ def test_a_slot_that_is_not_in_use_cannot_be_removed(slots):
 @pytest.mark.parametrize("slot", [-1, 3])
 def test_there_are_no_gaps_between_slots(slot):
     store = filled(rb.Linear(), [{"a": 1.0}, {"a": 2.0}])
-    store.set_example({"a": 3.0})
+    store.evaluate({"a": 3.0})
     with pytest.raises(ValueError, match="slot"):
-        store.put_example(slot)
+        store.put(slot)
     for call in (store.vector, store.row_of, store.distances):
         with pytest.raises(IndexError, match="not in use"):
             call(slot)
@@ -354,10 +354,10 @@ def test_there_are_no_gaps_between_slots(slot):
 
 def test_the_example_stays_while_vectors_are_removed():
     store = filled(rb.Linear(), [{"a": 1.0}, {"a": 2.0, "own": 1.0}, {"a": 3.0}])
-    store.set_example({"a": 2.0, "own": 3.0})
+    store.evaluate({"a": 2.0, "own": 3.0})
     store.remove([0])
     assert store.row().tolist() == [7.0, 6.0]
-    store.put_example(2)
+    store.put(2)
     assert store.vector(2) == {"a": 2.0, "own": 3.0}
     assert store.row_of(2).tolist() == [7.0, 6.0, 13.0]
 
@@ -423,11 +423,11 @@ def test_forgotten_names_leave_the_rows_of_the_last_example_right():
     store = Store([rb.RBF(gamma=0.01)])
     for slot, x in (0, {"a": 1.0}), (1, {"b": 1.0, "c": 5.0}), (0, {"b": 2.0, "c": -5.0}):
         put(store, x, slot)
-    store.set_example({"b": 2.0, "other": 1.0})
+    store.evaluate({"b": 2.0, "other": 1.0})
     assert store.nbytes > 0
     x = {"b": 1.0, "other": 1.0}
     assert row_at(store, x).tolist() == row_at(copy.deepcopy(store), x).tolist()
-    store.set_example({"b": 2.0, "other": 1.0})
+    store.evaluate({"b": 2.0, "other": 1.0})
     assert store.nbytes > 0
     put(store, {"b": 7.0, "other": 1.0}, 1)
     assert vectors(store)[1] == {"b": 7.0, "other": 1.0}
@@ -462,10 +462,10 @@ def test_the_memory_of_texts_follows_their_words():
 
 def test_prediction_leaves_nothing():
     store = filled(rb.RBF(gamma=1.0), [{"a": 1.0}])
-    store.set_example({"a": 2.0})
+    store.evaluate({"a": 2.0})
     before, saved = store.nbytes, pickle.dumps(store)
     for t in range(100):
-        store.set_example({f"{t:03}-{j}": 1.0 for j in range(t)})
+        store.evaluate({f"{t:03}-{j}": 1.0 for j in range(t)})
     assert store.nbytes == before
     assert pickle.dumps(store) == saved
 
@@ -502,7 +502,7 @@ def test_an_example_with_a_million_names_leaves_nothing():
 )
 def test_what_is_put_is_what_was_set_last(first, second):
     store = filled(rb.Linear(), [{"a": 1.0, "b": 0.5}])
-    store.set_example(first)
+    store.evaluate(first)
     put(store, second)
     stored = store.vector(1)
     assert list(stored) == list(second)
@@ -513,12 +513,12 @@ def test_what_is_put_is_what_was_set_last(first, second):
 def test_a_changed_example_gets_a_new_row(kernel):
     store = filled(kernel, [{"a": 1.0}])
     x = {"a": 2.0}
-    store.set_example(x)
+    store.evaluate(x)
     x["a"] = 3.0
     assert row_at(store, x) == pytest.approx([kernel({"a": 3.0}, {"a": 1.0})])
     x["b"] = 3.0
     assert row_at(store, x) == pytest.approx([kernel({"a": 3.0, "b": 3.0}, {"a": 1.0})])
-    store.put_example(1)
+    store.put(1)
     x["a"] = 0.0
     assert store.vector(1) == {"a": 3.0, "b": 3.0}
 
@@ -527,7 +527,7 @@ def test_a_changed_example_gets_a_new_row(kernel):
 def test_a_row_follows_the_vectors(kernel):
     x, others = {"a": 2.0}, [{"a": 1.0}, {"a": 3.0}]
     store = filled(kernel, others[:1])
-    store.set_example(x)
+    store.evaluate(x)
     put(store, others[1])
     assert row_at(store, x) == pytest.approx([kernel(x, s) for s in others])
 
@@ -560,7 +560,7 @@ def test_arrays_as_values_of_a_function_kernel():
 def test_an_array_that_changes_in_place_gets_a_new_row():
     store, value = filled(rb.Linear(), [{"a": 1.0}]), np.array(1.0)
     x = {"a": value}
-    store.set_example(x)
+    store.evaluate(x)
     value[()] = 5.0
     assert row_at(store, x) == 5.0
 
@@ -596,7 +596,7 @@ def test_a_flat_row(rows, flat):
     store = Store([rb.Linear()])
     for value in rows:
         put(store, {"a": value})
-    store.set_example({"a": 1.0})
+    store.evaluate({"a": 1.0})
     assert store.is_flat(0.01, 0.99) is flat
 
 
@@ -682,13 +682,13 @@ def test_what_an_array_may_be(dtype):
         ({"v": np.ones(3), "a": 1e90}, "the values of the example are too large"),
     ]:
         with pytest.raises(ValueError, match=message):
-            store.set_example(x)
+            store.evaluate(x)
         assert pickle.dumps(store) == before
 
 
 def test_arrays_are_compared_after_rounding():
     store = filled(rb.Linear(), [{"v": np.ones(2)}])
-    store.set_example({"v": np.array([0.1, 2.0])})
+    store.evaluate({"v": np.array([0.1, 2.0])})
     x = {"v": np.array([0.1, 2.0], np.float32)}
     assert row_at(store, x) == np.float32(0.1) + np.float64(2.0)
     x["v"][0] = 7.0
@@ -734,32 +734,32 @@ def test_an_error_of_a_function_changes_nothing():
         return x["a"] * z["a"]
 
     store = filled(rb.FunctionKernel(fragile), [{"a": 1.0}, {"a": 2.0}])
-    store.set_example({"a": 1.0})
+    store.evaluate({"a": 1.0})
     with pytest.raises(OSError, match="broken"):
-        store.set_example({"bad": 1.0})
+        store.evaluate({"bad": 1.0})
     assert row_at(store, {"a": 3.0}).tolist() == [3.0, 6.0]
     with pytest.raises(ValueError, match="did not return a number up to"):
-        store.set_example({"a": float("nan")})
+        store.evaluate({"a": float("nan")})
     assert vectors(store) == [{"a": 1.0}, {"a": 2.0}]
 
 
 def test_a_kernel_cannot_use_the_store_that_calls_it():
     def reentrant(x, z):
-        store.set_example({"a": 5.0})
+        store.evaluate({"a": 5.0})
         return 0.0
 
     store = Store([rb.FunctionKernel(reentrant)])
     with pytest.raises(RuntimeError, match="in use"):
-        store.set_example({"a": 1.0})
+        store.evaluate({"a": 1.0})
     plain = filled(rb.RBF(gamma=1.0), [{"a": 1.0}])
 
     class Number:
         def __float__(self):
-            plain.set_example({"a": 1.0, "b": 2.0})
+            plain.evaluate({"a": 1.0, "b": 2.0})
             return 1.0
 
     with pytest.raises(RuntimeError, match="in use"):
-        plain.set_example({"a": Number()})
+        plain.evaluate({"a": Number()})
     assert row_at(plain, {"a": 1.0}).tolist() == [1.0]
 
 
@@ -772,11 +772,11 @@ def test_an_example_that_changes_while_it_is_packed():
             return 1.0
 
     x = {"a": Number(), "b": 1.0}
-    store.set_example(x)
+    store.evaluate(x)
     assert store.example().keys() <= {"a", "b"}
     # Only the dict holds this name. A build with AddressSanitizer sees it if it is read too late.
     x = {"".join(["lon", "ely"]): Number()}
-    store.set_example(x)
+    store.evaluate(x)
     assert store.example().keys() <= {"lonely"}
 
 
@@ -798,7 +798,7 @@ def test_functions_cannot_change_the_store_that_calls_them():
 def test_blocks_do_not_have_the_arrays_of_the_last_example():
     store = Store([rb.Linear()], dtype="float64")
     put(store, {"a": 1.0})
-    store.set_example({"e": np.array([9e74])})
+    store.evaluate({"e": np.array([9e74])})
     assert store.block(["a"], np.array([[9e74]])).n_rows == 1
 
 
@@ -815,7 +815,7 @@ def test_the_length_of_an_array_is_that_of_its_elements():
 
     store = filled(rb.RBF(gamma=1.0), [{"e": np.ones(3)}])
     with pytest.raises(ValueError, match="an array of 2 elements, but others have 3"):
-        store.set_example({"e": np.ones(2).view(Longer)})
+        store.evaluate({"e": np.ones(2).view(Longer)})
 
 
 # Numbers of many types, and values that only look like numbers.
@@ -912,7 +912,7 @@ def test_names_of_an_additive_kernel_are_a_tuple_of_different_ones(names):
 def test_what_is_too_large_is_refused(kernel, x, message):
     store = Store([kernel])
     with pytest.raises(ValueError, match=message):
-        store.set_example(x)
+        store.evaluate(x)
     with pytest.raises(ValueError, match=r"row 1: .*too large"):
         Store([rb.RBF(gamma=1.0)]).block(["a", "b"], np.array([[0.0, 0.0], [1.0, 1e80]]))
 
@@ -929,17 +929,17 @@ def test_rows_of_a_block_are_examples(kernel):
     assert block.n_rows == 20
     for i, values in enumerate(rows.tolist()):
         x = dict(zip(["a", "b", 4], values, strict=True))
-        one.set_example(x)
-        many.set_row(block, i)
+        one.evaluate(x)
+        many.evaluate_row(block, i)
         assert one.row().tobytes() == many.row().tobytes()
         assert many.example() == x
         for store in (one, many):
-            store.put_example(min(store.n, i % 7))
+            store.put(min(store.n, i % 7))
     kept = block.kept(np.arange(20) % 2 == 0)
-    many.set_row(kept, 3)
+    many.evaluate_row(kept, 3)
     assert list(many.example().values()) == rows[6].tolist()
     with pytest.raises(IndexError, match="row 20"):
-        many.set_row(block, 20)
+        many.evaluate_row(block, 20)
 
 
 def test_a_block_with_arrays():
@@ -948,8 +948,8 @@ def test_a_block_with_arrays():
     store = Store([rb.Linear()])
     block = store.block(["a", "v"], values)
     for i in range(3):
-        store.set_row(block, i)
-        store.put_example(i)
+        store.evaluate_row(block, i)
+        store.put(i)
     assert store.gram().tolist() == [[3.0, 2.0, 5.0], [2.0, 4.0, 6.0], [5.0, 6.0, 11.0]]
     values[2, 1] = np.ones(3)
     with pytest.raises(ValueError, match=r"row 2: .* array of 3 elements, but others have 2"):

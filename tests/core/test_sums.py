@@ -20,13 +20,13 @@ from river_budget.kernels import RBF
 def store_with(*names, **arrays):
     """Return a store with one vector, which has names and arrays."""
     store = Store([RBF(gamma=1.0)])
-    store.set_example({**dict.fromkeys(names, 1.0), **arrays})
-    store.put_example(0)
+    store.evaluate({**dict.fromkeys(names, 1.0), **arrays})
+    store.put(0)
     return store
 
 
 def observe(sums, store, x):
-    store.set_example(x)
+    store.evaluate(x)
     sums.observe(store)
 
 
@@ -87,7 +87,7 @@ def test_a_name_gets_a_sum_as_soon_as_a_vector_has_it():
     sums, store = Sums(), store_with("a")
     x = {"a": 1.0, "b": 2.0}
     observe(sums, store, x)
-    store.put_example(1)
+    store.put(1)
     observe(sums, store, x)
     assert measured(sums) == {"a": (2, 0, 0), "b": (1, 0, 0)}
 
@@ -95,8 +95,8 @@ def test_a_name_gets_a_sum_as_soon_as_a_vector_has_it():
 def test_unused_names_are_dropped_when_there_are_many():
     sums, store = Sums(), store_with("a")
     for i in range(1000):
-        store.set_example({"a": float(i % 2), f"new-{i}": 1.0})
-        store.put_example(1)
+        store.evaluate({"a": float(i % 2), f"new-{i}": 1.0})
+        store.put(1)
         sums.observe(store)
     assert len(sums.names) < 100
     assert measured(sums)["a"] == (1000, 0.25, 0.5)
@@ -117,7 +117,7 @@ def test_sums_do_not_depend_on_what_happens_between_examples(events):
             examples.append({name: float(i * i + j) for j, name in enumerate(lists[event])})
             observe(sums, store, examples[-1])
         elif event == "put" and examples:
-            store.put_example(1)
+            store.put(1)
         elif event == "drop":
             sums.drop_unused(store.names)
         elif event != "put":
@@ -150,8 +150,8 @@ def test_a_rare_array():
 def test_an_array_that_no_vector_has_any_more_has_no_sums():
     sums, store = Sums(), store_with(e=np.ones(2))
     observe(sums, store, {"e": np.ones(2)})
-    store.set_example({"f": np.ones(3)})
-    store.put_example(0)
+    store.evaluate({"f": np.ones(3)})
+    store.put(0)
     sums.observe(store)
     assert sums.names == ["f"]
 
@@ -180,11 +180,11 @@ def test_an_example_of_many_names_leaves_nothing():
     for _ in range(3):
         observe(sums, store, {"a": 1.0})
     before = sums.nbytes
-    store.set_example({"a": 1.0, **dict.fromkeys(range(100_000), 1.0)})
-    store.put_example(1)
+    store.evaluate({"a": 1.0, **dict.fromkeys(range(100_000), 1.0)})
+    store.put(1)
     sums.observe(store)
-    store.set_example({"a": 1.0})
-    store.put_example(1)
+    store.evaluate({"a": 1.0})
+    store.put(1)
     sums.observe(store)
     sums.drop_unused(store.names)
     assert sums.nbytes < 2 * before + 10_000
