@@ -70,10 +70,10 @@ cdef class Store:
     cdef int64_t stamp                # another number whenever `rows` or the vectors have changed
     cdef dict arrays                  # the example's array features; None if it has none
     # The means in the place of unknown values, None if these are refused; and the names that have one
-    # in the example, which stay those of the round while one is open (`keeps_filled`).
+    # in the example, or None, which stay those of the round while one is open (`keeps_filled`).
     cdef public object means
-    cdef object filled
-    cdef bint has_filled, keeps_filled
+    cdef set filled
+    cdef bint keeps_filled
 
     # Private from here to the methods.
     cdef bint is_busy                 # a call is under way
@@ -97,7 +97,7 @@ cdef class Store:
     cdef Point point, other
     cdef Layout layout                # with the same list of names while they stay
     cdef int64_t found                # the sum of versions for which its rows were looked up
-    cdef bint has_example, has_rows   # `rows` are those of the vectors as they are
+    cdef bint has_rows                # whether `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions
     # Scratch memory for one row.
     cdef Py_ssize_t room              # features

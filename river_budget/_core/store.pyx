@@ -141,7 +141,7 @@ cdef class Store:
                     raise invalid_example(x)
                 x = dict(x)
             if self.objects is not None and not (self.has_rows and are_equal(x, self.snapshot)):
-                self.has_rows = self.has_example = False
+                self.has_rows = False
                 self.snapshot = copy.deepcopy(x)
                 call_functions(self, self.snapshot, self.objects, self.rows, self.capacity)
                 call_functions(self, self.snapshot, None, self.own_values, 1)
@@ -149,7 +149,7 @@ cdef class Store:
                 pack(self, x)
                 take(self)
             elif not self.has_rows:
-                self.has_rows = self.has_example = True
+                self.has_rows = True
                 self.stamp += 1
         finally:
             self.is_busy = False
@@ -201,9 +201,9 @@ cdef class Store:
         cdef Py_ssize_t j
         self.begin()
         try:
-            if not self.has_example or slot > self.n or slot < 0:
+            if not 0 <= slot <= self.n:
                 with gil:
-                    raise ValueError(f"there is no example for slot {slot}")
+                    raise IndexError(f"slot {slot} cannot be filled: there are {self.n}")
             if self.n_inserted == 0:
                 with gil:
                     resolve(self)
@@ -433,7 +433,6 @@ cdef class Store:
         for slot, x in enumerate(vectors):
             pack(self, x)
             admit(self)  # without a kernel value for each vector before it
-            self.has_example = True
             self.put(slot)
         order_of(self)[: self.n] = inserted
         self.n_inserted = n_inserted
@@ -513,8 +512,7 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
     for slot in range(self.n):
         load(self, slot)
         set_statistics(self, slot, &self.other)
-    self.has_example = self.has_example and not hides(self, self.layout.names)
-    set_layout(self, self.layout.names if self.has_example else [])
+    set_layout(self, [] if hides(self, self.layout.names) else self.layout.names)
     set_elements(self)
 
 
@@ -610,30 +608,20 @@ cdef int set_layout(Store self, list names) except -1:
 
 cdef int pack(Store self, dict x) except -1:
     """Convert an example to doubles in `fresh`, and to arrays. Raises ValueError if it has other values."""
-    cdef dict arrays
-    if not self.matrices.n and self.arrays is None and pack_numbers(self, x):
-        self.has_filled = self.has_filled and self.keeps_filled
-        return 0
-    check_kinds(self, x)
-    try:
-        numbers, arrays, filled = parts_of(x, self.means)
-        if self.known is not None:
-            numbers, arrays = known_of(self, numbers), known_of(self, arrays)
+    cdef dict numbers, arrays
+    cdef set filled = None
+    if self.matrices.n or self.arrays is not None or not pack_numbers(self, x):
+        numbers, arrays, filled = parts_of(self, x)
         if not pack_numbers(self, numbers):
-            raise ValueError("a value is not finite")
-    except NOT_NUMBERS:
-        raise refusal(self, x) from None
+            raise refusal(self, x)
+        set_arrays(self, arrays or None)
     if not self.keeps_filled:
-        self.filled, self.has_filled = filled, bool(filled)
-    for name, value in arrays.items():
-        arrays[name] = checked_array(name, value, self.matrices.dtype)
-        if name in self.matrices.place_of:
-            size = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
-            if len(arrays[name]) != size:
-                raise another_length(name, arrays[name], size)
-    arrays = arrays or None
+        self.filled = filled or None
+
+
+cdef int set_arrays(Store self, dict arrays) except -1:
     if not self.has_rows or bytes_of(arrays) != bytes_of(self.arrays):
-        self.has_rows = self.has_example = False
+        self.has_rows = False
         self.arrays = arrays
         set_elements(self)
 
@@ -670,20 +658,9 @@ cdef bint pack_numbers(Store self, dict x) except -1:
         own = PyDict_Keys(x)
         if hides(self, own):
             return False
-        self.has_example = False
         set_layout(self, own)
         n = len(own)
     return j == n  # unless the code of a name has changed the dict
-
-
-cdef int check_kinds(Store self, dict x) except -1:
-    """Raise ValueError if a feature is a number in an example and an array in vectors, or otherwise."""
-    for name, value in x.items():
-        if is_array(value):
-            if self.has_name(name):
-                raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
-        elif name in self.matrices.place_of:
-            raise ValueError(f"feature {name!r} is {value!r}, but an array in support vectors")
 
 
 cdef int set_elements(Store self) except -1:
@@ -716,9 +693,8 @@ cdef int evaluate_values(Store self, list names, const double *values) except -1
                 if hides(self, names):
                     pack(self, as_dict(new_layout(names), values, None))
                     return take(self)
-                self.has_example = self.has_example and names == self.layout.names
                 set_layout(self, names)
-        self.has_filled = False
+                self.filled = None
         memcpy(self.fresh, values, self.layout.m * sizeof(double))
         take(self)
     finally:
@@ -731,13 +707,13 @@ cdef int take(Store self) except -1 nogil:
         return 0
     admit(self)
     kernel_rows(self, &self.point, self.rows)
-    self.has_rows = self.has_example = True
+    self.has_rows = True
     self.stamp += 1
 
 
 cdef int admit(Store self) except -1 nogil:
     """Make what was packed the example, without kernel rows. Raises ValueError if it is invalid."""
-    self.has_rows = self.has_example = False
+    self.has_rows = False
     memcpy(self.point.values, self.fresh, self.layout.m * sizeof(double))
     if has_found(self):
         measure(self, &self.point)
@@ -789,7 +765,7 @@ cdef bint is_valid(Store self) noexcept nogil:
 
 cdef int check_row(Store self, dict x, dict sizes) except -1:
     """Raise ValueError if an example is invalid, or has other arrays than those of some sizes."""
-    self.has_rows = self.has_example = False
+    self.has_rows = False
     if self.objects is not None:
         call_functions(self, x, None, self.own_values, 1)
     if not self.n_inner:
@@ -824,32 +800,50 @@ cdef list bytes_of(dict arrays):
     return [(name, array.tobytes()) for name, array in (arrays or {}).items()]
 
 
-cdef dict known_of(Store self, dict x):
-    """Return what some kernel reads of an example."""
-    return {name: value for name, value in x.items() if name in self.known}
-
-
-cdef tuple parts_of(dict x, means):
+cdef tuple parts_of(Store self, dict x):
     """Return the numbers and the arrays of an example, and the names whose unknown values are means now.
 
-    A text becomes a category, a feature with the value 1. A name without a mean is left out. Raises one
-    of `NOT_NUMBERS` for other values.
+    A text becomes a category, a feature with the value 1. Names without a mean, and those that no kernel
+    reads, are left out.
     """
     cdef dict numbers = {}, arrays = {}
     cdef set filled = set()
-    for name, value in list(x.items()):  # the code of a value may change x
-        if PyFloat_Check(value) and value == value:
-            numbers[name] = value
-        elif isinstance(value, NDARRAY) and is_array(value):
-            arrays[name] = value
-        elif isinstance(value, str):
-            numbers[category_of(name, value)] = 1.0
-        elif means is None or not is_unknown(value):
-            numbers[name] = as_double(value)
-        elif (mean := means.mean(name)) is not None:
-            numbers[name] = mean
-            filled.add(name)
+    try:
+        for name, value in list(x.items()):  # the code of a value may change x
+            if PyFloat_Check(value) and value == value:
+                numbers[name] = value
+            elif isinstance(value, NDARRAY) and is_array(value):
+                arrays[name] = value
+            elif isinstance(value, str):
+                numbers[category_of(name, value)] = 1.0
+            elif self.means is None or not is_unknown(value):
+                numbers[name] = as_double(value)
+            elif (mean := self.means.mean(name)) is not None:
+                numbers[name] = mean
+                filled.add(name)
+    except NOT_NUMBERS:
+        raise refusal(self, x) from None
+    for name in self.matrices.place_of.keys() - arrays.keys():
+        if name in x:
+            raise ValueError(f"feature {name!r} is {x[name]!r}, but an array in support vectors")
+    arrays = {name: array_of(self, name, value) for name, value in arrays.items()}
+    if self.known is not None:
+        numbers, arrays = [
+            {name: part[name] for name in part if name in self.known} for part in (numbers, arrays)
+        ]
     return numbers, arrays, filled
+
+
+cdef object array_of(Store self, name, value):
+    """Return a copy of an array feature that can be stored beside the vectors."""
+    if self.has_name(name):
+        raise ValueError(f"feature {name!r} is an array, but a number in support vectors")
+    array = checked_array(name, value, self.matrices.dtype)
+    if name in self.matrices.place_of:
+        size = self.matrices.all[<Py_ssize_t> self.matrices.place_of[name]].size
+        if len(array) != size:
+            raise another_length(name, array, size)
+    return array
 
 
 # Points.

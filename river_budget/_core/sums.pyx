@@ -61,7 +61,7 @@ cdef class Sums:
         if (
             <void *> store.layout.names != <void *> self.columns
             or self.n_inserted not in (-1, store.n_inserted)
-            or store.has_filled
+            or store.filled is not None
         ):
             with gil:
                 self.look_up(store)
@@ -103,7 +103,7 @@ cdef class Sums:
                         self.rows[name] = row
             found = [self.rows.get(name, UNSEEN) for name in columns]
             self.n_inserted = store.n_inserted if UNSEEN in found else -1
-            if store.has_filled:
+            if store.filled is not None:
                 for i, name in enumerate(columns):
                     if found[i] >= 0 and name in store.filled:
                         found[i] = UNKNOWN - found[i]
@@ -112,7 +112,7 @@ cdef class Sums:
             while len(self.rows) > n_before:
                 self.rows.popitem()
             raise
-        self.n_columns, self.columns = len(columns), None if store.has_filled else columns
+        self.n_columns, self.columns = len(columns), columns if store.filled is None else None
 
     cdef int set_table(self, table) except -1:
         cdef double[:, ::1] rows = table

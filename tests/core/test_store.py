@@ -345,7 +345,7 @@ def test_a_slot_that_is_not_in_use_cannot_be_removed(slots):
 def test_there_are_no_gaps_between_slots(slot):
     store = filled(rb.Linear(), [{"a": 1.0}, {"a": 2.0}])
     store.evaluate({"a": 3.0})
-    with pytest.raises(ValueError, match="slot"):
+    with pytest.raises(IndexError, match="cannot be filled"):
         store.put(slot)
     for call in (store.vector, store.row_of, store.distances):
         with pytest.raises(IndexError, match="not in use"):
