@@ -39,8 +39,12 @@ cdef struct Point:                    # an example or a vector, as rows are comp
     int32_t *rows                     # feature rows; -1: none
     int32_t *nonzero                  # places of the values other than 0
     double *scales                    # inverse (n_inner, room); 0 for features that are not read
-    double *own                       # (n_inner,) self statistics of the numbers
-    double *extra                     # (n_inner,) self statistics of arrays that no vector has
+    # Self statistics (n_inner,) of the numbers, without scales, and with them; of the arrays that no
+    # vector has; and of all.
+    double *sizes
+    double *own
+    double *extra
+    double *whole
     double *elements                  # its arrays, one after another in the order of the matrices
 
 

@@ -495,7 +495,7 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             spec.n_names += inner.n_names - n_names
             spec.gamma *= spec.n_names / n_names
             inner.gamma = spec.gamma
-    n_of_all = 2 * self.n_inner + self.matrices.n_elements
+    n_of_all = 4 * self.n_inner + self.matrices.n_elements
     memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
     rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
     rest = divide(rest, &self.other, self.n_inner, self.matrices.n_elements)
@@ -592,7 +592,8 @@ cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
 
 cdef double *divide(double *memory, Point *p, Py_ssize_t n_inner, Py_ssize_t n_elements) noexcept:
     """Give a point memory for each kernel and element; return what is behind it."""
-    p.own, p.extra, p.elements = memory, memory + n_inner, memory + 2 * n_inner
+    p.sizes, p.own = memory, memory + n_inner
+    p.extra, p.whole, p.elements = p.own + n_inner, p.own + 2 * n_inner, p.own + 3 * n_inner
     return p.elements + n_elements
 
 
@@ -736,30 +737,20 @@ cdef object refusal(Store self, dict x):
 
 cdef bint is_valid(Store self) noexcept nogil:
     """Return whether neither squares nor kernel values of the example overflow; set its self values."""
-    cdef Py_ssize_t g, i, j
-    cdef Kernel *kernel
-    cdef Inner *inner
-    cdef double magnitude, statistic, raw
-    for g in range(self.n_inner):
-        inner = &self.inners[g]
-        magnitude, statistic = self.point.own[g], own_statistic(self, &self.point, g)
-        if inner.is_scaled or not inner.reads_all or inner.statistic == SUM_OF_RATIONALS:
-            # In the units of the user.
-            magnitude = 0.0
-            for i in range(self.point.n_nonzero):
-                j = self.point.nonzero[i]
-                if self.point.scales[g * self.room + j] != 0.0:
-                    magnitude += size(inner, self.point.values[j])
-        if not magnitude <= LARGEST or self.arrays is not None and statistic > LARGEST:
+    cdef Py_ssize_t i, g
+    cdef Spec *spec
+    cdef double raw, raw_of_numbers
+    for i in range(self.n_kernels):
+        spec, g = &self.z[i].spec, self.z[i].inner
+        if g < 0:
+            continue
+        raw = raw_self_value(spec, self.point.whole[g])
+        raw_of_numbers = raw_self_value(spec, self.point.sizes[g])
+        if not (raw <= LARGEST and raw_of_numbers <= LARGEST and self.point.sizes[g] <= LARGEST):
             return False
-        for i in range(self.n_kernels):
-            kernel = &self.z[i]
-            if kernel.inner != g:
-                continue
-            raw = raw_self_value(&kernel.spec, statistic)
-            if not (raw <= LARGEST and raw_self_value(&kernel.spec, magnitude) <= LARGEST):
-                return False
-            self.own_values[i] = (raw > 0.0) if kernel.spec.normalized else raw
+        if self.arrays is not None and self.point.whole[g] > LARGEST:
+            return False
+        self.own_values[i] = (raw > 0.0) if spec.normalized else raw
     return True
 
 
@@ -912,45 +903,34 @@ cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
 
 
 cdef void measure(Store self, Point *p) noexcept nogil:
-    """Set the self statistics of the numbers."""
-    cdef Py_ssize_t g, i, j, n = 0
+    """Set the self statistics of numbers and arrays."""
+    cdef Py_ssize_t g, i, j, a, n = 0
     cdef Inner *inner
+    cdef Matrix *matrix
     cdef double *scales
-    cdef double total, v
+    cdef double v, w, sum, total, squares
     for j in range(p.m):
         p.nonzero[n] = <int32_t> j
         n += p.values[j] != 0.0
     p.n_nonzero = n
     for g in range(self.n_inner):
-        inner, scales, total = &self.inners[g], p.scales + g * self.room, 0.0
-        if inner.statistic == SUM_OF_RATIONALS:
-            total = inner.n_names
-            for j in range(p.m):
-                if scales[j] != 0.0:
-                    v = p.values[j]
-                    total -= 1.0
-                    total += 1.0 / (1.0 + inner.gamma * (scales[j] * scales[j]) * v * v)
-        else:
-            for i in range(n):
-                j = p.nonzero[i]
-                total += size(inner, scales[j]) * size(inner, p.values[j])
-        p.own[g] = total
-
-
-cdef double own_statistic(Store self, Point *p, Py_ssize_t g) noexcept nogil:
-    """Return the self statistic of numbers and arrays."""
-    cdef Inner *inner = &self.inners[g]
-    cdef Matrix *matrix
-    cdef Py_ssize_t a, e
-    cdef double sum, total = p.own[g] + p.extra[g]
-    if inner.statistic == SUM_OF_RATIONALS:
-        return total
-    for a in range(self.matrices.n):
-        sum, matrix = 0.0, &self.matrices.all[a]
-        for e in range(matrix.start, matrix.start + matrix.size):
-            sum += size(inner, p.elements[e])
-        total += size(inner, inner.of_matrices[a]) * sum
-    return total
+        inner, scales = &self.inners[g], p.scales + g * self.room
+        squares, total = 0.0, inner.n_names if inner.statistic == SUM_OF_RATIONALS else 0.0
+        for i in range(n):
+            v, w = size(inner, p.values[p.nonzero[i]]), size(inner, scales[p.nonzero[i]])
+            squares += v if w != 0.0 else 0.0
+            if inner.statistic == SUM_OF_RATIONALS:
+                total += 1.0 / (1.0 + inner.gamma * w * v) - 1.0
+            else:
+                total += w * v
+        p.sizes[g], p.own[g] = squares, total
+        total += p.extra[g]
+        for a in range(self.matrices.n if inner.statistic != SUM_OF_RATIONALS else 0):
+            sum, matrix = 0.0, &self.matrices.all[a]
+            for j in range(matrix.start, matrix.start + matrix.size):
+                sum += size(inner, p.elements[j])
+            total += size(inner, inner.of_matrices[a]) * sum
+        p.whole[g] = total
 
 
 cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
@@ -963,7 +943,7 @@ cdef void set_statistics(Store self, Py_ssize_t slot, Point *p) noexcept nogil:
     for i in range(self.n_kernels):
         kernel = &self.z[i]
         if kernel.norms != NULL:
-            raw = raw_self_value(&kernel.spec, own_statistic(self, p, kernel.inner))
+            raw = raw_self_value(&kernel.spec, p.whole[kernel.inner])
             kernel.norms[slot] = sqrt(raw) if kernel.spec.normalized else raw
 
 
@@ -1002,7 +982,7 @@ cdef int kernel_rows(Store self, Point *p, double *rows) except -1 nogil:
             for j in range(n):
                 row[j] = row[j] / spec.n_names if spec.n_names > 0.0 else 1.0
         if spec.normalized and kernel.norms != NULL:
-            raw = raw_self_value(spec, own_statistic(self, p, kernel.inner))
+            raw = raw_self_value(spec, p.whole[kernel.inner])
             loops.normalize(sqrt(raw), kernel.norms, n, row)
         memset(row + self.n, 0, (n - self.n) * sizeof(double))
 
