@@ -265,11 +265,7 @@ cdef class Store:
             self.is_busy = False
 
     def undo(self, saved):
-        try:
-            take_back(self, saved)
-        except BaseException:  # as in `set_vectors`
-            take_back(self, saved)
-            raise
+        ensure(take_back, self, saved)
 
     # Blocks.
 
@@ -450,20 +446,27 @@ cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
 
 # Kernels.
 
+ctypedef int (*Change)(Store, tuple) except -1
+
+
+cdef int ensure(Change change, Store self, tuple given) except -1:
+    """Make a change, and again if the code of a name or an interrupt ends it: no half of it may stay."""
+    try:
+        change(self, given)
+    except BaseException:
+        change(self, given)
+        raise
+
+
 cdef int set_kernels(Store self, tuple kernels) except -1:
     """Change the kernels, and derive all that follows from them."""
-    try:
-        change_kernels(self, kernels)
-    except BaseException:  # an interrupt must not leave half of them
-        change_kernels(self, kernels)
-        raise
+    ensure(change_kernels, self, kernels)
 
 
 cdef int change_kernels(Store self, tuple kernels) except -1:
     cdef Inner *inner
     cdef Spec *spec
     cdef Py_ssize_t i, g, slot, n
-    cdef double n_names
     cdef double[::1] memory
     cdef double *rest
     is_scaled = bool(self.factors) or self.pooled != 1.0
@@ -487,14 +490,11 @@ cdef int change_kernels(Store self, tuple kernels) except -1:
             inner.reads_all, inner.n_names, inner.gamma = reads_all, spec.n_names, spec.gamma
         inner.gamma = max(inner.gamma, spec.gamma)
         if spec.n_names > 0.0:  # each element of an array counts in a sum of rationals
-            n_names = spec.n_names
-            for name, a in self.matrices.place_of.items():
-                if name in kernel.known:
-                    inner.n_names = max(0.0, inner.n_names - 1.0)
-                    spec.n_names += self.matrices.all[a].size
-            spec.n_names += inner.n_names - n_names
-            spec.gamma *= spec.n_names / n_names
-            inner.gamma = spec.gamma
+            arrays = [a for name, a in self.matrices.place_of.items() if name in kernel.known]
+            inner.n_names = spec.n_names - len(arrays)
+            n_terms = inner.n_names + sum([self.matrices.all[a].size for a in arrays])
+            spec.gamma *= n_terms / spec.n_names
+            spec.n_names, inner.gamma = n_terms, spec.gamma
     n_of_all = 4 * self.n_inner + self.matrices.n_elements
     memory = self.by_kernel = np.zeros(2 * n_of_all + self.n_inner * self.matrices.n + 1)
     rest = divide(&memory[0], &self.point, self.n_inner, self.matrices.n_elements)
@@ -569,10 +569,10 @@ cdef int resize(Store self, Py_ssize_t room) except -1:
 cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
     cdef Py_ssize_t i, n = self.n_kernels, n_tables = 2 * n + 2 + self.n_inner
     cdef double[:, ::1] memory
-    for i in range(n):
-        n_tables += self.z[i].inner >= 0 and self.z[i].spec.function <= POWER
-    memory = zero_matrix((n_tables, max(capacity, 8)), np.dtype(np.float64))
-    kept = self.by_slot[:n_tables]
+    with_norms = [i for i in range(n) if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER]
+    shape = n_tables + len(with_norms), max(capacity, 8)
+    memory = zero_matrix(shape, np.dtype(np.float64))
+    kept = self.by_slot[: shape[0]]
     memory.base[: len(kept), : kept.shape[1]] = kept
     self.by_slot = memory.base
     self.rows, self.other_rows, self.zeros = &memory[0, 0], &memory[n, 0], &memory[2 * n, 0]
@@ -581,9 +581,8 @@ cdef int set_capacity(Store self, Py_ssize_t capacity) except -1:
         self.inners[i].statistics = &memory[2 * n + 2 + i, 0]
     for i in range(n):
         self.z[i].norms = NULL
-        if self.z[i].inner >= 0 and self.z[i].spec.function <= POWER:
-            n_tables -= 1
-            self.z[i].norms = &memory[n_tables, 0]
+    for place, i in enumerate(with_norms, n_tables):
+        self.z[i].norms = &memory[place, 0]
     if capacity > self.capacity:
         self.features.extend(capacity)
         self.matrices.extend(capacity)
@@ -1246,15 +1245,13 @@ cdef object order_of(Store self):
 
 cdef int set_vectors(Store self, list vectors, inserted) except -1:
     """Store other vectors and their insertion order, in new tables."""
-    try:
-        fill(self, vectors, inserted)
-    except BaseException:  # by the code of a name: an interrupt must not lose vectors
-        fill(self, vectors, inserted)
-        raise
+    ensure(fill, self, (vectors, inserted))
 
 
-cdef int fill(Store self, list vectors, inserted) except -1:
+cdef int fill(Store self, tuple given) except -1:
     cdef Py_ssize_t slot
+    cdef list vectors
+    vectors, inserted = given
     self.objects = None if self.objects is None else []
     self.n, self.layouts = 0, []
     self.features.clear()
