@@ -64,35 +64,30 @@ cdef int32_t find(Feature *feature, Py_ssize_t slot) noexcept nogil:
     return -1
 
 
-cdef int set_list_room(Feature *feature, int32_t room) except -1 nogil:
-    reallocate(<void **> &feature.entries, room * sizeof(Entry))
-    feature.room = room
-
-
-cdef int append(Feature *feature, Py_ssize_t slot, double value) except -1 nogil:
-    if feature.length == feature.room:
-        set_list_room(feature, feature.room + feature.room // 2 + 1)
-    feature.entries[feature.length] = Entry(value, <int32_t> slot)
-    feature.length += 1
+cdef int set_length(Feature *feature, int32_t length) except -1 nogil:
+    """Set the length of a list."""
+    reallocate(<void **> &feature.entries, length * sizeof(Entry))
+    feature.length = length
 
 
 cdef int settle(Feature *feature, Py_ssize_t n, Py_ssize_t capacity) except -1 nogil:
     """Move a feature to a column if enough of n vectors have it, else to a list."""
     cdef bint is_common = feature.length and feature.length * SHARE >= n
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, e = 0
     cdef double *column
     if is_common and feature.column == NULL:
         column = new_column(capacity)
         for i in range(feature.length):
             column[feature.entries[i].slot] = feature.entries[i].value
         free(feature.entries)
-        feature.column, feature.entries, feature.room = column, NULL, 0
+        feature.column, feature.entries = column, NULL
     elif not is_common and feature.column != NULL:
-        set_list_room(feature, feature.length)
-        column, feature.column, feature.length = feature.column, NULL, 0
+        set_length(feature, feature.length)
+        column, feature.column = feature.column, NULL
         for i in range(capacity):
             if is_stored(column[i]):
-                append(feature, i, column[i])
+                feature.entries[e] = Entry(column[i], <int32_t> i)
+                e += 1
         free_column(column)
 
 
@@ -181,15 +176,14 @@ cdef class Features:
             feature.column[slot] = value
         else:
             e = find(feature, slot)
-            if e < 0 and is_stored(value):
-                append(feature, slot, value)
-            elif e >= 0 and is_stored(value):
-                feature.entries[e].value = value
+            if is_stored(value):
+                if e < 0:
+                    e = feature.length
+                    set_length(feature, e + 1)
+                feature.entries[e] = Entry(value, <int32_t> slot)
             elif e >= 0:  # the last entry takes its place
-                feature.length -= 1
-                feature.entries[e] = feature.entries[feature.length]
-                if feature.length < feature.room // 4:
-                    set_list_room(feature, feature.room // 2)
+                feature.entries[e] = feature.entries[feature.length - 1]
+                set_length(feature, feature.length - 1)
         settle(feature, self.n, self.capacity)
 
     cdef void copy(self, int32_t row, Py_ssize_t n, double *values) noexcept nogil:
@@ -254,8 +248,8 @@ cdef class Features:
         for r in range(self.n_rows):
             if self.rows[r].column != NULL:
                 total += (self.capacity + COLUMN_HEAD) * sizeof(double)
-            elif self.rows[r].entries != NULL:
-                total += self.rows[r].room * sizeof(Entry) + 16  # what `malloc` adds
+            elif self.rows[r].length:
+                total += self.rows[r].length * sizeof(Entry) + 16  # what `malloc` adds
         return total
 
 
