@@ -32,7 +32,8 @@ cdef class Features:
     cdef Py_ssize_t n_used            # rows of names that some vector has
     cdef Py_ssize_t n, capacity       # vectors and slots
     cdef int32_t mark
-    cdef int64_t version              # another number whenever a name is used or not any more, or `epoch` is
+    # Another number whenever a name is used or not any more, or scales or `epoch` may have changed.
+    cdef int64_t version
     cdef int64_t epoch                # another number whenever rows have got other numbers
 
     # Make room for feature rows.
@@ -74,7 +75,7 @@ cdef class Matrices:                  # a matrix for each name, as long as a vec
     # Return copies of the arrays in a slot.
     cdef dict at(self, Py_ssize_t slot)
     # Copy them as doubles, one after another; zeros for those that are absent.
-    cdef void load(self, Py_ssize_t slot, double *elements) noexcept nogil
+    cdef int load(self, Py_ssize_t slot, double *elements) except -1
     # Take other matrices of the same capacity.
     cdef int set_tables(self, dict tables) except -1
 

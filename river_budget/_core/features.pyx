@@ -305,13 +305,9 @@ cdef class Matrices:
             for name, (values, present) in self.tables.items() if present[slot]
         }
 
-    cdef void load(self, Py_ssize_t slot, double *elements) noexcept nogil:
-        cdef Py_ssize_t a, j, place
-        for a in range(self.n):
-            place = slot * self.all[a].size
-            own = elements + self.all[a].start
-            for j in range(self.all[a].size):
-                if self.is_float:
-                    own[j] = (<const float *> self.all[a].values)[place + j]
-                else:
-                    own[j] = (<const double *> self.all[a].values)[place + j]
+    cdef int load(self, Py_ssize_t slot, double *elements) except -1:
+        cdef double[::1] doubles
+        for values, _ in self.tables.values():
+            doubles = values[slot].astype(np.float64)
+            memcpy(elements, &doubles[0], doubles.nbytes)
+            elements += doubles.shape[0]

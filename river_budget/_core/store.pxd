@@ -91,7 +91,6 @@ cdef class Store:
     cdef Inner *inners                # (n_inner,)
     cdef Py_ssize_t n_inner
     cdef object known                 # the names that some kernel reads; None: all
-    cdef int64_t version              # another number whenever scales of features may have changed
     # Vectors.
     cdef Features features
     cdef Matrices matrices
@@ -100,7 +99,7 @@ cdef class Store:
     # The example, and the vector that was loaded last.
     cdef Point point, other
     cdef Layout layout                # with the same list of names while they stay
-    cdef int64_t found                # the sum of versions for which its rows were looked up
+    cdef int64_t found                # the version of the features when its rows were looked up
     cdef bint has_rows                # whether `rows` are those of the vectors as they are
     cdef dict snapshot                # a deep copy for Python functions
     # Scratch memory for one row.

@@ -23,7 +23,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool
 from cpython.unicode cimport PyUnicode_CheckExact, PyUnicode_Compare
-from libc.math cimport INFINITY, fabs, isfinite, pow, sqrt
+from libc.math cimport fabs, isfinite, pow, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
@@ -337,13 +337,6 @@ cdef class Store:
         check_kernel(self, kernel)
         return self.by_slot[kernel, : self.n].copy()
 
-    def is_flat(self, double low, double high):
-        cdef Py_ssize_t i
-        cdef double least = INFINITY, most = -INFINITY
-        for i in range(self.n):
-            least, most = min(least, self.rows[i]), max(most, self.rows[i])
-        return self.n > 0 and (most < low or least > high)
-
     def vector(self, Py_ssize_t slot):
         self.require_own()
         self.check_slot(slot)
@@ -436,7 +429,7 @@ cdef class Store:
 
 cdef inline bint has_found(Store self) noexcept nogil:
     """Return whether the feature rows of the example are those of its names by now."""
-    return self.found == self.version + self.features.version
+    return self.found == self.features.version
 
 
 cdef int check_kernel(Store self, Py_ssize_t kernel) except -1:
@@ -557,7 +550,7 @@ cdef int resize(Store self, Py_ssize_t room) except -1:
     cdef double[:, ::1] memory = np.zeros((8 + 2 * self.n_inner, room))
     memory.base[:2, :kept] = self.by_feature[:2, :kept]
     self.by_feature, self.room = memory.base, room
-    self.version += 1
+    self.features.version += 1
     self.point.values, self.fresh, self.other.values = &memory[0, 0], &memory[1, 0], &memory[2, 0]
     self.terms, self.weights = &memory[3, 0], &memory[4, 0]
     self.columns_of = <const double **> &memory[5, 0]
@@ -866,7 +859,7 @@ cdef int find_rows(Store self) except -1:
     """Look up the feature rows and scales of the example's features, and measure it."""
     look_up(self, self.layout, False)
     set_features(self, &self.point, self.layout)
-    self.found = self.version + self.features.version
+    self.found = self.features.version
     measure(self, &self.point)
 
 
@@ -897,7 +890,9 @@ cdef int load(Store self, Py_ssize_t slot) except -1 nogil:
     set_features(self, p, <Layout> layout)
     for j in range(p.m):
         p.values[j] = self.features.value(p.rows[j], slot)
-    self.matrices.load(slot, p.elements)
+    if self.matrices.n:
+        with gil:
+            self.matrices.load(slot, p.elements)
     measure(self, p)
 
 
