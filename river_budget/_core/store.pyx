@@ -147,10 +147,7 @@ cdef class Store:
                 call_functions(self, self.snapshot, None, self.own_values, 1)
             if self.n_inner:
                 pack(self, x)
-                take(self)
-            elif not self.has_rows:
-                self.has_rows = True
-                self.stamp += 1
+            take(self)
         finally:
             self.is_busy = False
 
@@ -229,10 +226,9 @@ cdef class Store:
 
     def remove(self, slots):
         """Remove vectors; return the former slots of the others, in their new order (n,)."""
-        unused = set(slots) - set(range(self.n))
-        if unused:
-            raise IndexError(f"slots {sorted(unused)} are not in use: there are {self.n}")
         with self:
+            for slot in slots:
+                self.check_slot(slot)
             kept = np.setdiff1d(np.arange(self.n), list(slots)).astype(np.int64)
             rows = self.by_slot[: self.n_kernels, kept]
             set_vectors(self, vectors_at(self, kept), order_of(self)[kept])
