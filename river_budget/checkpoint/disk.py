@@ -15,12 +15,13 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
 
-def write(places: Sequence[Path], data: bytes) -> None:
-    """Write a file to the first place, and move others one on; an OSError leaves all as it was.
+def write(path: str | Path, data: bytes, keep: int = 1) -> None:
+    """Write a file, and keep those before it as `.1`, `.2`, ...; an OSError leaves all as it was.
 
     Writers of one directory take turns, so a temporary file that is there is that of a killed one.
     """
-    place = places[0]
+    place = Path(os.path.realpath(path))
+    older = [place.with_name(f"{place.name}.{age}") for age in range(1, keep)]
     temporary, spare = (
         place.with_name(f".{place.name}.checkpoint.{end}") for end in ("tmp", "old")
     )
@@ -33,7 +34,7 @@ def write(places: Sequence[Path], data: bytes) -> None:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            _rotate([*places, spare], temporary, directory)
+            _rotate([place, *older, spare], temporary, directory)
         finally:
             for left in (temporary, spare):
                 with contextlib.suppress(OSError):

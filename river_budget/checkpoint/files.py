@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as read_tensors
 from safetensors.numpy import save as write_tensors
@@ -18,7 +19,8 @@ from river_budget._state import require
 from river_budget.checkpoint.codec import MODELS, CheckpointError, Tensors, part_of, read, written
 from river_budget.checkpoint.disk import write
 
-FORMAT = "river_budget checkpoint"
+# The names of the text, in the metadata, and of the digest of all else, among the tensors.
+FORMAT, DIGEST = "river_budget checkpoint", "sha256"
 VERSION = 11
 
 # Errors that a forged file may raise.
@@ -49,7 +51,7 @@ def save(model: Any, path: str | Path, extra: Mapping[str, Any] | None = None) -
     OSError
         If the file cannot be written.
     """
-    write([Path(os.path.realpath(path))], dumps(model, extra))
+    write(path, dumps(model, extra))
 
 
 def load(path: str | Path) -> Any:
@@ -77,10 +79,10 @@ def dumps(model: Any, extra: Mapping[str, Any] | None = None) -> bytes:
         stored = written(model, tensors, MODELS)
     except RecursionError:
         raise CheckpointError("the model cannot be stored: it is nested too deeply") from None
-    text = json.dumps({"model": stored, "extra": written(dict(extra or {}), tensors)})
-    head = {"version": VERSION, "sha256": _digest(text, tensors), "content": text}
+    content = {"version": VERSION, "model": stored, "extra": written(dict(extra or {}), tensors)}
+    text = json.dumps(content)
     try:
-        return write_tensors(tensors, {FORMAT: json.dumps(head)})
+        return write_tensors(tensors | {DIGEST: _digest(text, tensors)}, {FORMAT: text})
     except SafetensorError as error:
         raise CheckpointError(
             f"the model cannot be stored: without its arrays it takes {len(text):,} bytes, and the "
@@ -96,22 +98,20 @@ def loads(data: bytes) -> Any:
 def restores(data: bytes) -> tuple[Any, dict[str, Any]]:
     """Return the model that `dumps` turned into bytes, and its `extra`. Raises as `loads`."""
     try:
-        tensors, metadata = read_tensors(data), _metadata(data)
+        tensors, text = read_tensors(data), _metadata(data).get(FORMAT)
     except (SafetensorError, *FORGED) as error:
         raise CheckpointError(f"this is not a complete safetensors file: {error}") from None
-    if FORMAT not in metadata:
+    if text is None:
         raise CheckpointError("this is a safetensors file, but not a checkpoint of river_budget")
     try:
-        head = json.loads(metadata[FORMAT])
-        found = head["version"]
+        content = json.loads(text)
+        found = content["version"]
         if type(found) is not int or found != VERSION:
             raise CheckpointError(
                 f"this is a checkpoint of version {found!r:.20}, but only {VERSION} can be read"
             )
-        text = head["content"]
-        if head["sha256"] != _digest(text, tensors):
+        if not np.array_equal(tensors.pop(DIGEST), _digest(text, tensors)):
             raise CheckpointError("this checkpoint has changed since it was written")
-        content = json.loads(text)
         require("class" in content["model"], "there is none")
         return read(content["model"], tensors, MODELS), read(content["extra"], tensors)
     except CheckpointError:
@@ -175,9 +175,7 @@ class Checkpointer:
 
     def save(self, extra: Mapping[str, Any] | None = None) -> None:
         """Save the model now."""
-        path = Path(os.path.realpath(self.path))
-        older = [path.with_name(f"{path.name}.{age}") for age in range(1, self.keep)]
-        write([path, *older], dumps(self.model, extra))
+        write(self.path, dumps(self.model, extra), self.keep)
 
 
 def _metadata(data: bytes) -> dict[str, str]:
@@ -186,10 +184,10 @@ def _metadata(data: bytes) -> dict[str, str]:
     return json.loads(data[8 : 8 + size]).get("__metadata__", {})
 
 
-def _digest(text: str, tensors: Tensors) -> str:
+def _digest(text: str, tensors: Tensors) -> NDArray[np.uint8]:
     """Return a digest of everything in a checkpoint."""
-    digest = hashlib.sha256(f"{FORMAT} {VERSION} {text}".encode())
+    digest = hashlib.sha256(text.encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
         digest.update(tensor.tobytes())
-    return digest.hexdigest()
+    return np.frombuffer(digest.digest(), np.uint8)

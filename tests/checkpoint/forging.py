@@ -15,20 +15,21 @@ UNIT_NORM = {"class": "UnitNorm", "parameters": {}, "state": {"names": {"tuple":
 
 
 def forged(content, tensors):
-    """Return a checkpoint with a correct digest."""
-    return forged_text(json.dumps(content), tensors)
+    """Return a checkpoint with a correct version and digest."""
+    return forged_text(json.dumps({"version": files.VERSION, **content}), tensors)
 
 
 def forged_text(text, tensors):
     """Return a checkpoint whose content is a text, with a correct digest."""
-    head = {"version": files.VERSION, "sha256": files._digest(text, tensors), "content": text}
-    return write_tensors(tensors, {files.FORMAT: json.dumps(head)})
+    digest = {files.DIGEST: files._digest(text, tensors)}
+    return write_tensors(tensors | digest, {files.FORMAT: text})
 
 
 def parts_of(data):
     """Return the content and the tensors of a checkpoint."""
-    head = json.loads(files._metadata(data)[files.FORMAT])
-    return json.loads(head["content"]), read_tensors(data)
+    tensors = read_tensors(data)
+    del tensors[files.DIGEST]
+    return json.loads(files._metadata(data)[files.FORMAT]), tensors
 
 
 def parts(model):

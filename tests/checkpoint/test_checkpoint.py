@@ -263,9 +263,9 @@ def test_foreign_files_and_other_versions():
             checkpoint.loads(write_tensors({"a": np.zeros(3)}, metadata))
     with pytest.raises(CheckpointError, match="not a complete safetensors file"):
         checkpoint.loads(pickle.dumps(rb.Forgetron()))
-    head = json.loads(files._metadata(DATA)[files.FORMAT])
+    content = json.loads(files._metadata(DATA)[files.FORMAT])
     for version in (10, 12, 11.0, "11", "11.0", True, None, [11]):
-        metadata = {files.FORMAT: json.dumps(head | {"version": version})}
+        metadata = {files.FORMAT: json.dumps(content | {"version": version})}
         with pytest.raises(CheckpointError, match=r"version .*, but only 11 can be read"):
             checkpoint.loads(write_tensors(read_tensors(DATA), metadata))
 
