@@ -32,16 +32,9 @@ cdef class Expansion(Engine):
         self.scale, self.log = 1.0, []
         self.set_table(np.zeros((2, 0)))
 
-    def __reduce__(self):
-        self.require_closed()
-        counts = self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at
-        learned = self.rows(), self.scale, counts, self.largest_self_value, self.sums
-        return type(self), (self.store,), learned
-
-    def __setstate__(self, learned):
-        rows, self.scale, counts, self.largest_self_value, self.sums = learned
-        self.n_rounds, self.n_mistakes, self.n_weighted, self.checked_at = counts
-        self.set_table(rows)
+    @property
+    def arguments(self):
+        return (self.store,)
 
     # The round.
 
@@ -317,10 +310,9 @@ cdef class Expansion(Engine):
     def nbytes(self):
         return self.n_labels * (self.table.shape[1] + 1) * sizeof(double) + self.store.nbytes
 
-    def state(self):
+    def own_state(self):
         self.require_closed()
         return {
-            "store": self.store.state(),
             "coefficients": self.rows(),
             "scale": self.scale,
             "n_rounds": self.n_rounds,
@@ -329,8 +321,7 @@ cdef class Expansion(Engine):
             "largest_self_value": self.largest_self_value,
         }
 
-    def restore(self, state):
-        self.store.restore(state["store"])
+    def restore_own(self, state):
         rows = floats(state["coefficients"], (self.n_labels, self.store.n))
         largest, sums = abs(rows).max(initial=0.0), abs(rows.sum(axis=0)).max(initial=0.0)
         tolerance = ROUNDING * largest if self.n_labels > 2 else 0.0
