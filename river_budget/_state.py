@@ -106,17 +106,14 @@ def load(owner: Any, name: str, value: Any, given: Iterable[Any] = ()) -> None:
     elif hasattr(held, "restore"):
         held.restore(value, *given)
     elif hasattr(held, "items"):
+        if not isinstance(value, dict):
+            raise ValueError(f"{value!r:.100} is not a dict")
         # It is filled, so that it keeps its type. That of an encoder may have columns.
         held.clear()
         for key, item in value.items():
             held[key] = item
     else:
         setattr(owner, name, value)
-
-
-def _dict(value: Any) -> dict[Any, Any]:
-    require(isinstance(value, dict), f"{value!r:.100} is not a dict")
-    return value
 
 
 def _array(value: Any, dtype: Any, shape: Sequence[int | None]) -> NDArray[Any]:
@@ -135,8 +132,8 @@ class Field(Generic[T]):
 
     `make` makes the starting value, unless the constructor of the class does. `check` returns a
     valid value of a state, or raises ValueError. Without it, the value is None, which nothing
-    changes, or an object with `state` and `restore`. The latter also takes the attributes of the
-    owner that `given` names. `key` is the name in the state.
+    changes, a dict, or an object with `state` and `restore`. The latter also takes the attributes
+    of the owner that `given` names. `key` is the name in the state.
     """
 
     def __init__(
@@ -197,7 +194,7 @@ AtLeast = Number = Between
 Count = functools.partial(Field[int], int, count)
 
 # A dict of plain values or objects, which `_check_restored` validates; empty at the start.
-Dict = functools.partial(Field[dict[Any, Any]], dict, _dict)
+Dict = functools.partial(Field[dict[Any, Any]], dict)
 
 # The constructor seeds it.
 Random = Field[random.Random]
