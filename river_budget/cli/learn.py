@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -70,15 +69,12 @@ class Learn(Run):
     ] = 1000
 
     def run(self) -> None:
-        path, make = self.path, options.maker(self.algorithm, self.budget, self.gamma, self.seed)
-        self._model = make()
-        record: dict[str, Any] = {}
-        if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
-            raise CommandError(f"the directory of {path} cannot be written to")
+        path, record = self.path, dict[str, Any]()
+        self._model = new = options.maker(self.algorithm, self.budget, self.gamma, self.seed)()
         is_new = path is None or not path.exists()
         if path is not None and not is_new:
             self._model, record = _restored(path)
-            if repr(self._model) != repr(make()):
+            if repr(self._model) != repr(new):
                 raise CommandError(f"{path} holds another model than the options ask for")
         columns = _completed(self.columns, record)
         with files.opened(self.file, columns, self.encoding) as (reader, lines):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import enum
 import functools
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -35,11 +36,11 @@ def _character(text: str | None) -> str | None:
 
 
 def writable(path: Path | None) -> Path | None:
-    """Refuse a directory, and a file whose directory does not exist, before any work is done."""
+    """Refuse a file that cannot be written, before any work is done."""
     if path is not None and path.is_dir():
         raise typer.BadParameter(f"{path} is a directory")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise typer.BadParameter(f"the directory of {path} does not exist")
+    if path is not None and not os.access(os.path.dirname(os.path.realpath(path)), os.W_OK):
+        raise typer.BadParameter(f"the directory of {path} does not exist or cannot be written to")
     return path
 
 

@@ -176,7 +176,7 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_at_once(run, stdin, tmp_
     assert (code, out, f"{tmp_path} is a directory" in err) == (2, "", True)
     monkeypatch.setattr(os, "access", lambda path, mode: os.path.realpath(path) != str(tmp_path))
     code, out, err = run("learn", *OPTIONS, "--checkpoint", tmp_path / "model")
-    assert (code, out, "model cannot be written to" in err) == (2, "", True)
+    assert (code, out, "model does not exist or cannot be written to" in err) == (2, "", True)
 
 
 def test_parquet_needs_pyarrow(run, stdin, monkeypatch):
