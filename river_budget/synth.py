@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import copy
 import dataclasses
 import functools
 import inspect
@@ -339,43 +340,39 @@ class ClassIncremental(Stream):
         _checks.check_count("classes_per_task", self.classes_per_task, most=self.n_classes)
         n_clusters, rng = self.n_classes * self.clusters_per_class, random.Random(self.seed)
         self._means = _scattered(n_clusters, self.n_features, self.separation, rng)
-        tasks, n = self.tasks, self.samples_per_task
-        self._stream = RecurringConcepts(tasks, [(i, n) for i in range(len(tasks))], self.n_samples)
+        # The first class of each task.
+        self._firsts: Sequence[int] = range(0, self.n_classes, self.classes_per_task)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._stream)
+        tasks = list(map(self._examples_of, self._firsts))
+        for t in itertools.islice(itertools.count(), self.n_samples):
+            yield next(tasks[self.concept_at(t)])
+
+    def _examples_of(self, first: int) -> Iterator[Example]:
+        """Yield the examples of a task without end."""
+        rng = random.Random(None if self.seed is None else f"{self.seed}, {first}")
+        earlier, own = range(first), range(self.n_classes)[first : first + self.classes_per_task]
+        while True:
+            comes_back = earlier and rng.random() < self.recurrence
+            label = rng.choice(earlier if comes_back else own)
+            mean = rng.choice(self.means_of(label))
+            yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
 
     def concept_at(self, t: int) -> int:
         """Return the index of the task of example t (from 0)."""
-        return self._stream.concept_at(t)
+        return t // self.samples_per_task % len(self._firsts)
 
     @property
-    def tasks(self) -> list[SyntheticDataset]:
+    def tasks(self) -> list[ClassIncremental]:
         """The tasks, each as an endless stream, as `evaluate.lifelong` takes them."""
-        labels, n = range(self.n_classes), self.classes_per_task
-        return [_Task(self, labels[start : start + n]) for start in labels[::n]]
+        tasks = [copy.copy(self) for _ in self._firsts]
+        for task, first in zip(tasks, self._firsts, strict=True):
+            vars(task).update(n_samples=None, _firsts=[first])
+        return tasks
 
     def means_of(self, label: int) -> list[Point]:
         """Return the means of the clusters of a class."""
         return self._means[label :: self.n_classes]
-
-
-class _Task(SyntheticDataset):
-    """The examples of one task of `ClassIncremental`."""
-
-    def __init__(self, stream: ClassIncremental, labels: range):
-        super().__init__(task=MULTI_CLF, n_features=stream.n_features, n_classes=len(labels))
-        self.stream = stream
-        self.labels = labels
-
-    def __iter__(self) -> Iterator[Example]:
-        seed, earlier = self.stream.seed, range(self.labels.start)
-        rng = random.Random(None if seed is None else f"{seed}, {self.labels.start}")
-        while True:
-            comes_back = earlier and rng.random() < self.stream.recurrence
-            label = rng.choice(earlier if comes_back else self.labels)
-            mean = rng.choice(self.stream.means_of(label))
-            yield {name: rng.gauss(value, 1.0) for name, value in mean.items()}, label
 
 
 def _scattered(n: int, n_features: int, separation: float, rng: random.Random) -> list[Point]:
