@@ -8,6 +8,7 @@ whose extension sets the format. Several models, or their results, are a dict by
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -34,11 +35,15 @@ Runs = Mapping[str, ContinualRun]
 Pair = tuple[Any, Any]
 
 
-def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
+def plot_comparison(comparison: Comparison, title: str = "", path: Path | None = None) -> Figure:
     """Plot online error and support size over time, as Figures 1 and 2 of the Projectron paper do.
 
-    Lines are means over the permutations, bands one standard deviation.
+    Lines are means over the permutations, bands one standard deviation. The figure of a comparison
+    by `evaluate.compare` is returned, for a notebook, and written to a path if there is one.
     """
+    if path is None:
+        # It tells a notebook how to show figures.
+        importlib.import_module("matplotlib.pyplot")
     figure = Figure(figsize=(12, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     highest = 0.0
@@ -55,6 +60,7 @@ def plot_comparison(comparison: Comparison, title: str, path: Path) -> None:
     right.set(xlabel="examples", ylabel="support vectors", ylim=(0, None))
     _add_legend(right)
     _save(figure, title, path)
+    return figure
 
 
 def plot_continual_runs(runs: Runs, title: str, path: Path) -> None:
@@ -239,6 +245,7 @@ def _add_legend(axes: Axes, title: str | None = None) -> None:
     axes.legend(title=title, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
 
 
-def _save(figure: Figure, title: str, path: Path) -> None:
+def _save(figure: Figure, title: str, path: Path | None) -> None:
     figure.suptitle(_plain(title))
-    figure.savefig(path, dpi=DOTS_PER_INCH)
+    if path is not None:
+        figure.savefig(path, dpi=DOTS_PER_INCH)

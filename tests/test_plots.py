@@ -32,6 +32,14 @@ def test_comparisons_and_continual_runs_are_written_to_files(tmp_path):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_comparison_needs_no_title_and_no_file():
+    models = {"a": rb.Stoptron(budget=5), "b": rb.Forgetron(budget=5)}
+    figure = plots.plot_comparison(evaluate.compare(models, synth.TwoGaussians(200, seed=1)))
+    left, right = figure.axes
+    assert [text.get_text() for text in right.get_legend().get_texts()] == ["a", "b"]
+    assert len(left.lines) == 2
+
+
 def test_accuracies_are_written_in_their_cells(axes):
     tasks = [synth.RotatingGaussians(speed=0, start=a, seed=1) for a in (0, 2)]
     run = evaluate.lifelong(rb.Stoptron(budget=5), tasks, n_learn=50)
